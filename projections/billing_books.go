@@ -10,13 +10,14 @@ import (
 	"netsim/events"
 )
 
-// LatestBillingItem reads the newest item of a resource; nil if there is none.
+// LatestBillingItem reads the newest billing item of a resource; nil if there
+// is none.
 func LatestBillingItem(ctx context.Context, db Reader, resourceType, resourceID string) (*BillingItem, error) {
 	return oneItem(ctx, db, `WHERE resource_id = $1 AND resource_type = $2 ORDER BY id DESC LIMIT 1`, resourceID, resourceType)
 }
 
-// LatestLibraryItem reads the newest item of an account's library; nil if there
-// is none.
+// LatestLibraryItem reads the newest billing item of an account's library; nil
+// if there is none.
 func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*BillingItem, error) {
 	return oneItem(ctx, db, `
 		WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
@@ -53,8 +54,8 @@ func FirstTraceset(ctx context.Context, db Reader, account, hash string) (*Trace
 	return &found[0], nil
 }
 
-// FirstStart returns when the first of all billing items was opened, the zero
-// time if there is none.
+// FirstStart returns when the first billing item of all accounts was opened, the
+// zero time if there is none.
 func FirstStart(ctx context.Context, db Reader) (at time.Time, err error) {
 	var first *time.Time
 	if err := db.QueryRow(ctx, `SELECT min(started_at) FROM billing_items`).Scan(&first); err != nil {
@@ -99,7 +100,7 @@ func ItemsBetween(ctx context.Context, db Reader, m Metered, from, to time.Time)
 	return ids, nil
 }
 
-// UsageCausedBy returns the billing events that the fact with this id caused.
+// UsageCausedBy returns the billing events whose cause is the fact with this id.
 func UsageCausedBy(ctx context.Context, db Reader, fact string) ([]BillingEvent, error) {
 	t := &NewUsage().events
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM billing_events WHERE cause_id = $1 ORDER BY id`, t.columns.List("")), fact)
@@ -153,14 +154,14 @@ func RatesOf(ctx context.Context, db Reader, m Metered) ([]events.RateSet, error
 type BookedCost struct {
 	DailyCost
 	Corrections int64
-	Corrected   string // decimal, their sum
+	Corrected   string // sum of the corrections, decimal
 }
 
 // BookedCosts returns the costs of items on a day, YYYY-MM-DD. Corrections with
 // that date are not among them.
 func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
 	t := &NewCosts().table
-	// Per item: an index by date would read the rows of all items.
+	// One lookup per item: an index by date would read the rows of all items.
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT %s, x.n, x.total FROM unnest($1::bigint[]) AS i (id), LATERAL (
 			SELECT * FROM daily_costs WHERE item_id = i.id AND date = $2 AND correction_of = 0 OFFSET 0) AS d, LATERAL (
@@ -197,9 +198,9 @@ func LastHold(ctx context.Context, db Reader, simulation string) (*CreditHold, e
 	return &holds[0], nil
 }
 
-// HoldsOver returns at most limit open holds to release: those that have expired
-// now, and those that expire by the second instant and whose simulation has not
-// been requested.
+// HoldsOver returns at most limit open holds to release: those that expire by
+// now, and those that expire by unrequested and whose simulation was never
+// requested.
 func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit int) ([]CreditHold, error) {
 	return findHolds(ctx, db, `released_at IS NULL AND (expires_at <= $1 OR expires_at <= $2
 		AND NOT EXISTS (SELECT FROM simulations s WHERE s.id = credit_holds.simulation_id))

@@ -13,15 +13,15 @@ import (
 
 // DailyCost is a row of the daily costs.
 type DailyCost struct {
-	Slot string // what the row is about: item/date/rate, or correction/id
+	Slot string // primary key: item/date/rate, or correction/id
 	events.DailyCostRated
 	AccountID    string
 	SegmentsJSON string `db:"segments"`
 	RatedAt      time.Time
 }
 
-// Costs is the projection of daily costs, of their sums, and of the balances
-// that they and the credits make.
+// Costs is the projection of daily costs, their sums, and the balances of credits
+// and costs.
 type Costs struct {
 	table[DailyCost]
 }
@@ -44,8 +44,8 @@ func NewCosts() *Costs {
 	}}
 }
 
-// costSlot names what a row is about. A new version takes the place of the one
-// before it; a correction stands beside what it corrects.
+// costSlot returns the primary key of a cost's row. A new version of a cost has
+// the same key and replaces the row; a correction has a row of its own.
 func costSlot(d events.DailyCostRated) string {
 	if d.CorrectionOf != 0 {
 		return fmt.Sprintf("correction/%d", d.DailyCostID)
@@ -65,7 +65,7 @@ func foldDailyCost(c *DailyCost, f *events.Fact) {
 	segments, _ := json.Marshal(d.Segments) //nolint:errchkjson // strings, numbers and times always encode
 	rated := f.Time
 	if c.RatedAt.After(rated) {
-		rated = c.RatedAt // clocks differ; the batches must not show
+		rated = c.RatedAt // clocks differ, and RatedAt must not depend on the batches
 	}
 	*c = DailyCost{DailyCostRated: d, Slot: costSlot(d), AccountID: f.Stream, SegmentsJSON: string(segments), RatedAt: rated}
 }
@@ -85,18 +85,18 @@ func (p *Costs) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	return nil
 }
 
-// costMove is how a row's cost changes in a batch; both are decimals.
+// costMove is the change of a row's cost in a batch.
 type costMove struct {
 	AccountID, Date, Currency, RateName, WorkspaceID string
 
-	Before, After string
+	Before, After string // decimals
 	At            time.Time
 }
 
 var costMoveColumns = columns.Of[costMove]()
 
-// queueTotals queues the change of the sums. PostgreSQL adds, exactly, and
-// trims the scale, so that equal sums are equal bytes.
+// queueTotals queues the change of the sums. PostgreSQL adds exactly. It trims
+// the scale, so that equal sums have equal bytes.
 func queueTotals(writes *pgx.Batch, moves []*costMove) {
 	if len(moves) == 0 {
 		return
@@ -111,7 +111,7 @@ func queueTotals(writes *pgx.Batch, moves []*costMove) {
 		costMoveColumns.Arrays(moves)...)
 }
 
-// queueBalances queues the change of the balances, by costs and by credits.
+// queueBalances queues the change of the balances by costs and credits.
 func queueBalances(writes *pgx.Batch, moves []*costMove, facts []events.Fact) {
 	var entries []*balanceMove
 	for _, m := range moves {
@@ -137,7 +137,7 @@ func queueBalances(writes *pgx.Batch, moves []*costMove, facts []events.Fact) {
 		balanceMoveColumns.Arrays(entries)...)
 }
 
-// balanceMove is how a grant or a cost changes a balance; the amounts are
+// balanceMove is the change of a balance by a grant or a cost. The amounts are
 // decimals.
 type balanceMove struct {
 	AccountID, Currency, Credit, Before, After string

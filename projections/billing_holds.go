@@ -7,7 +7,7 @@ import (
 	"netsim/internal/columns"
 )
 
-// CreditHold is a row of the holds.
+// CreditHold is a row of the table credit_holds.
 type CreditHold struct {
 	SimulationID string
 	AccountID    string
@@ -17,7 +17,7 @@ type CreditHold struct {
 	ReleasedAt   *time.Time // nil while open
 }
 
-// Holds is the projection of the credit that is set aside.
+// Holds is the projection of the credit that is reserved for simulations.
 type Holds struct{ table[CreditHold] }
 
 // NewHolds returns the projection.

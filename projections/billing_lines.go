@@ -12,17 +12,17 @@ import (
 type CostLine struct {
 	DailyCost
 	AccountName, WorkspaceName string
-	EventType                  string // of the item: cluster, storage, workspace
+	EventType                  string // of the item: cluster, storage or workspace
 	ResourceType, ResourceID   string
 	RateType, MinimumPeriod    string
 	UnitName, UnitSize         string
-	LastEventHash              string // hex, of the newest billing event that counted
-	CorrectedDate              string // YYYY-MM-DD, the day that a correction is about
+	LastEventHash              string // hex, of the newest billing event in the cost
+	CorrectedDate              string // YYYY-MM-DD, the day whose cost a correction corrects
 }
 
 // ListCostLines returns one page of daily costs by date and id, and the
-// position of the next one. A reader of all pages needs one snapshot: between two
-// pages a newer version can replace a row.
+// position of the next one. To read all pages, a caller needs one database
+// snapshot, because a newer version can replace a row between two pages.
 func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine, []string, error) {
 	t := &NewCosts().table
 	c := q.conditions()

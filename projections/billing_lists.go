@@ -10,8 +10,8 @@ import (
 	"netsim/fault"
 )
 
-// Names are the names of the ids in a billing row; nil if there is no id, or if
-// its name was forgotten.
+// Names are the names of the ids in a billing row. A name is nil if the row has
+// no such id, or if the directory has no name for it.
 type Names struct{ Account, Workspace, User, Sandbox *string }
 
 // Named is a row with its names.
@@ -75,8 +75,8 @@ func ListBillingItems(ctx context.Context, db Reader, q BillingItemQuery) ([]Nam
 		func(i *BillingItem) []any { return []any{i.StartedAt, i.ID} })
 }
 
-// FindBillingItem reads an item of the account, or of any account for "". For
-// any other item the fault is NotFound.
+// FindBillingItem reads a billing item of the account, or of any account for "".
+// It returns NotFound for any other item.
 func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (Named[BillingItem], error) {
 	c := BillingFilter{AccountID: account}.conditions()
 	c.add("id = ?", id)
@@ -93,7 +93,7 @@ func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (
 // BillingEventQuery asks for billing events, newest first.
 type BillingEventQuery struct {
 	BillingFilter
-	From, To time.Time // when it occurred, as of conditions.within
+	From, To time.Time // when the event occurred: From inclusive, To exclusive; zero is open
 }
 
 // ListBillingEvents returns one page and the position of the next one.
@@ -169,7 +169,7 @@ type Balance struct {
 	UpdatedAt   time.Time
 }
 
-// ListBalances returns one page of the balances of the account, or of all for
+// ListBalances returns one page of an account's balances, or of all accounts for
 // "", by account and currency, and the position of the next one.
 func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]Balance, []string, error) {
 	c := BillingFilter{AccountID: account}.conditions()
@@ -192,8 +192,8 @@ func ListBalances(ctx context.Context, db Reader, account string, page Page) ([]
 	return found, next, nil
 }
 
-// CostSum is a sum of costs in a currency: of a rate name, of a workspace, or, if
-// both are nil, of all.
+// CostSum is a sum of costs in a currency: of a rate name, of a workspace, or of
+// all costs if both are nil.
 type CostSum struct {
 	Currency    string
 	RateName    *string

@@ -11,8 +11,8 @@ import (
 	"netsim/internal/columns"
 )
 
-// Rates is the projection of the price list. Its rows are the events: a later
-// one of the same rate id takes the place of the earlier.
+// Rates is the projection of the price list. A row is the last event of its rate
+// id.
 type Rates struct{ table[events.RateSet] }
 
 // NewRates returns the projection.
@@ -25,7 +25,7 @@ func NewRates() *Rates {
 			}
 			return ""
 		},
-		first: func(*events.Fact) bool { return true }, // a row is all of its last event
+		first: func(*events.Fact) bool { return true }, // each event replaces the whole row
 		fold: func(r *events.RateSet, f *events.Fact) {
 			if d, ok := f.Data.(events.RateSet); ok {
 				*r = d
@@ -38,8 +38,8 @@ var rateColumns = columns.Of[events.RateSet]("RateID", "id")
 
 // RateQuery asks for rates by name, tier and start.
 type RateQuery struct {
-	AccountID string // its own rates and the platform's; "" for those of every account
-	Date      string // only those valid on it, YYYY-MM-DD; "" for any
+	AccountID string // the account's own rates and the platform's; "" for those of every account
+	Date      string // only the rates valid on this day, YYYY-MM-DD; "" for any
 	Page      Page
 }
 

@@ -23,7 +23,7 @@ func billingProjections() []projections.Projection {
 	}
 }
 
-// anyBilling draws the facts of two accounts and a price list.
+// anyBilling draws billing facts of two accounts and a price list.
 func anyBilling(t *rapid.T) []events.Fact {
 	var facts []events.Fact
 	noon := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC)
@@ -63,7 +63,7 @@ func anyBilling(t *rapid.T) []events.Fact {
 			if before, ok := costs[key]; ok {
 				d.Version, d.Supersedes = before.Version+1, before.DailyCostID
 			}
-			d.BillingItemID += 10 * int64(len(stream)+int(stream[len(stream)-1])) // an item is of one account
+			d.BillingItemID += 10 * int64(len(stream)+int(stream[len(stream)-1])) // an item belongs to one account
 			costs[key] = d
 			data = d
 		case 6:
@@ -82,8 +82,8 @@ func anyBilling(t *rapid.T) []events.Fact {
 	return facts
 }
 
-// TestBillingIgnoresBatches: the tables have the same bytes however the facts are
-// split into batches, and whether or not rows are cached.
+// TestBillingIgnoresBatches: the contents of the tables depend neither on how the
+// facts are split into batches nor on the row cache.
 func TestBillingIgnoresBatches(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -124,8 +124,8 @@ func TestBillingIgnoresBatches(t *testing.T) {
 	})
 }
 
-// TestSumCosts sums ranges that begin and end on any day: the months and the days
-// at both ends count each day once.
+// TestSumCosts: a sum over any range of days counts each day once, although it
+// adds the sums of months, of ten days and of single days.
 func TestSumCosts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -157,8 +157,8 @@ func TestSumCosts(t *testing.T) {
 				rt.Errorf("%d days cost %s, want %s", days, s.Total, want)
 			}
 		}
-		if len(sums) != 3 { // in all, of the rate, of no workspace
-			rt.Errorf("%d sums", len(sums))
+		if len(sums) != 3 { // of all costs, of the rate name, of the workspace ""
+			rt.Errorf("got %d sums, want 3", len(sums))
 		}
 	})
 }

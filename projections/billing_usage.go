@@ -18,27 +18,28 @@ type BillingItem struct {
 	ID           int64
 	AccountID    string
 	Meter        string `db:"event_type"`   // cluster, storage or workspace
-	Action       string `db:"event_action"` // the last one
+	Action       string `db:"event_action"` // the last action
 	RateName     string
 	ItemName     string
-	Quantity     int64 // units now
+	Quantity     int64 // current units
 	WorkspaceID  string
 	SandboxID    string
-	UserID       string // who opened it, "" for the service
+	UserID       string // the user who opened it, "" for the service
 	ResourceType string
 	ResourceID   string
 	Ranks        int64
 	SizeBytes    int64
 	Engine       string
 	StartedAt    time.Time
-	ChangedAt    time.Time  // when the cause of the last event happened
+	ChangedAt    time.Time  // when the cause of the last billing event happened
 	EndedAt      *time.Time // nil while active
-	OpenedBy     int64      // billing events
+	OpenedBy     int64      // ids of billing events
 	ChangedBy    int64
 	ClosedBy     int64
 }
 
-// BillingEvent is a row of the billing events: what the log says, and where.
+// BillingEvent is a row of the billing events: the data of an event and its
+// position in the log.
 type BillingEvent struct {
 	events.UsageRecorded
 	AccountID    string
@@ -150,7 +151,7 @@ func (p *Usage) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	return p.events.Apply(writes, facts)
 }
 
-// accountStorage is what a batch adds to the bytes of an account.
+// accountStorage is the number of bytes that a batch adds to an account.
 type accountStorage struct {
 	AccountID string
 	Bytes     int64
@@ -158,8 +159,7 @@ type accountStorage struct {
 
 var accountStorageColumns = columns.Of[accountStorage]()
 
-// storedBytes is what an item, which may be nil, adds to the bytes of its
-// account.
+// storedBytes returns the bytes that an item adds to its account, 0 for nil.
 func storedBytes(i *BillingItem) int64 {
 	if i == nil || i.Meter != events.MeterStorage || i.EndedAt != nil {
 		return 0

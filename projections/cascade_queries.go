@@ -24,7 +24,7 @@ func (o Owned) deletable() string {
 	switch o {
 	case OwnedConfigurations, OwnedMappingFiles:
 		return "NOT deleted"
-	case OwnedTracesets: // promoted ones stay
+	case OwnedTracesets: // promoted tracesets outlive the workspace
 		return "status <> 'deleted' AND scope = 'workspace'"
 	case OwnedUploads:
 		return "status = 'open'"
@@ -46,8 +46,8 @@ func ListDeletable(ctx context.Context, db Reader, what Owned, workspace string,
 	return ids, nil
 }
 
-// CountCommanded counts a workspace's resources that the command was executed
-// on.
+// CountCommanded counts the resources of a workspace on which the command was
+// executed.
 func CountCommanded(ctx context.Context, db Reader, what Owned, workspace, commandID string) (int64, error) {
 	var n int64
 	err := db.QueryRow(ctx, fmt.Sprintf(`

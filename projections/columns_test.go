@@ -12,8 +12,8 @@ import (
 	"netsim/projections"
 )
 
-// TestStructsMatchTheirTables: a column stands in the .sql and in the struct of
-// a row; both must agree on its name, its type and whether it can be null.
+// TestStructsMatchTheirTables: the .sql file and the struct of a row agree on the
+// name and the type of each column and on whether it can be null.
 func TestStructsMatchTheirTables(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -36,7 +36,7 @@ func TestStructsMatchTheirTables(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// Sums that PostgreSQL computes, of which no row is in Go.
+	// PostgreSQL computes these sums; they have no row struct.
 	delete(tables, "balances")
 	delete(tables, "cost_totals")
 	structs := projections.Definitions()
@@ -47,7 +47,7 @@ func TestStructsMatchTheirTables(t *testing.T) {
 	}
 	for table := range structs {
 		if tables[table] == nil {
-			t.Errorf("there is no table %s", table)
+			t.Errorf("a struct describes table %s, which does not exist", table)
 		}
 	}
 }

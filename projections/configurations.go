@@ -39,7 +39,7 @@ type Configuration struct {
 type Configurations struct {
 	table[Configuration]
 
-	versions []*ConfigurationVersion // that the batch made, in its order
+	versions []*ConfigurationVersion // made by the batch, in the order of its facts
 }
 
 // NewConfigurations returns the projection.
@@ -55,8 +55,9 @@ func NewConfigurations() *Configurations {
 
 var configurationColumns = columns.Of[Configuration]()
 
-// fold applies a fact with the Evolve of the write state, so that clients read
-// the state that commands decide on, and collects the versions that it makes.
+// fold applies a fact with the Evolve of the write state, so clients read the
+// state that commands decide on. It also collects the versions that the fact
+// makes.
 func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 	before := c.Version
 	switch d := f.Data.(type) {
@@ -136,8 +137,8 @@ type versionStatus struct {
 
 var versionStatusColumns = columns.Of[versionStatus]()
 
-// queueVersionStatuses queues the statuses that validation gave, for each
-// version the last of the batch.
+// queueVersionStatuses queues the last status that validation gave each version
+// in the batch.
 func queueVersionStatuses(writes *pgx.Batch, facts []events.Fact) {
 	type version struct {
 		configuration string

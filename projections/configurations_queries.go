@@ -27,8 +27,8 @@ type ConfigurationVersion struct {
 
 var configurationVersionColumns = columns.Of[ConfigurationVersion]()
 
-// FindConfigurationVersion reads one version. It returns NotFound for a missing
-// one.
+// FindConfigurationVersion reads one version of a configuration. It returns
+// NotFound for a missing version.
 func FindConfigurationVersion(ctx context.Context, db Reader, id string, version int64) (ConfigurationVersion, error) {
 	var v ConfigurationVersion
 	err := db.QueryRow(ctx, `
@@ -43,8 +43,8 @@ func FindConfigurationVersion(ctx context.Context, db Reader, id string, version
 	return v, nil
 }
 
-// ListConfigurationVersions returns all versions without their documents,
-// newest first.
+// ListConfigurationVersions returns all versions of a configuration without
+// their documents, newest first.
 func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]ConfigurationVersion, error) {
 	rows, err := db.Query(ctx, `
 		SELECT version, status, created_at FROM configuration_versions

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MappingFilesOfChecksum lists an account's mapping files in a workspace that
-// have the checksum and are not deleted. Files with different content may have
+// MappingFilesOfChecksum returns an account's mapping files in a workspace that
+// have the checksum and are not deleted. Files with different contents may have
 // the same checksum.
 func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, hash string) ([]MappingFile, error) {
 	t := &NewMappingFiles().table
@@ -23,8 +23,8 @@ func MappingFilesOfChecksum(ctx context.Context, db Reader, account, workspace, 
 	return found, nil
 }
 
-// TracesetOfContent returns the oldest traceset of an account in a workspace
-// that has the library and the name and is not deleted; "" when there is none.
+// TracesetOfContent returns the id of an account's oldest traceset in a workspace
+// that has the library and the name and is not deleted; "" if there is none.
 func TracesetOfContent(ctx context.Context, db Reader, account, workspace, libraryHash, name string) (string, error) {
 	var id string
 	err := db.QueryRow(ctx, `

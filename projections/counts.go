@@ -12,12 +12,12 @@ import (
 	"netsim/internal/columns"
 )
 
-// countKey names the counts of a workspace and account.
+// countKey is the key of the counts of an account in a workspace.
 type countKey struct{ WorkspaceID, AccountID string }
 
 var countKeyColumns = columns.Of[countKey]()
 
-// countChange is how counts change in a batch.
+// countChange is the change of the counts in a batch.
 type countChange struct {
 	countKey
 
@@ -26,8 +26,8 @@ type countChange struct {
 
 var countChangeColumns = columns.Of[countChange]()
 
-// workspaceCounts gathers how counts change in a batch. Sums commute, so the
-// order of facts does not matter.
+// workspaceCounts collects the changes of counts in a batch. The order of facts
+// does not matter to the sums.
 type workspaceCounts struct{ changes map[countKey]*countChange }
 
 func (c *workspaceCounts) add(workspace, account string, total, active int64) {

@@ -1,9 +1,9 @@
-// Package projections turns facts into the tables that are read. The tables and
-// indexes of a projection are in one .sql file, its rows and fold in one .go
-// file, its queries in others. A column is a line of the .sql and a field of the
-// row's struct (package columns). A row is a function of the facts of its own
-// stream, so neither the batches nor the order between streams matter, and a
-// rebuilt read model equals the live one.
+// Package projections folds facts into the tables of the read model. The tables
+// and indexes of a projection are in one .sql file, its row types and fold in one
+// .go file, its queries in other .go files. A column is a line of the .sql file
+// and a field of the row's struct (package columns). A row depends only on the
+// facts of its own stream, so neither the batches nor the order between streams
+// matter, and a rebuilt read model equals the live one.
 package projections
 
 import (
@@ -18,8 +18,8 @@ import (
 //go:embed *.sql
 var ddl embed.FS
 
-// Projection is a part of the read model; package projector says what its
-// methods do.
+// Projection is a part of the read model. Package projector documents its
+// methods.
 type Projection interface {
 	Schema() string
 	Load(reads *pgx.Batch, facts []events.Fact)
@@ -39,12 +39,13 @@ func All() []Projection {
 func schema(file string) string {
 	text, err := ddl.ReadFile(file)
 	if err != nil {
-		panic("projections: " + file + " is not embedded") // only a build can cause it
+		panic("projections: " + file + " is not embedded") // only a wrong build can cause it
 	}
 	return string(text)
 }
 
-// streamOf returns the fact's stream when it has the prefix, and "".
+// streamOf returns a function that returns a fact's stream if it has the prefix,
+// "" otherwise.
 func streamOf(prefix string) func(*events.Fact) string {
 	return func(f *events.Fact) string {
 		if p, _, _ := strings.Cut(f.Stream, "_"); p == prefix {

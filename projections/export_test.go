@@ -1,6 +1,6 @@
 package projections
 
-// Definitions returns, by SQL table, the columns that the Go code writes.
+// Definitions returns the columns that the Go code writes, by SQL table.
 func Definitions() map[string][]string {
 	items := append(simulationItemColumns.Definition(), `"folded" text NOT NULL`) // computed by PostgreSQL
 	return map[string][]string{

@@ -5,7 +5,7 @@ import "time"
 // Filter narrows a list by one column, or by a search in several. A filter
 // whose value is empty keeps every row.
 type Filter struct {
-	column string // "" of a search
+	column string // "" for a search
 	add    func(c *conditions)
 }
 
@@ -18,8 +18,8 @@ func Equal(column, value string) Filter {
 	}}
 }
 
-// OneOf keeps the rows whose column has one of the values; every row for nil,
-// no row for an empty list.
+// OneOf keeps the rows whose column has one of the values. A nil list keeps every
+// row, an empty list none.
 func OneOf(column string, values []string) Filter {
 	return Filter{column, func(c *conditions) {
 		if values != nil {
@@ -28,7 +28,7 @@ func OneOf(column string, values []string) Filter {
 	}}
 }
 
-// AtLeast keeps the rows whose column has the number or more.
+// AtLeast keeps the rows whose column has at least the number.
 func AtLeast(column string, number int) Filter {
 	return Filter{column, func(c *conditions) {
 		if number > 0 {
@@ -37,14 +37,14 @@ func AtLeast(column string, number int) Filter {
 	}}
 }
 
-// Within keeps the rows whose column is in a span of time, from inclusive, to
-// exclusive. A zero end is open.
+// Within keeps the rows whose column is in a span of time; from is inclusive, to
+// is exclusive. A zero end is open.
 func Within(column string, from, to time.Time) Filter {
 	return Filter{column, func(c *conditions) { c.within(column, from, to) }}
 }
 
-// Search keeps the rows in which one of the columns contains the text, in
-// whatever case.
+// Search keeps the rows in which one of the columns contains the text, ignoring
+// case.
 func Search(text string, columns ...string) Filter {
 	return Filter{"", func(c *conditions) { c.contains(text, columns...) }}
 }

@@ -16,15 +16,15 @@ import (
 func unfolded() map[string]string {
 	return map[string]string{
 		"AccessLogged":        "auditors read it from the log",
-		"CheckpointPublished": "the state of its stream has the last one, and verification reads the log",
-		"LogLossAccepted":     "the state of its stream lists them all",
-		"LogSealed":           "the projector itself keeps which seals a partition demands",
+		"CheckpointPublished": "its stream's state has the last checkpoint, and verification reads the log",
+		"LogLossAccepted":     "its stream's state lists all of them",
+		"LogSealed":           "the projector itself stores which seals a partition demands",
 	}
 }
 
-// An event that no projection folds is recorded and never shown. A projection
-// folds what its cases and type assertions name; the one of configurations also
-// what the state of a configuration evolves by.
+// Every event type is folded by a projection or excused by unfolded. A projection
+// folds the types in its cases and type assertions; the projection of
+// configurations also those that commands.Configuration evolves by.
 func TestEveryEventIsFolded(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -59,12 +59,12 @@ func TestEveryEventIsFolded(t *testing.T) {
 		case !folded[name] && !excused:
 			t.Errorf("no projection folds %s", name)
 		case folded[name] && excused:
-			t.Errorf("a projection folds %s, which the list excuses: %s", name, reason)
+			t.Errorf("a projection folds %s, which unfolded excuses: %s", name, reason)
 		}
 	}
 }
 
-// eventName returns X for the type events.X, "" for another one.
+// eventName returns X for the type events.X, "" for any other type.
 func eventName(of ast.Expr) string {
 	if s, ok := of.(*ast.SelectorExpr); ok {
 		if pkg, ok := s.X.(*ast.Ident); ok && pkg.Name == "events" {

@@ -12,15 +12,15 @@ import (
 	"netsim/events"
 )
 
-// LibraryQuery asks for the libraries of tracesets that can be seen
+// LibraryQuery asks for the libraries of tracesets that the caller can see
 // (completions.md section 2.7).
 type LibraryQuery struct {
-	Seen  Rule   // each of its scopes is about one Sharing
-	Scope string // of the library, as its most promoted traceset has it; "" for every one
+	Seen  Rule   // each of its scopes has one value of Sharing
+	Scope string // of the most promoted traceset; "" for every scope
 	Page  Page
 }
 
-// Library is a library as the visible tracesets that refer to it show it.
+// Library is a library, computed from the visible tracesets that refer to it.
 type Library struct {
 	ID         string
 	Hash       string
@@ -37,19 +37,19 @@ type Library struct {
 	CreatedAt  time.Time
 }
 
-// FileList are the files as they were uploaded.
+// FileList returns the files as they were uploaded.
 func (l *Library) FileList() ([]events.TracesetFile, error) {
 	return fileList[events.TracesetFile]("library", l.ID, l.Files)
 }
 
-// seen is the SQL condition that a traceset can be seen.
+// seen returns the SQL condition that the caller can see a traceset.
 func (q LibraryQuery) seen(c *conditions, row string) string {
 	return q.Seen.on(c, ownersOf(row, "scope"))
 }
 
 // ListLibraries returns one page, newest first, and the position of the next
-// one. A library has the position of the oldest of its most promoted tracesets,
-// so a page is read as a list of these tracesets.
+// one. A library takes the position of the oldest of its most promoted
+// tracesets, so a page is a list of these tracesets.
 func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
 	if err := q.Page.fits(keys); err != nil {
@@ -97,7 +97,8 @@ func ListLibraries(ctx context.Context, db Reader, q LibraryQuery) ([]Library, [
 func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []string) ([]Library, error) {
 	var c conditions
 	wanted := c.arg(hashes)
-	// Metadata extracted for one traceset of a library apply to all of them.
+	// Metadata that was extracted for one traceset applies to all tracesets of the
+	// library.
 	const best = "ORDER BY array_position(ARRAY['ready', 'processing', 'metadata_failed'], status), created_at, id"
 	one := func(column string) string { return fmt.Sprintf("(array_agg(%[1]s %[2]s))[1] AS %[1]s", column, best) }
 	rows, err := db.Query(ctx, fmt.Sprintf(`
@@ -117,8 +118,8 @@ func readLibraries(ctx context.Context, db Reader, q LibraryQuery, hashes []stri
 	return found, nil
 }
 
-// FindLibraries returns at most limit libraries that can be seen and have the
-// id, or for "" a hash with the prefix, in the order of their hashes.
+// FindLibraries returns at most limit visible libraries, in the order of their
+// hashes: those with the id or, if id is "", those whose hash has the prefix.
 func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix string, limit int) ([]Library, error) {
 	var c conditions
 	if id != "" {
@@ -137,7 +138,7 @@ func FindLibraries(ctx context.Context, db Reader, q LibraryQuery, id, prefix st
 }
 
 // ListLibraryTracesets returns the ids, names and workspaces of at most limit
-// tracesets of a library that can be seen, newest first.
+// visible tracesets of a library, newest first.
 func ListLibraryTracesets(ctx context.Context, db Reader, q LibraryQuery, hash string, limit int) ([]Traceset, error) {
 	var c conditions
 	c.add("t.library_hash = ?", hash)

@@ -10,9 +10,9 @@ import (
 	"netsim/internal/gather"
 )
 
-// Lookups reads single rows, and batches the reads of concurrent requests into
-// few queries. Every request reads its subject before and after its work. Under
-// load these reads were most of the database's work.
+// Lookups reads single rows and batches the reads of concurrent requests into
+// few queries. Every request reads its resource before and after its work. Under
+// load, these reads were most of the database's work.
 type Lookups struct {
 	workspaces     gather.Gather[string, Workspace]
 	counts         gather.Gather[countKey, WorkspaceStats]
@@ -20,7 +20,7 @@ type Lookups struct {
 	configurations gather.Gather[string, Configuration]
 }
 
-// NewLookups returns Lookups in the read model.
+// NewLookups returns Lookups that read from db.
 func NewLookups(db Reader) *Lookups {
 	return &Lookups{
 		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().table)},
@@ -48,7 +48,8 @@ func (l *Lookups) Configuration(ctx context.Context, id string) (Configuration, 
 	return lookUp(ctx, &l.configurations, "configuration", id)
 }
 
-// CountWorkspace counts what an account has in a workspace; all accounts for "".
+// CountWorkspace counts the resources of an account in a workspace, of all
+// accounts for "".
 func (l *Lookups) CountWorkspace(ctx context.Context, id, account string) (WorkspaceStats, error) {
 	stats, _, err := l.counts.Get(ctx, countKey{id, account})
 	if err != nil {

@@ -14,8 +14,8 @@ type MappingFile struct {
 	WorkspaceID       string
 	Name              string
 	Description       string
-	Hash              string // crc64nvme: and base64url
-	ContentHash       string // sha256: and hex
+	Hash              string // "crc64nvme:" and base64url
+	ContentHash       string // "sha256:" and hex
 	SizeBytes         int64
 	RankCount         int64
 	ScaleUpGroupCount int64

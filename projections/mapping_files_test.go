@@ -12,8 +12,8 @@ import (
 	"netsim/projections"
 )
 
-// TestListMappingFiles: page by page, newest first, each account's mapping files,
-// in the order of an index.
+// TestListMappingFiles: the pages have all live mapping files of an account,
+// newest first, and an index has this order.
 func TestListMappingFiles(t *testing.T) {
 	t.Parallel()
 	db := connect(t)
@@ -39,8 +39,8 @@ func TestListMappingFiles(t *testing.T) {
 			facts = append(facts, fact(id, 2, at, events.MappingFileDeleted{Reason: "request"}))
 			continue
 		}
-		for _, who := range []string{account, ""} {
-			want[who] = append([]string{id}, want[who]...)
+		for _, a := range []string{account, ""} {
+			want[a] = append([]string{id}, want[a]...)
 		}
 	}
 	if err := m.apply(t.Context(), facts...); err != nil {
@@ -60,18 +60,18 @@ func TestListMappingFiles(t *testing.T) {
 			q.Page.After = next
 		}
 		if diff := cmp.Diff(want[account], got); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", account, diff)
+			t.Errorf("mapping files of account %q (-want +got):\n%s", account, diff)
 		}
 	}
 	none, _, err := projections.ListMappingFiles(t.Context(), db, projections.MappingFileQuery{
 		Scope: projections.Scope{Live: true}.In("workspace_00000000000000000000000011"), Page: projections.Page{Limit: 7},
 	})
 	if err != nil || len(none) != 0 {
-		t.Errorf("a workspace that is not there: %v, %v", none, err)
+		t.Errorf("a missing workspace: got %v, %v, want no mapping files", none, err)
 	}
 	deleted, err := projections.FindMappingFile(t.Context(), db, fmt.Sprintf("mapfile_%026d", 3*37))
 	if err != nil || !deleted.Deleted || deleted.RankCount != 3 {
-		t.Errorf("a deleted one: %+v, %v", deleted, err)
+		t.Errorf("got %+v, %v, want a deleted mapping file with 3 ranks", deleted, err)
 	}
 
 	if _, err := db.Exec(t.Context(), `SET enable_seqscan = off`); err != nil {
@@ -91,6 +91,6 @@ func TestListMappingFiles(t *testing.T) {
 		plan.WriteString(line + "\n")
 	}
 	if rows.Err() != nil || !strings.Contains(plan.String(), "mapping_files_workspace") || strings.Contains(plan.String(), "Sort") {
-		t.Errorf("%v, plan:\n%s", rows.Err(), plan.String())
+		t.Errorf("%v; want a scan of mapping_files_workspace without a sort, got the plan:\n%s", rows.Err(), plan.String())
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"netsim/projections"
 )
 
-// Another release, whose order had other keys, may have sealed a cursor.
+// A position whose keys are not those of the list's order is refused. Its cursor
+// may come from another release, which had another order.
 func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	type list = func(context.Context, projections.Page) error
 	newestFirst := []string{"2026-11-21T08:30:00Z", "id"}
 	for name, tc := range map[string]struct {
 		list   list
-		kinds  []string // a position of the list
-		broken []string // as long, of other types
+		valid  []string // a position of the list
+		broken []string // a position of the same length whose keys have other types
 	}{
 		"workspaces": {func(ctx context.Context, p projections.Page) error {
 			_, _, err := projections.ListWorkspaces(ctx, nil, projections.WorkspaceQuery{Page: p})
@@ -61,15 +62,15 @@ func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			positions := [][]string{{}, tc.kinds[1:], append([]string{"more"}, tc.kinds...)}
+			positions := [][]string{{}, tc.valid[1:], append([]string{"more"}, tc.valid...)}
 			if tc.broken != nil {
 				positions = append(positions, tc.broken)
 			}
 			for _, position := range positions {
-				// There is no database, so every query panics.
+				// The database is nil, so a query would panic.
 				err := tc.list(t.Context(), projections.Page{Limit: 10, After: position})
 				if !fault.Is(err, fault.Validation) {
-					t.Errorf("position %q: %v, want a validation error", position, err)
+					t.Errorf("position %q: got %v, want a validation error", position, err)
 				}
 			}
 		})

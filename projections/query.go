@@ -19,15 +19,15 @@ type Reader interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Page asks for at most Limit rows after a position. A position is the sort
-// keys of a row as text, the id last; nil is the start of the list.
+// Page asks for at most Limit rows after a position. A position is the sort keys
+// of a row as text, its id last. A nil position is the start of the list.
 type Page struct {
 	Limit int
 	After []string
 }
 
-// fits refuses a position that does not have the keys of the order. Another
-// release may have sealed it, and the order has changed since.
+// fits refuses a position whose keys are not those of the order. The cursor may
+// come from another release, which had another order.
 func (p Page) fits(keys []sortKey) error {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
 	if p.After == nil {
@@ -65,11 +65,10 @@ type conditions struct {
 	blind bool // whether to hide the arguments from the planner
 }
 
-// arg adds an argument and returns its placeholder. As long as the values of
-// the arguments seem to allow a better plan, PostgreSQL plans a prepared
-// statement on every execution, and that takes longer than reading a page. It
-// does not evaluate a SELECT while planning, so a blind statement soon gets a
-// generic plan.
+// arg adds an argument and returns its placeholder. PostgreSQL plans a prepared
+// statement on every execution while the values of the arguments seem to allow a
+// better plan. Planning takes longer than reading a page. The planner does not
+// evaluate a SELECT, so a blind statement soon gets a generic plan.
 func (c *conditions) arg(value any) string {
 	c.args = append(c.args, value)
 	placeholder := "$" + strconv.Itoa(len(c.args))
@@ -93,7 +92,8 @@ func (c *conditions) add(condition string, values ...any) {
 	c.parts = append(c.parts, condition)
 }
 
-// within adds a span of time, from inclusive, to exclusive. A zero end is open.
+// within adds a span of time; from is inclusive, to is exclusive. A zero end is
+// open.
 func (c *conditions) within(column string, from, to time.Time) {
 	if !from.IsZero() {
 		c.add(column+" >= ?", from)
@@ -116,8 +116,7 @@ func (c *conditions) contains(text string, columns ...string) {
 	c.parts = append(c.parts, "("+strings.Join(found, " OR ")+")")
 }
 
-// likeEscaper makes a search text match itself, without wildcards. It is read
-// only.
+// likeEscaper escapes the wildcards in a search text. It is read only.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 func (c *conditions) where() string {
@@ -150,10 +149,10 @@ func (c *conditions) after(keys []sortKey, position []string) {
 	c.parts = append(c.parts, c.behind(keys, position))
 }
 
-// behind is the condition that a row comes after the position in the order of
-// the keys. Keys of one direction are compared as a row, so that an index can
-// seek to it. Keys of both directions are compared one by one, and the first
-// bounds the scan.
+// behind returns the condition that a row comes after the position in the order
+// of the keys. Keys that all have the same direction are compared as a row, so
+// that an index can seek to the position. Keys of mixed directions are compared
+// one by one, and the first bounds the scan.
 func (c *conditions) behind(keys []sortKey, position []string) string {
 	if position == nil {
 		return "true"
@@ -177,7 +176,7 @@ func (c *conditions) behind(keys []sortKey, position []string) string {
 	return fmt.Sprintf("%s %s= %s AND (%s)", columns[0], keys[0].operator(), values[0], strings.Join(either, " OR "))
 }
 
-// operator compares a row's key with the position's.
+// operator returns the operator between a later row's key and the position's.
 func (k sortKey) operator() string {
 	if k.desc {
 		return "<"
@@ -199,9 +198,8 @@ func positionOf(keys []any) []string {
 	return out
 }
 
-// cut removes the row beyond the limit, which was only read to see whether there
-// are more. It returns the position of the last row that remains, nil on the
-// last page.
+// cut removes the row beyond the limit, which only shows that there is another
+// page. It returns the position of the last remaining row, nil on the last page.
 func cut[R any](rows []R, limit int, keys func(*R) []any) ([]R, []string) {
 	if len(rows) <= limit {
 		return rows, nil
@@ -233,6 +231,5 @@ func collect[R any](rows pgx.Rows, queryErr error, scan pgx.RowToFunc[R]) ([]R, 
 	return pgx.CollectRows(rows, scan)
 }
 
-// none reports whether a list of wanted values is empty. A nil list is no
-// restriction.
+// none reports whether a list allows no value. A nil list allows every value.
 func none(wanted []string) bool { return wanted != nil && len(wanted) == 0 }

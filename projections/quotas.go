@@ -31,7 +31,7 @@ func NewQuotas() *Quotas {
 			}
 			return ""
 		},
-		first: func(*events.Fact) bool { return true }, // each holds all
+		first: func(*events.Fact) bool { return true }, // each event replaces the whole row
 		fold: func(q *accountQuotas, f *events.Fact) {
 			if d, ok := f.Data.(events.AccountQuotasSet); ok {
 				*q = accountQuotas{f.Stream, textOf(d.Quotas)}
@@ -40,8 +40,8 @@ func NewQuotas() *Quotas {
 	}}
 }
 
-// AccountQuotas returns the limits that an operator has set, by account and by
-// the quota's name.
+// AccountQuotas returns the limits that an operator has set, by account and
+// quota name.
 func AccountQuotas(ctx context.Context, db Reader) (map[string]map[string]int64, error) {
 	rows, err := db.Query(ctx, `SELECT `+quotaColumns.List("")+` FROM account_quotas`)
 	all, err := collect(rows, err, quotaColumns.Scan)
@@ -63,8 +63,8 @@ func AccountQuotas(ctx context.Context, db Reader) (map[string]map[string]int64,
 	return byAccount, nil
 }
 
-// RunsOf returns how many runs of an account are unfinished, at most so many,
-// and the bytes that storage is billed for.
+// RunsOf returns the number of an account's unfinished runs, counting up to most,
+// and the bytes of its billed storage.
 func RunsOf(ctx context.Context, db Reader, account string, most int64) (unfinished, stored int64, err error) {
 	err = db.QueryRow(ctx, `
 		SELECT (SELECT count(*) FROM (
@@ -79,8 +79,8 @@ func RunsOf(ctx context.Context, db Reader, account string, most int64) (unfinis
 	return unfinished, stored, nil
 }
 
-// UploadsOf returns how many uploads of an account began since a time, and the
-// bytes that storage is billed for or that open uploads may still bring.
+// UploadsOf returns the number of an account's uploads that began since a time,
+// and the bytes of its billed storage and of its open uploads.
 func UploadsOf(ctx context.Context, db Reader, account string, since time.Time) (begun, stored int64, err error) {
 	err = db.QueryRow(ctx, `
 		SELECT (SELECT count(*) FROM uploads WHERE account_id = $1 AND created_at >= $2)

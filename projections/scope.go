@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Scope is a set of rows: those that meet everything that it says. The zero
-// Scope is every row.
+// Scope is the set of rows that meet all of its conditions. The zero Scope has
+// every row.
 type Scope struct {
-	AccountID  string   // of this account; "" for every one
-	Workspaces []string // in one of these workspaces, each once; nil for every one
-	Sharing    string   // shared this far: a traceset's scope, a template's visibility; "" for however far
+	AccountID  string   // of this account; "" for every account
+	Workspaces []string // in one of these workspaces, without duplicates; nil for every workspace
+	Sharing    string   // with this scope (tracesets) or visibility (templates); "" for any
 	Live       bool     // only in workspaces that are not deleted
 }
 
-// Rule is who may see the rows of a table: a caller sees the rows of any of
-// the rule's scopes. Package access makes the rules. Has applies one to a row
-// that was read. on applies it to the rows of a query.
+// Rule says which rows of a table a caller may see: those of any of its scopes.
+// Package access makes the rules. The method Has applies a rule to one row; the
+// method on applies it to the rows of a query.
 type Rule []Scope
 
-// Owner is what a rule asks of a row.
+// Owner has the values of a row that a rule depends on.
 type Owner struct {
 	AccountID   string
 	WorkspaceID string
@@ -61,21 +61,21 @@ func (r Rule) In(workspace string) Rule {
 	return narrowed
 }
 
-// owners are the columns that a scope is about.
+// owners are the columns that a scope restricts.
 type owners struct{ account, workspace, sharing string }
 
 func ownersOf(table, sharing string) owners {
 	return owners{table + ".account_id", table + ".workspace_id", table + "." + sharing}
 }
 
-// on is Has as an SQL condition.
+// on returns the SQL condition that the row is in the scope.
 func (s Scope) on(c *conditions, row owners) string {
 	var all []string
 	if s.AccountID != "" {
 		all = append(all, row.account+" = "+c.arg(s.AccountID))
 	}
 	switch {
-	case len(s.Workspaces) == 1: // which an index has in order
+	case len(s.Workspaces) == 1: // an index has the rows of one workspace in order
 		all = append(all, row.workspace+" = "+c.arg(s.Workspaces[0]))
 	case s.Workspaces != nil:
 		all = append(all, row.workspace+" = ANY("+c.arg(s.Workspaces)+")")
@@ -89,7 +89,7 @@ func (s Scope) on(c *conditions, row owners) string {
 	return joined(all, " AND ", "true")
 }
 
-// on is Has as an SQL condition.
+// on returns the SQL condition that the caller of the rule sees the row.
 func (r Rule) on(c *conditions, row owners) string {
 	scopes := make([]string, len(r))
 	for i, s := range r {
@@ -98,8 +98,9 @@ func (r Rule) on(c *conditions, row owners) string {
 	return "(" + joined(scopes, " OR ", "false") + ")"
 }
 
-// live is the condition that a workspace is not deleted. A deleted one that
-// holds rows of an account is the account's own: the built-in ones stay.
+// live returns the condition that a workspace is not deleted. Built-in workspaces
+// are never deleted, so an account's rows can only be in deleted workspaces of
+// its own.
 func (s Scope) live(c *conditions, workspace string) string {
 	deleted := "SELECT id FROM workspaces WHERE state <> 'live'"
 	if s.AccountID != "" {
@@ -115,9 +116,10 @@ func joined(parts []string, operator, none string) string {
 	return strings.Join(parts, operator)
 }
 
-// segments adds the scope to the conditions on the rows of a table, and returns
-// the accounts, or the workspaces and accounts, to join the rows with: those for
-// which the table of counts has any rows. It is "" when the scope is one account.
+// segments adds the scope to the conditions on the rows of a table. It returns a
+// FROM item to join the rows with: the accounts, or the workspaces and accounts,
+// that have rows according to the table of counts. It returns "" when the scope
+// is one account.
 func (s Scope) segments(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:

@@ -8,15 +8,15 @@ import (
 	"netsim/internal/columns"
 )
 
-// simulationItems collects the items that a batch changes or removes. Their sort
-// keys never change.
+// simulationItems collects the list items that a batch changes or removes. The
+// sort keys of an item never change.
 type simulationItems struct {
 	changed []*simulationItem
 	removed []*simulationItemKey
 }
 
-// simulationItem is a row of simulation_items without folded, which PostgreSQL
-// computes.
+// simulationItem is a row of simulation_items without the column folded, which
+// PostgreSQL computes.
 type simulationItem struct {
 	simulationItemKey
 

@@ -21,7 +21,7 @@ type Simulation struct {
 	ConfigurationVersion int64
 	Name                 string
 	Status               string
-	Item                 string // the row of a list, as JSON
+	Item                 string // the simulation's list item, as JSON
 	Origin               string
 	DurationNs           int64
 	Duration             string
@@ -39,17 +39,17 @@ type Simulation struct {
 	FailureReason        string
 	events.Progress
 	UnfinishedRanks   int64
-	ProgressedAt      *time.Time // when the progress was so
+	ProgressedAt      *time.Time // when the progress was reported
 	StalledSince      *time.Time // nil while simulated time moves
-	Checkpoint        int64      // index of the last one, 0 before the first
-	CheckpointKey     string     // its object
-	EarlierCheckpoint string     // that of the one before it, "" of none
+	Checkpoint        int64      // index of the last checkpoint, 0 before the first
+	CheckpointKey     string     // object key of the last checkpoint
+	EarlierCheckpoint string     // object key of the checkpoint before it, "" for none
 	ResultsPrefix     string
 	ResultsManifest   string // "" until published
 	ResultsBytes      int64
 	TotalPackets      int64
 	AvgLatencyPs      int64
-	Deleted           string // why: "", request or workspace
+	Deleted           string // reason of the deletion, request or workspace; "" if not deleted
 	CreatedAt         time.Time
 	StartedAt         *time.Time
 	CompletedAt       *time.Time
@@ -102,7 +102,7 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationResultsPublished:
 		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
 		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
-		if d.Reached.SimulatedTimeNs > s.SimulatedTimeNs { // it was terminated between two reports
+		if d.Reached.SimulatedTimeNs > s.SimulatedTimeNs { // the run was terminated between two reports
 			s.reach(f, d.Reached)
 		}
 	case events.SimulationCompleted:
@@ -139,8 +139,8 @@ func requestedSimulation(f *events.Fact, d events.SimulationRequested) Simulatio
 	return s
 }
 
-// item renders the row of a list. The values are plain ASCII ids, a name whose
-// characters need no escape and a status, so they are written as they stand.
+// item renders the simulation's list item. Only the name can need escaping; the
+// other values are plain ASCII.
 func (s *Simulation) item() string {
 	name, _ := json.Marshal(s.Name) //nolint:errchkjson // a string always encodes
 	b := make([]byte, 0, 320)
@@ -181,7 +181,7 @@ func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 	return nil
 }
 
-// tally returns what a simulation adds to its workspace's counts.
+// tally returns the numbers that a simulation adds to its workspace's counts.
 func tally(s *Simulation) (total, active int64) {
 	if s.Deleted != "" {
 		return 0, 0

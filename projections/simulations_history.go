@@ -31,7 +31,7 @@ func (s *Simulation) reach(f *events.Fact, p events.Progress) {
 	}
 }
 
-// RunProgress returns the last progress, nil before there is any.
+// RunProgress returns the last recorded progress, nil before the first.
 func (s *Simulation) RunProgress() *RunProgress {
 	if s.ProgressedAt == nil {
 		return nil
@@ -47,8 +47,9 @@ func (s *Simulation) RunProgress() *RunProgress {
 	return p
 }
 
-// remaining extrapolates the wall-clock time to the end from the average speed
-// so far: of the payload or of the simulated time, whichever ends first.
+// remaining estimates the wall-clock time to the end. It extrapolates delivered
+// bytes and simulated time at their average speed so far, and takes the earlier
+// end.
 func (s *Simulation) remaining(elapsed int64) *int64 {
 	least := int64(math.MaxInt64)
 	for _, part := range [...]struct{ done, of int64 }{{s.DeliveredBytes, s.TotalBytes}, {s.SimulatedTimeNs, s.DurationNs}} {
@@ -72,7 +73,7 @@ func scale(a, b, c int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// moment is a row of the history.
+// moment is a row of the table simulation_history.
 type moment struct {
 	SimulationID string
 	Sequence     int64
@@ -94,7 +95,7 @@ type simulationHistory struct {
 
 func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[:0] }
 
-// add adds the moment that the fact made.
+// add adds the moment of the fact, or notes that the fact deleted the simulation.
 func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	m := moment{SimulationID: s.ID, Sequence: f.Sequence, MomentAt: f.Time, Status: s.Status, Reason: s.FailureReason}
 	switch f.Data.(type) {
@@ -109,7 +110,7 @@ func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 		return
 	}
 	if p := s.RunProgress(); p != nil {
-		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times of this age always encode
+		text, _ := json.Marshal(p) //nolint:errchkjson // integers, strings and times in this range always encode
 		m.Progress = string(text)
 	}
 	h.moments = append(h.moments, &m)

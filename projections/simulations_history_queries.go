@@ -15,12 +15,12 @@ type Moment struct {
 	At         time.Time
 	Progressed bool // whether it is a progress report; otherwise the status changed
 	Status     string
-	Reason     string       // of a failure
+	Reason     string       // why the simulation failed or is invalid
 	Progress   *RunProgress // nil before the first report
 }
 
-// History returns at most limit moments of a simulation after a sequence, oldest
-// first.
+// History returns at most limit moments of a simulation after a sequence number,
+// oldest first.
 func History(ctx context.Context, db Reader, simulation string, after int64, limit int) ([]Moment, error) {
 	rows, err := db.Query(ctx, `
 		SELECT `+momentColumns.List("")+` FROM simulation_history

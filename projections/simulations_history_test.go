@@ -13,9 +13,10 @@ import (
 	"netsim/projections"
 )
 
-// TestHistory: every change of the status and every progress is a moment, with
-// what the run had reached; others are none. It can be read on from anywhere,
-// and it goes with the simulation.
+// TestHistory: the history has a moment for every change of status and every
+// progress report, and none for other facts. A moment has the run's last
+// progress. The history can be read from any sequence number, and it is deleted
+// with the simulation.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
@@ -38,7 +39,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	stalled := begin.Add(22 * time.Second)
-	founded := events.Fact{Event: events.Event{Data: events.WorkspaceCreated{AccountID: "acct_a", Name: "w"}, Frame: events.Frame{
+	workspaceCreated := events.Fact{Event: events.Event{Data: events.WorkspaceCreated{AccountID: "acct_a", Name: "w"}, Frame: events.Frame{
 		ID: "w", Stream: workspace, Sequence: 1, Time: begin,
 	}}}
 	facts := []events.Fact{
@@ -69,7 +70,7 @@ func TestHistory(t *testing.T) {
 		{Sequence: 6, At: at(32), Progressed: true, Status: commands.Running, Progress: reached(5, 32, 166, 0, &stalled)},
 		{Sequence: 8, At: at(42), Status: commands.Failed, Reason: "no simulated progress", Progress: reached(5, 42, 125, 0, &stalled)},
 	}
-	if err := m.apply(t.Context(), append([]events.Fact{founded}, facts[:4]...)...); err != nil {
+	if err := m.apply(t.Context(), append([]events.Fact{workspaceCreated}, facts[:4]...)...); err != nil {
 		t.Fatal(err)
 	}
 	m.forget()
@@ -93,7 +94,7 @@ func TestHistory(t *testing.T) {
 		t.Helper()
 		got, err := projections.Follow(t.Context(), m.db, []string{id, "sim_x"})
 		if err != nil || !cmp.Equal(got, []projections.Followed{want}) {
-			t.Errorf("followed %+v, %v, want %+v", got, err, want)
+			t.Errorf("Follow returned %+v, %v, want %+v", got, err, want)
 		}
 	}
 	follow(projections.Followed{Simulation: id, Last: 8})
@@ -101,7 +102,7 @@ func TestHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := projections.History(t.Context(), m.db, id, 0, 100); err != nil || len(got) > 0 {
-		t.Errorf("a deleted simulation has the history %v, %v", got, err)
+		t.Errorf("a deleted simulation: got the history %v, %v, want none", got, err)
 	}
 	follow(projections.Followed{Simulation: id, Gone: true})
 }

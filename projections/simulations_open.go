@@ -7,11 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// openStatuses is the condition of simulations that have not ended, with the
-// index simulations_open.
+// openStatuses is the condition that a simulation has not ended. The index
+// simulations_open has the same condition.
 const openStatuses = `status IN ('validating', 'provisioning', 'running')`
 
-// OpenCount is the number of simulations of a status and engine that have not ended.
+// OpenCount is the number of simulations that have not ended, of one status and
+// engine.
 type OpenCount struct {
 	Status      string `json:"status"`
 	Engine      string `json:"engine"` // "" before the start
@@ -31,7 +32,8 @@ func CountOpenSimulations(ctx context.Context, db Reader) ([]OpenCount, error) {
 }
 
 // OpenSimulations returns at most limit simulations that have not ended, by
-// status and engine, the oldest of each first, and how many there are of each.
+// status, engine and age, oldest first. It also returns the number of simulations
+// of each status and engine.
 func OpenSimulations(ctx context.Context, db Reader, limit int) ([]Simulation, []OpenCount, error) {
 	counts, err := CountOpenSimulations(ctx, db)
 	if err != nil {

@@ -25,7 +25,7 @@ type Order struct {
 // SimulationQuery asks for simulations that are not deleted.
 type SimulationQuery struct {
 	Scope    Scope
-	Statuses []string // nil for every one
+	Statuses []string // nil for every status
 	Search   string   // in the name
 	Where    []Filter
 	Sort     []Order // at least one
@@ -35,14 +35,14 @@ type SimulationQuery struct {
 // ListSimulations returns one page, each row as JSON, and the position of the
 // next page.
 //
-// A list is split into partitions: an account, or a workspace and an account,
-// each with one status or with all. An index has the rows of each partition in
-// the order of their creation, so a page reads as many rows as it has, wherever
-// in the list it is. A list of several partitions merges their index scans. An
-// index by name serves lists without a status. The other orders have no index,
-// because every index makes each update of a simulation more expensive: for
-// them PostgreSQL reads all rows of the partitions and keeps the first of the
-// order. A search filters the rows of a scan, unless its matches are rare.
+// A list is split into partitions. A partition is an account, or a workspace of
+// an account, with one status or with all. An index has the rows of each
+// partition in the order of their creation, so a page reads only the rows that it
+// returns, at every position of the list. A list of several partitions merges
+// their index scans. An index by name serves lists without a status. The other
+// orders have no index, because every index makes each update of a simulation
+// more expensive. For these orders PostgreSQL reads and sorts all rows of the
+// partitions. A search filters the rows of a scan, unless its matches are rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
 	if none(q.Statuses) || none(q.Scope.Workspaces) {
 		return nil, nil, nil
@@ -69,28 +69,28 @@ func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [
 	return readPage(rows, q.Page.Limit)
 }
 
-// The table of the orders that a change of status may change, and the table of
-// the others.
+// fullTable can serve every query. itemsTable serves only lists by creation or
+// name, and its sort keys never change.
 const (
-	changing = "simulations"
-	staying  = "simulation_items"
+	fullTable  = "simulations"
+	itemsTable = "simulation_items"
 )
 
-// table is the table that has the order of the query.
+// table returns the table that serves the query.
 func (q SimulationQuery) table() string {
 	for _, o := range q.Sort {
 		if o.Key != "created" && o.Key != "name" {
-			return changing
+			return fullTable
 		}
 	}
 	elsewhere := func(f Filter) bool { return f.column != "created_at" }
 	if q.Statuses != nil || slices.ContainsFunc(q.Where, elsewhere) || q.Sort[0].Key == "name" && q.Scope.Workspaces == nil {
-		return changing
+		return fullTable
 	}
-	return staying
+	return itemsTable
 }
 
-// walked reports whether every scan has an index in its order, so that one plan
+// walked reports whether an index has the order of every scan, so that one plan
 // fits all values.
 func (q SimulationQuery) walked() bool {
 	return len(q.Sort) == 1 && (q.Sort[0].Key == "created" || q.Sort[0].Key == "name" && q.Statuses == nil)
@@ -98,7 +98,7 @@ func (q SimulationQuery) walked() bool {
 
 // filter adds the conditions on the rows of every partition.
 func (q SimulationQuery) filter(c *conditions) {
-	if q.table() == changing {
+	if q.table() == fullTable {
 		c.add("deleted = ''")
 		c.contains(q.Search, "name")
 		return
@@ -106,12 +106,12 @@ func (q SimulationQuery) filter(c *conditions) {
 	c.find(q.Search)
 }
 
-// maxMerged is the most partitions that are merged. Planning time grows with
-// each.
+// maxMerged is the largest number of partitions to merge. Planning time grows
+// with each partition.
 const maxMerged = 42
 
-// merged is the query of the page as a merge of the partitions' scans. It is ""
-// when the partitions are not known or too many.
+// merged returns the query of the page as a merge of the partitions' scans. It
+// returns "" when the partitions are unknown or too many.
 func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	workspaces, statuses := q.Scope.Workspaces, q.Statuses
 	if q.Scope.AccountID == "" || max(len(workspaces), 1)*max(len(statuses), 1) > maxMerged {
@@ -119,12 +119,12 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	}
 	c := conditions{blind: q.walked()}
 	account := q.Scope
-	account.Workspaces = nil // each has a scan of its own
+	account.Workspaces = nil // each workspace has a scan of its own
 	c.add(account.on(&c, ownersOf(q.table(), "")))
 	q.filter(&c)
 	c.filter(q.Where)
 	c.after(keys, q.Page.After)
-	limit := strconv.Itoa(q.Page.Limit + 1) // in the text, because plans depend on it
+	limit := strconv.Itoa(q.Page.Limit + 1) // in the SQL text, because the plan depends on it
 	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
 	walks = c.split(walks, "workspace_id", workspaces)
 	walks = c.split(walks, "status", statuses)
@@ -138,8 +138,8 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
 }
 
-// split replaces each scan by one for each value of the column. nil leaves the
-// scans as they are.
+// split replaces each scan by one scan for each value of the column. Nil values
+// leave the scans as they are.
 func (c *conditions) split(walks []string, column string, values []string) []string {
 	if values == nil {
 		return walks
@@ -154,8 +154,8 @@ func (c *conditions) split(walks []string, column string, values []string) []str
 	return each
 }
 
-// gathered is the query of the page as the first rows of all partitions, which
-// are read from the table that counts them.
+// gathered returns the query of the page as a join of the partitions with their
+// first rows. The partitions come from the table of counts.
 func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 	var c conditions
 	from := q.segments(&c)
@@ -172,7 +172,7 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 }
 
 // readPage reads rows of JSON and sort keys. A row beyond the limit only shows
-// that there are more.
+// that there is another page.
 func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err error) {
 	defer rows.Close()
 	for rows.Next() {
@@ -195,8 +195,8 @@ func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err erro
 	return items, nil, nil
 }
 
-// segments adds the rows of the list to the conditions, and returns the partitions
-// as a FROM clause.
+// segments adds the conditions on the rows of each partition, and returns the
+// partitions as a FROM clause.
 func (q SimulationQuery) segments(c *conditions) string {
 	var from []string
 	if segments := q.Scope.segments(c, q.table(), "simulation_counts"); segments != "" {
@@ -209,15 +209,15 @@ func (q SimulationQuery) segments(c *conditions) string {
 	return strings.Join(from, " CROSS JOIN ")
 }
 
-// simulationKeys are the sort keys of an order. The id breaks ties, in the
-// direction of the last key. A simulation that has not started, or not ended,
+// simulationKeys returns the sort keys of an order. The id breaks ties, in the
+// direction of the last key. A simulation that has not started, or has not ended,
 // sorts as the latest.
 func simulationKeys(sort []Order) []sortKey {
 	var keys []sortKey
 	seen := map[string]bool{}
 	for _, o := range sort {
 		if seen[o.Key] {
-			continue // the first mention decides
+			continue // the first direction of a key counts
 		}
 		seen[o.Key] = true
 		switch o.Key {
@@ -234,7 +234,7 @@ func simulationKeys(sort []Order) []sortKey {
 	return append(keys, sortKey{"id", "text", keys[len(keys)-1].desc})
 }
 
-// columnsOf selects the keys as k0, k1 …
+// columnsOf returns the keys as the columns k0, k1, … of a SELECT.
 func columnsOf(keys []sortKey) string {
 	out := make([]string, len(keys))
 	for i, k := range keys {
@@ -243,7 +243,7 @@ func columnsOf(keys []sortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// named are the keys as columnsOf selects them.
+// named returns the keys under their names of columnsOf.
 func named(keys []sortKey) []sortKey {
 	out := make([]sortKey, len(keys))
 	for i, k := range keys {

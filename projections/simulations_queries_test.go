@@ -17,7 +17,7 @@ import (
 	"netsim/projections"
 )
 
-// listed is a simulation of the test.
+// listed is a simulation that the test created.
 type listed struct {
 	id, account, workspace, name, status string
 	created, started                     time.Time
@@ -25,8 +25,9 @@ type listed struct {
 
 const gone = "workspace_00000000000000000000000099"
 
-// simulationWorld has simulations of two accounts in several workspaces: a built-in
-// one and one that is being deleted among them. Times, names and statuses repeat.
+// simulationWorld creates simulations of two accounts in several workspaces. One
+// workspace is built in, and another is being deleted. Times, names and statuses
+// repeat.
 func simulationWorld(t *testing.T, m *readModel) []listed {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -73,7 +74,7 @@ func simulationWorld(t *testing.T, m *readModel) []listed {
 	return world
 }
 
-// expected is the result of a query, computed from all simulations in Go.
+// expected computes the result of a query from all simulations in Go.
 func expected(world []listed, q simulationQuery) []string {
 	var found []listed
 	for _, s := range world {
@@ -128,8 +129,8 @@ func expected(world []listed, q simulationQuery) []string {
 	return out
 }
 
-// TestListSimulations: page by page, every list equals the one that is computed
-// from all simulations in Go.
+// TestListSimulations: the pages of every list add up to the list that Go computes
+// from all simulations.
 func TestListSimulations(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
@@ -146,7 +147,7 @@ func TestListSimulations(t *testing.T) {
 				r.Fatal(err)
 			}
 			if len(items) > q.Page.Limit {
-				r.Fatalf("%d rows on a page of %d", len(items), q.Page.Limit)
+				r.Fatalf("got %d rows on a page, want at most %d", len(items), q.Page.Limit)
 			}
 			for _, item := range items {
 				var s struct{ ID string }
@@ -170,7 +171,7 @@ func TestListSimulations(t *testing.T) {
 type simulationQuery struct {
 	projections.SimulationQuery
 
-	from, to time.Time // when they were created
+	from, to time.Time // when the simulations were created
 }
 
 func drawSimulationQuery(r *rapid.T) simulationQuery {

@@ -6,10 +6,10 @@ import (
 	"regexp"
 )
 
-// PostgreSQL's statistics are about whole values, so the planner does not know
-// how many names contain a text. A search therefore samples some names first.
-// When enough of them match, a scan in the order of the list finds a page soon.
-// Otherwise the trigram index finds all matches, which are few.
+// The planner does not know how many names contain a text, because PostgreSQL's
+// statistics are about whole values. A search therefore samples some names first.
+// If enough of them match, a scan in the order of the list finds a page soon.
+// Otherwise there are few matches, and the trigram index finds them all.
 const (
 	sampledNames = 500
 	commonFrom   = 3 // matches in the sample
@@ -33,21 +33,21 @@ func (q SimulationQuery) isRare(ctx context.Context, db Reader) (bool, error) {
 	return found < commonFrom, err
 }
 
-// find adds a search without an index, for the rows of a scan.
+// find adds a search that filters the rows of a scan, without the trigram index.
 func (c *conditions) find(text string) {
 	if text != "" {
 		c.add("strpos(folded, (SELECT lower(?))) > 0", text)
 	}
 }
 
-// rare is the query of the page among the matches of the trigram index.
+// rare returns the query of the page that finds the matches by the trigram index.
 func (q SimulationQuery) rare(keys []sortKey) (string, []any) {
 	var c conditions
 	c.add("folded LIKE lower(?)", "%"+likeEscaper.Replace(q.Search)+"%")
-	c.add(q.Scope.on(&c, ownersOf(staying, "")))
+	c.add(q.Scope.on(&c, ownersOf(itemsTable, "")))
 	c.filter(q.Where)
 	table := q.table()
-	if table == changing {
+	if table == fullTable {
 		found := fmt.Sprintf("id = ANY(ARRAY(SELECT id FROM simulation_items WHERE %s))", c.where())
 		c.parts = []string{"deleted = ''", found}
 	}

@@ -11,7 +11,7 @@ import (
 	"netsim/projections"
 )
 
-// explained runs each query and adds up the rows that its plan has read.
+// explained runs each query, and adds up the rows that its plan reads.
 type explained struct {
 	*pgx.Conn
 	t      *testing.T
@@ -57,8 +57,8 @@ func (n planNode) rows(tables []string) float64 {
 	return sum
 }
 
-// TestPagesAreShortWalks: the rows that a page reads are proportional to its size,
-// at every position of a long list and with every restriction.
+// TestPagesAreShortWalks: the number of rows that a page reads is proportional to
+// its size, at every position of a long list and with every filter.
 func TestPagesAreShortWalks(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
@@ -114,7 +114,7 @@ func TestPagesAreShortWalks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(items) == 0 || db.read > c.most {
-				t.Errorf("%d rows on the page, %.0f rows read, want at most %.0f", len(items), db.read, c.most)
+				t.Errorf("got %d rows on the page and %.0f rows read, want some on the page and at most %.0f read", len(items), db.read, c.most)
 			}
 		})
 	}

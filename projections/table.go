@@ -9,9 +9,9 @@ import (
 	"netsim/internal/columns"
 )
 
-// table is a projection whose rows are each a fold of facts. A batch of facts
-// costs one query for the rows that are not cached, and one or two statements
-// that write.
+// table is a projection in which each row is a fold of facts. A batch of facts
+// costs one query for the rows that are not cached, and one or two writing
+// statements.
 type table[R any] struct {
 	name    string                      // of the SQL table
 	file    string                      // of its DDL
@@ -23,7 +23,7 @@ type table[R any] struct {
 	// inserted without an ON CONFLICT clause.
 	insertsNew bool
 
-	rows map[string]*R // cached, by key; nil for one that does not exist
+	rows map[string]*R // cached, by key; nil for a row that does not exist
 }
 
 // maxCachedRows bounds the rows that a table keeps between batches.
@@ -78,9 +78,9 @@ func (t *table[R]) Apply(writes *pgx.Batch, facts []events.Fact) error {
 // Forget implements Projection.
 func (t *table[R]) Forget() { t.rows = nil }
 
-// apply folds the facts and queues the write of the rows that they touched.
-// changed, when not nil, gets every such row as it was, nil for a new one, and
-// as it is.
+// apply folds the facts and queues the write of every touched row. If changed is
+// not nil, it is called with each touched row before the batch, nil for a new
+// row, and after it.
 func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact, changed func(before, after *R)) {
 	before := map[string]*R{}
 	var touched []string

@@ -11,11 +11,11 @@ import (
 )
 
 // TemplateQuery asks for the configurations of the template workspace that are
-// not deleted: the built-in ones, those of the account, and those of others, in
-// this order, and newest first among each.
+// not deleted: first the built-in ones, then those of the account, then those of
+// other accounts. Each group is newest first.
 type TemplateQuery struct {
 	Seen    Rule
-	Account string // whose templates come before those of others; "" for none
+	Account string // its templates come before those of other accounts; "" for none
 	Where   []Filter
 	Page    Page
 }
@@ -45,7 +45,7 @@ func ListTemplates(ctx context.Context, db Reader, q TemplateQuery) ([]Configura
 	return found, next, nil
 }
 
-// class is the group of a template in the list.
+// class returns the group of a template in the list.
 func (q TemplateQuery) class(t *Configuration) int {
 	switch t.AccountID {
 	case "":

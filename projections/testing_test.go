@@ -12,7 +12,7 @@ import (
 	"netsim/projections"
 )
 
-// readModel is a read model, to which facts are applied as by the projector.
+// readModel is a read model. It applies facts as the projector does.
 type readModel struct {
 	db          *pgx.Conn
 	projections []projections.Projection
@@ -29,8 +29,8 @@ func connect(t *testing.T) *pgx.Conn {
 	return db
 }
 
-// newReadModel makes the tables in a schema of that name, which becomes the first of
-// the search path.
+// newReadModel creates the tables in a new schema, which becomes the first of the
+// search path.
 func newReadModel(ctx context.Context, db *pgx.Conn, schema string, parts ...projections.Projection) (*readModel, error) {
 	m := &readModel{db, parts}
 	name := pgx.Identifier{schema}.Sanitize()
@@ -80,7 +80,7 @@ func (m *readModel) empty(ctx context.Context, tables ...string) error {
 	return nil
 }
 
-// dump returns all rows of the tables as sorted texts.
+// dump returns all rows of each table as sorted texts.
 func (m *readModel) dump(ctx context.Context, tables ...string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, table := range tables {

@@ -16,7 +16,7 @@ type Traceset struct {
 	ID          string
 	AccountID   string
 	WorkspaceID string
-	Partition   string `db:"partition_key"` // the key of its stream's partition
+	Partition   string `db:"partition_key"` // partition key of its stream
 	Name        string
 	Description string
 	Format      string
@@ -26,7 +26,7 @@ type Traceset struct {
 	TotalSize   int64 // bytes
 	TTLDays     int64
 	RankCount   int64
-	Status      string // Deleted when it is gone
+	Status      string // commands.TracesetReady, …; Deleted for a deleted one
 	Scope       string // workspace, tenant or public
 	Tags        string // JSON array
 	Workload    string // JSON, "" for none
@@ -38,10 +38,10 @@ type Traceset struct {
 	Failure     string // why the metadata could not be extracted
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
-	ExpiresAt   *time.Time // nil for one that does not
+	ExpiresAt   *time.Time // nil if it never expires
 }
 
-// FileList are the files as they were uploaded.
+// FileList returns the files as they were uploaded.
 func (t *Traceset) FileList() ([]events.TracesetFile, error) {
 	return fileList[events.TracesetFile]("traceset", t.ID, t.Files)
 }
@@ -101,7 +101,7 @@ func foldTraceset(t *Traceset, f *events.Fact) {
 	t.ModifiedAt = f.Time
 }
 
-// textOf encodes a list as a JSON array; nil too.
+// textOf encodes a list as a JSON array, nil as an empty one.
 func textOf[T any](list []T) string {
 	if list == nil {
 		return "[]"

@@ -11,30 +11,30 @@ import (
 	"netsim/commands"
 )
 
-// The statuses of tracesets that are their uploads (completions.md 6.1).
+// The statuses of tracesets whose upload is open or aborted (completions.md 6.1).
 const (
 	TracesetUploading    = "uploading"
 	TracesetUploadFailed = "upload_failed"
 )
 
-// TracesetQuery asks for tracesets that are not deleted, newest first. One that
-// is being uploaded is its upload, in scope workspace.
+// TracesetQuery asks for tracesets that are not deleted, newest first. A traceset
+// whose upload is not completed is listed from its upload, with scope workspace.
 type TracesetQuery struct {
 	Seen     Rule
-	Statuses []string // nil for every one
+	Statuses []string // nil for every status
 	Page     Page
 }
 
-// TracesetItem is a row of a list of tracesets. One whose upload is open or
-// aborted has no library.
+// TracesetItem is a row of a list of tracesets. A traceset whose upload is open
+// or aborted has no library.
 type TracesetItem struct {
 	Traceset
 
 	FilesCount int64
 }
 
-// ListTracesets returns one page and the position of the next one. It merges an
-// index scan for each scope of the rule and each status, which reads no more
+// ListTracesets returns one page and the position of the next one. It merges one
+// index scan for each scope of the rule and each status. A scan reads no more
 // rows than a page has.
 func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetItem, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
@@ -65,8 +65,8 @@ func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetI
 	return found, next, nil
 }
 
-// walks are the scans of the tracesets whose files are stored, and of the
-// uploads of the others.
+// walks returns the scan of the tracesets whose files are stored, and the scan of
+// the uploads of the other tracesets.
 func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	stored = walk{
 		table: "tracesets", keys: keys, page: q.Page,
@@ -92,12 +92,12 @@ func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	return stored, sessions
 }
 
-// some returns the statuses that the query asks for.
+// some returns those of the statuses that the query asks for.
 func (q TracesetQuery) some(statuses ...string) []string {
 	return slices.DeleteFunc(statuses, func(s string) bool { return q.Statuses != nil && !slices.Contains(q.Statuses, s) })
 }
 
-// walk is a scan of the first rows of each status, in the order of an index.
+// walk scans the first rows of each status, in the order of an index.
 type walk struct {
 	table, columns, where string
 	statuses              []string
@@ -105,8 +105,8 @@ type walk struct {
 	page                  Page
 }
 
-// in is the SQL of the walk over a scope, nil when the scope has no rows. Each
-// workspace is scanned by itself.
+// in returns the SQL of the walk over a scope, nil when the scope can have no
+// rows. Each workspace has a scan of its own.
 func (w walk) in(s Scope, c *conditions) []string {
 	if len(w.statuses) == 0 || none(s.Workspaces) {
 		return nil
@@ -118,8 +118,8 @@ func (w walk) in(s Scope, c *conditions) []string {
 		if s.Live {
 			from += " WHERE " + s.live(c, "p.id")
 		}
-		from += ") AS place (workspace)"
-		where += " AND workspace_id = place.workspace"
+		from += ") AS wanted (workspace)"
+		where += " AND workspace_id = wanted.workspace"
 		s.Workspaces, s.Live = nil, false
 	}
 	return []string{fmt.Sprintf("(SELECT t.* FROM %s CROSS JOIN LATERAL (SELECT %s FROM %s WHERE status = s.status AND %s AND %s ORDER BY %s LIMIT %d) AS t)",

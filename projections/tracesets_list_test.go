@@ -17,8 +17,8 @@ import (
 	"netsim/projections"
 )
 
-// tracesetWorld has tracesets of two accounts and of every scope and status, in
-// several workspaces, one of which is being deleted. Times repeat.
+// tracesetWorld creates tracesets of two accounts, every scope and every status in
+// several workspaces. One workspace is being deleted. Times repeat.
 func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -42,7 +42,7 @@ func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 			CreatedAt:   at.Add(time.Duration(i/4) * time.Second),
 		}
 		if made.WorkspaceID == gone {
-			made.AccountID = "acct_a" // whose workspace it is
+			made.AccountID = "acct_a" // the owner of the workspace
 		}
 		facts = append(facts, fact(made.ID, 1, made.CreatedAt, events.TracesetCreated{
 			AccountID: made.AccountID, WorkspaceID: made.WorkspaceID, Name: made.ID, Scope: made.Scope, Status: made.Status,
@@ -112,7 +112,8 @@ func callers() *rapid.Generator[auth.Caller] {
 	})
 }
 
-// sees is the table of completions.md section 6.1.
+// sees reports whether the caller sees the traceset by the table of completions.md
+// section 6.1.
 func sees(c auth.Caller, t projections.Traceset) bool {
 	if t.Scope == commands.ScopePublic {
 		return true
@@ -125,8 +126,8 @@ func sees(c auth.Caller, t projections.Traceset) bool {
 	return own && member && t.WorkspaceID != gone
 }
 
-// TestListTracesets: page by page, every list equals the one that is computed from
-// all tracesets in Go, for any caller.
+// TestListTracesets: for every caller, the pages of a list add up to the list that
+// Go computes from all tracesets.
 func TestListTracesets(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
@@ -154,12 +155,12 @@ func TestListTracesets(t *testing.T) {
 				r.Fatal(err)
 			}
 			if len(page) > q.Page.Limit {
-				r.Fatalf("%d rows on a page of %d", len(page), q.Page.Limit)
+				r.Fatalf("got %d rows on a page, want at most %d", len(page), q.Page.Limit)
 			}
 			for _, s := range page {
 				got = append(got, s.ID)
 				if s.LibraryHash == "" && s.ID >= "ts_00000000000000000000002000" && (s.TotalSize != 7 || s.FilesCount != 2) {
-					r.Errorf("an upload: %+v", s)
+					r.Errorf("got the upload %+v, want 2 files and 7 bytes", s)
 				}
 			}
 			if next == nil {
@@ -173,8 +174,8 @@ func TestListTracesets(t *testing.T) {
 	})
 }
 
-// TestPagesOfTracesetsAreShortWalks: for any caller, a page reads about as many rows
-// as it has for each index scan that it merges.
+// TestPagesOfTracesetsAreShortWalks: for every caller, each index scan of a page
+// reads about as many rows as the page has.
 func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewTracesets(), projections.NewUploads())
@@ -218,12 +219,12 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 		if err != nil || len(page) == 0 {
 			t.Errorf("%s: %d rows, %v", name, len(page), err)
 		}
-		if most := float64(21 * 3 * 5 * 2); e.read > most { // scopes, statuses, workspaces
-			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
+		if most := float64(21 * 3 * 5 * 2); e.read > most { // rows, scopes, statuses, workspaces
+			t.Errorf("%s: %v rows were read, want at most %v", name, e.read, most)
 		}
 	}
-	// Of the four tracesets of a library, three are scanned, and each reads some of
-	// the others.
+	// A list of libraries scans three of a library's four tracesets, and reads some
+	// of the other tracesets for each.
 	from := func(account, workspace string) projections.Rule {
 		return access.TracesetsFrom(auth.Caller{AccountID: account, Service: account == auth.AllAccounts, AllWorkspaces: true}, workspace)
 	}
@@ -241,7 +242,7 @@ func TestPagesOfTracesetsAreShortWalks(t *testing.T) {
 			t.Errorf("%s: %d rows, %v", name, len(page), err)
 		}
 		if most := float64(21 * 3 * 3 * 2 * 4); e.read > most {
-			t.Errorf("%s: %v rows were read, at most %v are to be", name, e.read, most)
+			t.Errorf("%s: %v rows were read, want at most %v", name, e.read, most)
 		}
 	}
 }

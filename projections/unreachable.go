@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Outage returns the message of an error that is an outage of the read model:
-// of the connection, of the server's resources, by its operator, or because
-// tables were dropped. It is "" for every other error.
+// Outage returns a client message for an error that is an outage of the read
+// model: a lost connection, exhausted server resources, an operator's
+// intervention, or dropped tables. It returns "" for every other error.
 func Outage(err error) string {
 	switch {
 	case errors.Is(err, ErrRebuilding), dropped(err):

@@ -14,7 +14,7 @@ type Upload struct {
 	AccountID   string
 	WorkspaceID string
 	Kind        string // events.UploadTraceset or UploadMappingFile
-	ResultID    string // the traceset or mapping file that it makes
+	ResultID    string // the traceset or mapping file that the upload makes
 	Name        string
 	Description string
 	Tags        string // JSON array
@@ -27,7 +27,7 @@ type Upload struct {
 	ExpiresAt   time.Time
 }
 
-// FileList are the files that are to be uploaded.
+// FileList returns the files that the client announced.
 func (u *Upload) FileList() ([]events.UploadFile, error) {
 	return fileList[events.UploadFile]("upload", u.ID, u.Files)
 }

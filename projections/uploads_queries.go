@@ -12,8 +12,8 @@ func FindUpload(ctx context.Context, db Reader, id string) (Upload, error) {
 	return find(ctx, db, &NewUploads().table, "upload", id)
 }
 
-// ExpiredUploads lists at most limit open sessions whose time is over, in the
-// order of their expiry.
+// ExpiredUploads returns at most limit open upload sessions that have expired, in
+// the order of their expiry.
 func ExpiredUploads(ctx context.Context, db Reader, now time.Time, limit int) ([]Upload, error) {
 	t := &NewUploads().table
 	rows, err := db.Query(ctx, fmt.Sprintf(

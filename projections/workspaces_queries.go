@@ -11,7 +11,7 @@ func FindWorkspace(ctx context.Context, db Reader, id string) (Workspace, error)
 	return find(ctx, db, &NewWorkspaces().table, "workspace", id)
 }
 
-// WorkspaceStats counts what an account has in a workspace.
+// WorkspaceStats counts the resources of an account in a workspace.
 type WorkspaceStats struct {
 	ActiveSimulations  int64 // neither ended nor deleted
 	ConfigurationCount int64
@@ -47,7 +47,7 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 	return found, next, nil
 }
 
-// WorkspaceIsLive reports whether the workspace is not deleted, nor being
+// WorkspaceIsLive reports whether the workspace is neither deleted nor being
 // deleted.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
 	var c conditions

@@ -1,6 +1,6 @@
-// Package readapi answers the operations that change nothing. It reads the read
-// model and the object store, and never appends an event. It also makes the
-// views that package writeapi answers with.
+// Package readapi implements the operations that change nothing. It reads the
+// read model and the object store, and never appends an event. It also makes the
+// views that package writeapi returns.
 package readapi
 
 import (
@@ -18,8 +18,8 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// API implements the GET operations except billing's, the preview of a simple
-// submission, and the views that package writeapi asks for.
+// API implements the GET operations except those of billing, the preview of a
+// simple submission, and the views that package writeapi returns.
 type API struct {
 	*access.Access
 

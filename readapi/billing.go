@@ -14,9 +14,9 @@ import (
 	"netsim/projections"
 )
 
-// Billing has the seven billing operations (document 1, Billing; completions
-// 7). All need a service token, which the access rules check. They show the
-// account of the token, or the platform.
+// Billing implements the seven billing operations (document 1, Billing;
+// completions 7). All need a service token, which the access rules check. They
+// show the token's account, or the whole platform.
 type Billing struct {
 	DB       projections.Reader
 	Cursors  *web.Cursors
@@ -26,13 +26,14 @@ type Billing struct {
 
 	// Lag returns the age of the oldest fact that metering has not processed.
 	Lag func(ctx context.Context) (time.Duration, error)
-	// LogAccess records a look-up by a person's name. The account is "" if the
-	// caller sees the platform.
+	// LogAccess records a query by a person's name. The account is "" if the caller
+	// sees the whole platform.
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
 }
 
-// billingLag is a header of every answer: how far billing is behind. It is
-// measured before the answer is read, so at 0 the answer is complete.
+// billingLag is a header of every response: how far billing is behind, in
+// milliseconds, or -1 if that is unknown. It is measured before the data is read,
+// so at 0 the response is complete.
 type billingLag struct{ XBillingLagMs int64 }
 
 func (b *Billing) lag(ctx context.Context) billingLag {
@@ -43,11 +44,10 @@ func (b *Billing) lag(ctx context.Context) billingLag {
 	return billingLag{behind.Milliseconds()}
 }
 
-// maxRange is how many days a range may have, both ends included.
+// maxRange is the maximum number of days in a range, both ends included.
 const maxRange = 366
 
-// dates checks a range of days, both inclusive. Names are those of the
-// parameters.
+// dates parses and checks a range of days, both inclusive.
 func dates(start, end string) (from, to time.Time, err error) {
 	if from, err = date("startDate", start); err != nil {
 		return from, to, err
@@ -72,7 +72,7 @@ func date(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// audit logs the access when a list is asked for by a person's name.
+// audit records the access if the request filters by a person's name.
 func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, userName string) error {
 	if userName == "" {
 		return nil
@@ -86,8 +86,8 @@ func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, user
 	})
 }
 
-// unreachable turns the error of a read store that does not answer into
-// BadGateway, and returns any other error unchanged.
+// unreachable turns an outage of the read store into BadGateway, and returns any
+// other error unchanged.
 func unreachable(err error) error {
 	if err == nil || projections.Outage(err) == "" {
 		return err
@@ -95,7 +95,7 @@ func unreachable(err error) error {
 	return &fault.Fault{Code: fault.BadGateway, Message: "the billing service is unavailable", Cause: err}
 }
 
-// filter returns the filter that all billing lists have.
+// filter returns the filter that all billing lists share.
 func (b *Billing) filter(caller auth.Caller, l listing, workspaceName, userName, eventType string) projections.BillingFilter {
 	return projections.BillingFilter{
 		AccountID: access.Account(caller), WorkspaceName: workspaceName, UserName: userName, EventType: eventType, Page: l.page,
@@ -142,7 +142,7 @@ func (b *Billing) ListBalances(ctx context.Context, r api.ListBalancesRequestObj
 		}
 	}
 	if account := access.Account(caller); len(rows) == 0 && account != "" && l.page.After == nil {
-		balances = append(balances, api.Balance{ // nothing was granted, and nothing cost anything
+		balances = append(balances, api.Balance{ // the account has no credits and no costs
 			AccountID: account, AccountName: nullable(caller.AccountName), AccountType: b.accountType(account),
 			Currency: api.CurrencyCREDIT, TotalCredits: "0", TotalDebits: "0", CurrentBalance: "0", UpdatedAt: timestamp(b.Now()),
 		})
@@ -159,7 +159,7 @@ func (b *Billing) accountType(account string) api.BalanceAccountType {
 	return api.BalanceAccountTypePrepaid
 }
 
-// eventName returns the type of an event without prefix and version.
+// eventName returns an event type without its prefix and version.
 func eventName(eventType string) string {
 	name := strings.TrimPrefix(eventType, "netsim.")
 	if at := strings.LastIndex(name, ".v"); at > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // ListRates implements GET /billing/rates: the platform's rates and those of
-// the account. A userName does not narrow the answer; it leaves an audit event.
+// the account. A userName does not filter the rates; it is only audited.
 func (b *Billing) ListRates(ctx context.Context, r api.ListRatesRequestObject) (api.ListRatesResponseObject, error) {
 	lag := b.lag(ctx)
 	caller, err := access.Caller(ctx)

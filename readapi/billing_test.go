@@ -34,22 +34,22 @@ func cost(id int64, date, amount, workspace string) events.DailyCostRated {
 
 func hashOf(first byte) string { return events.Hash{first}.String() }
 
-// filled returns a desk with a little of everything.
-func filled(t *testing.T) *desk {
-	d := newDesk(t)
-	d.tell(lab, events.WorkspaceCreated{AccountID: mine, Name: "lab", Owner: "u1"})
-	d.tell(mine, events.CreditGranted{Amount: "100", Currency: "CREDIT"})
-	d.tell(mine, usage(1, 1, "start", 0, 2))
+// filledServer returns a billing server with some data for every operation.
+func filledServer(t *testing.T) *billingServer {
+	s := newBillingServer(t)
+	s.project(lab, events.WorkspaceCreated{AccountID: mine, Name: "lab", Owner: "u1"})
+	s.project(mine, events.CreditGranted{Amount: "100", Currency: "CREDIT"})
+	s.project(mine, usage(1, 1, "start", 0, 2))
 	storage := usage(2, 2, "start", 0, 1)
 	storage.Meter, storage.RateName, storage.UserID, storage.WorkspaceID = "storage", "storage", "", ""
 	storage.SandboxID, storage.SizeBytes, storage.ResourceType = "sb", 5, "results"
-	d.tell(mine, storage)
-	d.tell(mine, usage(3, 1, "stop", 2, 0))
-	d.tell(theirs, usage(4, 3, "start", 0, 1))
-	d.tell(mine, cost(1, "2026-04-15", "0.1", lab))
-	d.tell(mine, cost(2, "2026-04-15", "0.2", ""))
-	d.tell(mine, cost(3, "2026-04-16", "240", lab))
-	d.tell(theirs, cost(4, "2026-04-16", "7", lab))
+	s.project(mine, storage)
+	s.project(mine, usage(3, 1, "stop", 2, 0))
+	s.project(theirs, usage(4, 3, "start", 0, 1))
+	s.project(mine, cost(1, "2026-04-15", "0.1", lab))
+	s.project(mine, cost(2, "2026-04-15", "0.2", ""))
+	s.project(mine, cost(3, "2026-04-16", "240", lab))
+	s.project(theirs, cost(4, "2026-04-16", "7", lab))
 	for i, name := range []string{"cluster", "storage", "tiered", "tiered"} {
 		r := events.RateSet{
 			RateID: int64(i + 1), Platform: "netsim", RateName: name, RateType: "unit", RateTypeRaw: "unit", Amount: "10.00",
@@ -63,9 +63,9 @@ func filled(t *testing.T) *desk {
 		case 3:
 			r.RateType, r.TierStart, r.AccountID = "graduated", 10, theirs
 		}
-		d.tell("platform_netsim", r)
+		s.project("platform_netsim", r)
 	}
-	return d
+	return s
 }
 
 func TestBillingLists(t *testing.T) {
@@ -82,13 +82,13 @@ func TestBillingLists(t *testing.T) {
 		{"closed items", "items?status=closed", "items", "billingItemId", mine, 1, []string{"1"}},
 		{"items of a type", "items?eventType=storage", "items", "billingItemId", mine, 1, []string{"2"}},
 		{"items of a workspace", "items?workspaceName=lab", "items", "billingItemId", mine, 1, []string{"1"}},
-		{"items of a workspace that nobody has", "items?workspaceName=none", "items", "billingItemId", mine, 1, nil},
+		{"items of a missing workspace", "items?workspaceName=none", "items", "billingItemId", mine, 1, nil},
 		{"items of another account's workspace", "items?workspaceName=lab", "items", "billingItemId", theirs, 1, nil},
 		{"events, newest first", "events?limit=2", "events", "billingEventId", mine, 2, []string{"3", "2", "1"}},
 		{"events of a user", "events?userName=Ada", "events", "billingEventId", mine, 1, []string{"3", "1"}},
 		{"events of a user without any", "events?userName=Bob", "events", "billingEventId", mine, 1, nil},
 		{"events on a day", "events?startDate=2026-04-15&endDate=2026-04-15", "events", "billingEventId", mine, 1, []string{"3", "2", "1"}},
-		{"events before", "events?startDate=2026-04-01&endDate=2026-04-14", "events", "billingEventId", mine, 1, nil},
+		{"events of days without any", "events?startDate=2026-04-01&endDate=2026-04-14", "events", "billingEventId", mine, 1, nil},
 		{"costs by date and id", "costs?startDate=2026-04-01&endDate=2026-04-30&limit=2", "costs", "dailyCostId", mine, 2, []string{"1", "2", "3"}},
 		{"costs of a day", "costs?startDate=2026-04-16&endDate=2026-04-16", "costs", "dailyCostId", mine, 1, []string{"3"}},
 		{"costs of the platform", "costs?startDate=2026-04-16&endDate=2026-04-16", "costs", "dailyCostId", "*", 1, []string{"3", "4"}},
@@ -99,13 +99,13 @@ func TestBillingLists(t *testing.T) {
 		{"an account's own rates", "rates?limit=100", "rates", "rateId", theirs, 1, []string{"1", "2", "3", "4"}},
 		{"rates on a day", "rates?date=2026-03-01", "rates", "rateId", mine, 1, []string{"1", "3"}},
 		{"rates where a user is billed", "rates?userName=Ada", "rates", "rateId", "*", 1, []string{"1", "2", "3", "4"}},
-		{"rates whatever the user", "rates?userName=Bob", "rates", "rateId", mine, 1, []string{"1", "2", "3"}},
+		{"rates of another user", "rates?userName=Bob", "rates", "rateId", mine, 1, []string{"1", "2", "3"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d := filled(t)
-			d.caller.AccountID = tt.account
-			if diff := cmp.Diff(tt.want, d.walk(tt.path, tt.key, tt.member, tt.pages)); diff != "" {
+			s := filledServer(t)
+			s.caller.AccountID = tt.account
+			if diff := cmp.Diff(tt.want, s.walk(tt.path, tt.key, tt.member, tt.pages)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.path, diff)
 			}
 		})
@@ -114,8 +114,8 @@ func TestBillingLists(t *testing.T) {
 
 func TestBillingRecords(t *testing.T) {
 	t.Parallel()
-	d := filled(t)
-	item := d.get("items/1", http.StatusOK)
+	s := filledServer(t)
+	item := s.get("items/1", http.StatusOK)
 	want := map[string]any{
 		"billingItemId": 1.0, "accountId": mine, "accountName": "Mine Labs", "platformName": "netsim", "itemName": "nightly",
 		"rateName": "cluster", "eventType": "cluster", "eventAction": "stop", "quantity": 0.0, "workspaceId": lab, "workspaceName": "lab",
@@ -127,10 +127,10 @@ func TestBillingRecords(t *testing.T) {
 	if diff := cmp.Diff(want, item); diff != "" {
 		t.Errorf("item (-want +got):\n%s", diff)
 	}
-	rows, _ := d.get("events?userName=Ada", http.StatusOK)["events"].([]any)
+	rows, _ := s.get("events?userName=Ada", http.StatusOK)["events"].([]any)
 	event, _ := rows[1].(map[string]any)
 	if event["eventName"] != "simulation.started" || event["eventHash"] != "sha256:"+hashOf(1) {
-		t.Errorf("event %v", event)
+		t.Errorf("got the event %v, want simulation.started with its hash", event)
 	}
 	want = map[string]any{
 		"stream": mine, "sequence": 2.0, "previousHash": "sha256:" + hashOf(2), "causeId": "cause",
@@ -139,7 +139,7 @@ func TestBillingRecords(t *testing.T) {
 	if diff := cmp.Diff(want, event["details"]); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
-	summary := d.get("costs/summary?startDate=2026-04-01&endDate=2026-04-30", http.StatusOK)
+	summary := s.get("costs/summary?startDate=2026-04-01&endDate=2026-04-30", http.StatusOK)
 	want = map[string]any{
 		"startDate": "2026-04-01", "endDate": "2026-04-30", "USD": nil,
 		"CREDIT": map[string]any{
@@ -154,87 +154,88 @@ func TestBillingRecords(t *testing.T) {
 
 func TestBillingRefuses(t *testing.T) {
 	t.Parallel()
-	d := filled(t)
-	first, _ := d.get("items?limit=1", http.StatusOK)["pagination"].(map[string]any)
+	s := filledServer(t)
+	first, _ := s.get("items?limit=1", http.StatusOK)["pagination"].(map[string]any)
 	cursor := fmt.Sprint(first["nextCursor"])
 	for _, tt := range []struct {
 		name, path string
 		status     int
 	}{
 		{"an item of another account", "items/3", http.StatusNotFound},
-		{"an item that never was", "items/99", http.StatusNotFound},
-		{"an item id that is no number", "items/x", http.StatusNotFound},
+		{"a missing item", "items/99", http.StatusNotFound},
+		{"an item id that is not a number", "items/x", http.StatusNotFound},
 		{"an unknown status", "items?status=open", http.StatusBadRequest},
-		{"a cursor of our making for another list", "events?cursor=" + cursor, http.StatusBadRequest},
+		{"a cursor of another list", "events?cursor=" + cursor, http.StatusBadRequest},
 		{"a cursor with another filter", "items?status=active&cursor=" + cursor, http.StatusBadRequest},
-		{"a cursor that is none", "items?cursor=abc", http.StatusBadRequest},
-		{"a limit above the most", "items?limit=101", http.StatusBadRequest},
-		{"a limit of balances", "balance?limit=1001", http.StatusBadRequest},
+		{"a malformed cursor", "items?cursor=abc", http.StatusBadRequest},
+		{"a limit above the maximum", "items?limit=101", http.StatusBadRequest},
+		{"a limit of balances above the maximum", "balance?limit=1001", http.StatusBadRequest},
 		{"costs without dates", "costs", http.StatusBadRequest},
-		{"a date that is none", "costs?startDate=2026-02-30&endDate=2026-03-01", http.StatusBadRequest},
+		{"a date that does not exist", "costs?startDate=2026-02-30&endDate=2026-03-01", http.StatusBadRequest},
 		{"an inverted range", "costs?startDate=2026-03-02&endDate=2026-03-01", http.StatusBadRequest},
 		{"367 days", "costs/summary?startDate=2025-01-01&endDate=2026-01-02", http.StatusBadRequest},
 		{"366 days", "costs/summary?startDate=2025-01-01&endDate=2026-01-01", http.StatusOK},
 		{"an inverted range of events", "events?startDate=2026-04-21", http.StatusBadRequest},
 		{"a bad date of rates", "rates?date=yesterday", http.StatusBadRequest},
 	} {
-		d.get(tt.path, tt.status)
+		s.get(tt.path, tt.status)
 		if t.Failed() {
-			t.Fatalf("at %s", tt.name)
+			t.Fatalf("case %q", tt.name)
 		}
 	}
-	d.caller.AccountID = "*"
-	d.get("items/3", http.StatusOK)
-	d.get("items?cursor="+cursor, http.StatusBadRequest) // another scope
+	s.caller.AccountID = "*"
+	s.get("items/3", http.StatusOK)
+	s.get("items?cursor="+cursor, http.StatusBadRequest) // the cursor of a caller with another scope
 }
 
-func TestBillingLogsLookUpsByName(t *testing.T) {
+func TestBillingRecordsQueriesByName(t *testing.T) {
 	t.Parallel()
-	d := filled(t)
-	d.get("rates?userName=Ada", http.StatusOK)
-	d.get("rates", http.StatusOK)
-	d.get("events?userName=Nobody", http.StatusOK)
-	d.caller.AccountID = "*"
-	d.get("costs?startDate=2026-04-01&endDate=2026-04-30&userName=Bob", http.StatusOK)
+	s := filledServer(t)
+	s.get("rates?userName=Ada", http.StatusOK)
+	s.get("rates", http.StatusOK)
+	s.get("events?userName=Nobody", http.StatusOK)
+	s.caller.AccountID = "*"
+	s.get("costs?startDate=2026-04-01&endDate=2026-04-30&userName=Bob", http.StatusOK)
 	want := []string{
 		"auditor ListRates userName u1 on " + mine, "auditor ListBillingEvents userName  on " + mine, "auditor ListCosts userName u2 on ",
 	}
-	if diff := cmp.Diff(want, d.logged); diff != "" {
+	if diff := cmp.Diff(want, s.logged); diff != "" {
 		t.Errorf("logged (-want +got):\n%s", diff)
 	}
 }
 
-// TestARateWithoutAUnitSize: a unit size that is no number is an error, not 0.
+// TestARateWithoutAUnitSize: a unit size that is not a number is an error, not 0.
 func TestARateWithoutAUnitSize(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
-	d.tell("platform_netsim", events.RateSet{
+	s := newBillingServer(t)
+	s.project("platform_netsim", events.RateSet{
 		RateID: 1, Platform: "netsim", RateName: "cluster", RateType: "unit", RateTypeRaw: "unit", Amount: "10.00",
 		Currency: "CREDIT", Period: "hour", UnitName: "ranks", UnitSize: "many", StartDate: "2026-01-01",
 	})
-	d.get("rates", http.StatusInternalServerError)
+	s.get("rates", http.StatusInternalServerError)
 }
 
-// TestBillingWithoutItsStore: nothing answers where the read store should be.
+// TestBillingWithoutItsStore: while the read store does not answer, every
+// operation returns BAD_GATEWAY.
 func TestBillingWithoutItsStore(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	s := newBillingServer(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close() //nolint:errcheck // only its address is wanted
+	listener.Close() //nolint:errcheck // only its address is used
 	gone, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://nobody@%s/none", listener.Addr()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(gone.Close)
-	d.serve(gone)
+	s.serve(gone)
 	dates := "?startDate=2026-04-01&endDate=2026-04-30"
 	for _, path := range []string{"balance", "costs" + dates, "costs/summary" + dates, "items", "items/1", "events", "rates", "rates?userName=Ada"} {
-		body := d.get(path, http.StatusBadGateway)
+		body := s.get(path, http.StatusBadGateway)
 		if refusal, _ := body["error"].(map[string]any); refusal["code"] != "BAD_GATEWAY" {
-			t.Errorf("%s: %v", path, body)
+			t.Errorf("%s: got %v, want the code BAD_GATEWAY", path, body)
 		}
 	}
 }

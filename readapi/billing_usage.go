@@ -39,8 +39,8 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 	return api.ListBillingItems200JSONResponse{Headers: api.ListBillingItems200ResponseHeaders(lag), Body: api.BillingItemList{Items: items, Pagination: l.pagination(len(items), next)}}, nil
 }
 
-// GetBillingItem implements GET /billing/items/{id}. An item of another account
-// does not exist.
+// GetBillingItem implements GET /billing/items/{id}. It returns NotFound for an
+// item of another account.
 func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemRequestObject) (api.GetBillingItemResponseObject, error) {
 	lag := b.lag(ctx)
 	caller, err := access.Caller(ctx)
@@ -77,7 +77,8 @@ func (b *Billing) item(n *projections.Named[projections.BillingItem]) api.Billin
 	return out
 }
 
-// eventDays is how far back events are listed without a startDate.
+// eventDays is the number of days before today from which events are listed
+// without a startDate.
 const eventDays = 30
 
 // ListBillingEvents implements GET /billing/events: newest first.

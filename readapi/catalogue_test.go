@@ -17,7 +17,7 @@ const (
 	charts     = "/api/v1/chart-definitions"
 )
 
-// ids are the ids of the wanted entries, in the order of the catalogue.
+// ids returns the ids of the wanted entries, in the order of the catalogue.
 func ids(wanted func(catalogue.Entry) bool) []string {
 	got := []string{}
 	for _, e := range catalogue.Entries() {
@@ -74,13 +74,13 @@ func TestGetComponent(t *testing.T) {
 	for _, e := range catalogue.Entries() {
 		c := user.Get(components + "/" + e.Model).Want(200)
 		if diff := cmp.Diff(c.Object(), user.Get(components+"/"+e.ID).Want(200).Object()); diff != "" {
-			t.Errorf("%s by its reference and by its id:\n%s", e.Model, diff)
+			t.Errorf("%s: the reference and the id differ (-reference +id):\n%s", e.Model, diff)
 		}
 		got := c.Object()
 		_, container := got["containerSchema"]
 		if got["id"] != e.ID || got["version"] != e.Latest() || got["latestVersion"] != e.Latest() || container != (got["category"] == "container") ||
 			(got["trafficType"] != nil) != (e.Type == "application") || got["notes"] != nil || got["createdAt"] == nil {
-			t.Errorf("%s: %v", e.Model, got)
+			t.Errorf("%s: got %v, want the newest version without notes", e.Model, got)
 		}
 		tag := servicetest.Header{Name: "If-None-Match", Value: c.Header.Get("ETag")}
 		user.Get(components+"/"+e.Model, tag).Want(304)
@@ -88,7 +88,7 @@ func TestGetComponent(t *testing.T) {
 	}
 	scale := user.Get(components + "/gpu-v1?version=1.0.0&notes=true").Want(200).Object()
 	if scale["notes"] != "first version" {
-		t.Errorf("notes %v", scale["notes"])
+		t.Errorf("got the notes %v, want \"first version\"", scale["notes"])
 	}
 	want := object{"ComputeScale": object{"value": 1.0, "type": "double", "default": "1", "description": "factor on the computation times of a trace",
 		"min": object{"value": 0.001}, "max": object{"value": 1000.0}, "group": "Compute"}}
@@ -97,10 +97,10 @@ func TestGetComponent(t *testing.T) {
 	}
 	nic := user.Get(components + "/roce-nic-v1").Want(200).Object()["typedParameters"].(object)
 	if n := nic["NumDownLinks"].(object); n["readonly"] != true || n["default"] != "1" {
-		t.Errorf("%v", n)
+		t.Errorf("got NumDownLinks %v, want it read-only with the default 1", n)
 	}
 	if mss := nic["Transport"].(object)["MSS"].(object); mss["defaultUnit"] != "B" || mss["max"].(object)["unit"] != "B" {
-		t.Errorf("%v", mss)
+		t.Errorf("got MSS %v, want the unit B", mss)
 	}
 	pod := user.Get(components + "/pod-v1").Want(200).Object()["containerSchema"].(object)
 	if diff := cmp.Diff([]any{"switch", "rack"}, pod["allowed"]); diff != "" {
@@ -153,8 +153,8 @@ func TestListModels(t *testing.T) {
 	p.Bearer(t, "").Get(models).Refused(401, "UNAUTHORIZED")
 }
 
-// TestGetModel: POST /configurations accepts a declaration unchanged, and GET
-// returns it unchanged.
+// TestGetModel: POST /configurations accepts the declaration of every model
+// unchanged, and GET returns it unchanged.
 func TestGetModel(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -163,7 +163,7 @@ func TestGetModel(t *testing.T) {
 		reply := user.Get(models + "/" + e.ID).Want(200)
 		declared := reply.Object()
 		if diff := cmp.Diff(declared, user.Get(models+"/"+e.Model+"?version="+e.Latest()).Want(200).Object()); diff != "" {
-			t.Errorf("%s by its id and by its reference and version:\n%s", e.Model, diff)
+			t.Errorf("%s: the id and the reference with a version differ (-id +reference):\n%s", e.Model, diff)
 		}
 		user.Get(models+"/"+e.Model, servicetest.Header{Name: "If-None-Match", Value: reply.Header.Get("ETag")}).Want(304)
 		collection := map[string]string{"application": "applications", "container": "containers", "layer": "links"}[catalogue.Category(e.Type)]
@@ -176,9 +176,9 @@ func TestGetModel(t *testing.T) {
 		}
 		body[collection] = []any{declared}
 		made := user.Post(configurations, body).Want(201).Object()
-		if collection == "components" { // shown only where the topology reaches them
+		if collection == "components" { // GET shows only those that the topology reaches
 			if made["componentCount"] != 1.0 {
-				t.Errorf("%s: %v", e.Model, made)
+				t.Errorf("%s: got %v, want 1 component", e.Model, made)
 			}
 			continue
 		}
@@ -227,7 +227,7 @@ func TestListChartDefinitions(t *testing.T) {
 	}
 	tag := reply.Header.Get("ETag")
 	if same := user.Get(charts, servicetest.Header{Name: "If-None-Match", Value: `"0", W/` + tag}).Want(304); len(same.Body) > 0 || same.Header.Get("ETag") != tag {
-		t.Errorf("%v %s", same.Header, same.Body)
+		t.Errorf("got the 304 response %v %s, want the same entity tag and no body", same.Header, same.Body)
 	}
 	user.Get(charts, servicetest.Header{Name: "If-None-Match", Value: `"0"`}).Want(200)
 	user.Get(charts+"?limit=1").Refused(400, "VALIDATION_ERROR")

@@ -43,8 +43,8 @@ func (a *API) ListComponents(ctx context.Context, r api.ListComponentsRequestObj
 	return api.ListComponents200JSONResponse{Components: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// entries returns the page of the catalogue's entries for which wanted is true,
-// and the position of the next page.
+// entries returns a page of the catalogue's entries for which wanted is true, and
+// the position of the next page.
 func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.Entry, next []string, err error) {
 	for _, e := range catalogue.Entries() {
 		if wanted(&e) {
@@ -54,7 +54,7 @@ func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.E
 	if after := l.page.After; after != nil {
 		i := slices.IndexFunc(page, func(e catalogue.Entry) bool { return e.ID == after[0] })
 		if i < 0 {
-			return nil, nil, errCursor() // another release had the entry
+			return nil, nil, errCursor() // only another release has the entry
 		}
 		page = page[i+1:]
 	}
@@ -65,8 +65,8 @@ func (l listing) entries(wanted func(*catalogue.Entry) bool) (page []catalogue.E
 	return page, next, nil
 }
 
-// GetComponent implements GET /components/{component_id}. The id may be the
-// model's reference.
+// GetComponent implements GET /components/{component_id}. The id may also be the
+// reference of the model, such as gpu-v1.
 func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (api.GetComponentResponseObject, error) {
 	e, v, err := modelAt("component", r.ComponentID, r.Params.Version)
 	if err != nil {
@@ -95,8 +95,8 @@ func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (
 	return api.GetComponent200JSONResponse{Body: view, Headers: api.GetComponent200ResponseHeaders{ETag: tag}}, nil
 }
 
-// modelAt returns a model by its id or its reference, and the version, the newest
-// stable one for "".
+// modelAt returns a model by its id or its reference, and one of its versions;
+// "" is the newest stable version.
 func modelAt(what, name, version string) (catalogue.Entry, catalogue.Version, error) {
 	e, known := catalogue.Find(name)
 	if !known {
@@ -134,8 +134,8 @@ func containerSchema(kind string) *api.ContainerSchema {
 	}
 }
 
-// digestTag is the entity tag of a view that is compiled into the program. It
-// changes with the view.
+// digestTag returns the entity tag of a view that is compiled into the program.
+// The tag changes with the view.
 func digestTag(view any) (string, error) {
 	text, err := json.Marshal(view)
 	if err != nil {

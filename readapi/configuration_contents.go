@@ -13,8 +13,8 @@ import (
 	"netsim/projections"
 )
 
-// contents are the declarations of a configuration, also those that the topology
-// does not reach.
+// contents has all declarations of a configuration, including those that the
+// topology does not reach.
 type contents struct {
 	Applications     []api.ApplicationItem `json:"applications"`
 	Components       []api.Component       `json:"components"`
@@ -24,8 +24,8 @@ type contents struct {
 	GlobalParameters json.RawMessage       `json:"globalParameters"`
 }
 
-// contents reads the declarations of a configuration that the caller sees, and
-// its entity tag.
+// contents returns the declarations and the entity tag of a configuration. It
+// checks that the caller may see the configuration.
 func (a *API) contents(ctx context.Context, id string) (contents, string, error) {
 	var d contents
 	c, err := a.ConfigurationRow(ctx, id)
@@ -38,8 +38,8 @@ func (a *API) contents(ctx context.Context, id string) (contents, string, error)
 	return d, web.ETag(c.Version), nil
 }
 
-// ListConfigurationApplications implements GET C/applications (completions.md
-// section 3.5 row 6).
+// ListConfigurationApplications implements GET
+// /configurations/{config_id}/applications (completions.md section 3.5 row 6).
 func (a *API) ListConfigurationApplications(ctx context.Context, r api.ListConfigurationApplicationsRequestObject) (api.ListConfigurationApplicationsResponseObject, error) {
 	d, tag, err := a.contents(ctx, r.ConfigID)
 	if err != nil {
@@ -59,7 +59,8 @@ func (a *API) ListConfigurationApplications(ctx context.Context, r api.ListConfi
 	}, nil
 }
 
-// ListConfigurationLinks implements GET C/links (row 23).
+// ListConfigurationLinks implements GET /configurations/{config_id}/links (row
+// 23).
 func (a *API) ListConfigurationLinks(ctx context.Context, r api.ListConfigurationLinksRequestObject) (api.ListConfigurationLinksResponseObject, error) {
 	d, tag, err := a.contents(ctx, r.ConfigID)
 	if err != nil {
@@ -79,7 +80,8 @@ func (a *API) ListConfigurationLinks(ctx context.Context, r api.ListConfiguratio
 	}, nil
 }
 
-// ListConfigurationComponents implements GET C/components (row 10).
+// ListConfigurationComponents implements GET
+// /configurations/{config_id}/components (row 10).
 func (a *API) ListConfigurationComponents(ctx context.Context, r api.ListConfigurationComponentsRequestObject) (api.ListConfigurationComponentsResponseObject, error) {
 	p := r.Params
 	if p.Type == api.ListConfigurationComponentsParamsTypeHost {
@@ -111,8 +113,8 @@ func (a *API) ListConfigurationComponents(ctx context.Context, r api.ListConfigu
 	return api.ListConfigurationComponents200JSONResponse{Components: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// holders returns the first holder of each name, in the order of the document:
-// servers, containers, the topology.
+// holders returns the name of the first server, container or topology that
+// contains each component, in this order.
 func (d *contents) holders() map[string]string {
 	first := map[string]string{}
 	hold := func(holder string, refs []api.Reference) {
@@ -132,7 +134,8 @@ func (d *contents) holders() map[string]string {
 	return first
 }
 
-// ListConfigurationContainers implements GET C/containers (row 17).
+// ListConfigurationContainers implements GET
+// /configurations/{config_id}/containers (row 17).
 func (a *API) ListConfigurationContainers(ctx context.Context, r api.ListConfigurationContainersRequestObject) (api.ListConfigurationContainersResponseObject, error) {
 	p := r.Params
 	l, err := a.listing(ctx, r, 50)
@@ -151,9 +154,9 @@ func (a *API) ListConfigurationContainers(ctx context.Context, r api.ListConfigu
 	return api.ListConfigurationContainers200JSONResponse{Containers: page, Pagination: l.pagination(len(page), next)}, nil
 }
 
-// pageOf returns a page of a list that was read as a whole, and the position of
-// the next page. A position is the name of the last item and its index. When the
-// item of that name has been removed since, the next page starts at the index.
+// pageOf returns a page of a complete list, and the position of the next page. A
+// position is the name and the index of the page's last item. If that item has
+// been removed since, the next page starts at the index.
 func pageOf[T any](items []T, p projections.Page, name func(*T) string) ([]T, []string, error) {
 	start := 0
 	if p.After != nil {
@@ -176,8 +179,8 @@ func pageOf[T any](items []T, p projections.Page, name func(*T) string) ([]T, []
 	return items[start:end], []string{name(&items[end-1]), strconv.Itoa(end - 1)}, nil
 }
 
-// GetAllowedComponents implements GET C/containers/{container_name}/allowed
-// (row 19).
+// GetAllowedComponents implements GET
+// /configurations/{config_id}/containers/{container_name}/allowed (row 19).
 func (a *API) GetAllowedComponents(ctx context.Context, r api.GetAllowedComponentsRequestObject) (api.GetAllowedComponentsResponseObject, error) {
 	d, tag, err := a.contents(ctx, r.ConfigID)
 	if err != nil {
@@ -199,7 +202,8 @@ func (a *API) GetAllowedComponents(ctx context.Context, r api.GetAllowedComponen
 	}, nil
 }
 
-// GetSoftwareVersion implements GET C/software-version (row 26).
+// GetSoftwareVersion implements GET /configurations/{config_id}/software-version
+// (row 26).
 func (a *API) GetSoftwareVersion(ctx context.Context, r api.GetSoftwareVersionRequestObject) (api.GetSoftwareVersionResponseObject, error) {
 	d, tag, err := a.contents(ctx, r.ConfigID)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// twoTiers is a configuration of every kind of component and container, with a
-// NIC that nothing refers to.
+// twoTiers returns a configuration with every kind of component and container. No
+// declaration refers to the NIC "spare".
 func twoTiers(name string) object {
 	declared := func(kind, model, name string, refs ...object) object {
 		d := object{"type": kind, "model": model, "name": name, "version": "1.0.0"}
@@ -44,8 +44,8 @@ func twoTiers(name string) object {
 	}
 }
 
-// configured makes a configuration and returns its path.
-func configured(t *testing.T, c *servicetest.Client, body object) string {
+// newConfiguration creates a configuration, and returns its path.
+func newConfiguration(t *testing.T, c *servicetest.Client, body object) string {
 	t.Helper()
 	return configurations + "/" + c.Post(configurations, body).Want(201).Object()["id"].(string)
 }
@@ -53,7 +53,7 @@ func configured(t *testing.T, c *servicetest.Client, body object) string {
 func TestConfigurationContents(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
-	path := configured(t, user, twoTiers("contents"))
+	path := newConfiguration(t, user, twoTiers("contents"))
 	whole := user.Get(path).Want(200).Object()
 
 	details := func(list string) (with, without any) {
@@ -75,13 +75,13 @@ func TestConfigurationContents(t *testing.T) {
 	}
 	for _, single := range []string{"/applications", "/links?withDetails=true", "/software-version", "/containers/pod/allowed"} {
 		if tag := user.Get(path + single).Want(200).Header.Get("ETag"); tag != `"1"` {
-			t.Errorf("%s has the entity tag %s", single, tag)
+			t.Errorf("%s: got the entity tag %s, want \"1\"", single, tag)
 		}
 		user.Get(path+single, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(304)
 		user.Get(path+single, servicetest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
 	}
 	if got := user.Get(path + "/software-version").Object(); got["version"] != "1.0.0" {
-		t.Errorf("software version: %v", got)
+		t.Errorf("got the software version %v, want 1.0.0", got)
 	}
 	for container, want := range map[string]object{
 		"rack": {"containerName": "rack", "containerType": "rack", "allowedComponents": []any{"switch", "server"}},
@@ -102,7 +102,7 @@ func TestConfigurationContents(t *testing.T) {
 func TestListConfigurationComponents(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
-	path := configured(t, user, twoTiers("components"))
+	path := newConfiguration(t, user, twoTiers("components"))
 	list := path + "/components"
 
 	holders := map[string]any{}
@@ -110,7 +110,7 @@ func TestListConfigurationComponents(t *testing.T) {
 		c := item.(object)
 		holders[c["name"].(string)] = c["container"]
 		if _, has := c["typedParameters"]; has {
-			t.Errorf("details that were not asked for: %v", c)
+			t.Errorf("got typedParameters without withDetails: %v", c)
 		}
 	}
 	if diff := cmp.Diff(map[string]any{
@@ -136,14 +136,14 @@ func TestListConfigurationComponents(t *testing.T) {
 	if diff := cmp.Diff(user.Get(path).Object()["components"].([]any)[4].(object)["typedParameters"], detailed["typedParameters"]); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
-	refusedPages(t, user, list, configured(t, user, twoTiers("other"))+"/components", "type=nic")
+	refusedPages(t, user, list, newConfiguration(t, user, twoTiers("other"))+"/components", "type=nic")
 	user.Get(list+"?type=rack").Refused(400, "VALIDATION_ERROR")
 }
 
 func TestListConfigurationContainers(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
-	path := configured(t, user, twoTiers("containers"))
+	path := newConfiguration(t, user, twoTiers("containers"))
 	list := path + "/containers"
 	if diff := cmp.Diff(user.Get(path).Object()["containers"], user.Get(list).Want(200).Object()["containers"]); diff != "" {
 		t.Errorf("the list against the document (-want +got):\n%s", diff)
@@ -157,12 +157,12 @@ func TestListConfigurationContainers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", filter, diff)
 		}
 	}
-	refusedPages(t, user, list, configured(t, user, twoTiers("other"))+"/containers", "type=rack")
+	refusedPages(t, user, list, newConfiguration(t, user, twoTiers("other"))+"/containers", "type=rack")
 	user.Get(list+"?type=switch").Refused(400, "VALIDATION_ERROR")
 }
 
-// refusedPages requests pages that a list must refuse, such as with another list's
-// cursor.
+// refusedPages checks that a list refuses bad page parameters, such as the cursor
+// of the other list.
 func refusedPages(t *testing.T, c *servicetest.Client, list, other, filter string) {
 	t.Helper()
 	next := cursor(c, list+"?limit=1")
@@ -175,12 +175,12 @@ func refusedPages(t *testing.T, c *servicetest.Client, list, other, filter strin
 	}
 }
 
-// A list continues after the last item that was read, also when the item has been
-// removed.
+// A list continues after the last item of the previous page, even if that item
+// has been removed.
 func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
-	path := configured(t, user, twoTiers("changing"))
+	path := newConfiguration(t, user, twoTiers("changing"))
 	list := path + "/components?limit=3"
 	next := "&next=" + cursor(user, list)
 	rest := func() []string {
@@ -195,8 +195,8 @@ func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 		want []string
 	}{
 		{"", []string{"server", "nic", "gpu"}},
-		{"spine", []string{"server", "nic", "gpu"}}, // read, and not the last
-		{"nic", []string{"server", "gpu", "spare"}}, // not read
+		{"spine", []string{"server", "nic", "gpu"}}, // on the first page, but not its last item
+		{"nic", []string{"server", "gpu", "spare"}}, // not on the first page
 	} {
 		if step.gone != "" {
 			user.Delete(path + "/components/" + step.gone).Want(204)
@@ -206,16 +206,16 @@ func TestAConfigurationThatChangesBetweenPages(t *testing.T) {
 		}
 	}
 
-	path = configured(t, user, twoTiers("changing"))
+	path = newConfiguration(t, user, twoTiers("changing"))
 	list = path + "/components?limit=3"
 	next = "&next=" + cursor(user, list)
-	user.Delete(path + "/components/leaf").Want(204) // the last item that was read
+	user.Delete(path + "/components/leaf").Want(204) // the last item of the first page
 	if diff := cmp.Diff([]string{"server", "nic", "gpu"}, rest()); diff != "" {
 		t.Errorf("without the last (-want +got):\n%s", diff)
 	}
 }
 
-// A caller who sees a configuration sees each part of it.
+// Each part of a configuration has the access rules of the configuration.
 func TestAccessToConfigurationContents(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -223,8 +223,8 @@ func TestAccessToConfigurationContents(t *testing.T) {
 	workspace := newWorkspace(t, p.Service(t, account), "contents")
 	body := twoTiers("access")
 	body["workspaceId"] = workspace
-	path := configured(t, p.User(t, account, workspace), body)
-	gone := configured(t, p.User(t, account), twoTiers("gone"))
+	path := newConfiguration(t, p.User(t, account, workspace), body)
+	gone := newConfiguration(t, p.User(t, account), twoTiers("gone"))
 	p.User(t, account).Delete(gone).Want(204)
 	for _, part := range []string{
 		"", "/versions", "/versions/1",

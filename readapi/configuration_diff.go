@@ -12,7 +12,7 @@ import (
 )
 
 // GetConfigurationDiff implements GET /configurations/{config_id}/diff: the
-// differences of two versions, with every declared component.
+// differences of two versions in all their declarations.
 func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDiffRequestObject) (api.GetConfigurationDiffResponseObject, error) {
 	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
@@ -48,9 +48,9 @@ func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDi
 	return api.GetConfigurationDiff200JSONResponse(view), nil
 }
 
-// comparable is the JSON of a version as GET shows it, with the components that
-// the topology does not reach, and without the members that differ in every
-// version.
+// comparable returns the JSON of a version as GET shows it, but with the
+// components that the topology does not reach, and without the members that
+// differ in every version.
 func (a *API) comparable(ctx context.Context, id string, version int64) ([]byte, error) {
 	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
 	if err != nil {

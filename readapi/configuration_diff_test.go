@@ -2,7 +2,6 @@ package readapi_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -12,8 +11,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// changed makes the configuration's next version and returns its document.
-func changed(t *testing.T, c *servicetest.Client, path string, changes object) object {
+// updateConfiguration makes the configuration's next version and returns its document.
+func updateConfiguration(t *testing.T, c *servicetest.Client, path string, changes object) object {
 	t.Helper()
 	tag := c.Get(path).Want(200).Header.Get("ETag")
 	return c.Patch(path, changes, servicetest.Header{Name: "If-Match", Value: tag}).Want(200).Object()
@@ -23,7 +22,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
-	path := configured(t, user, twoTiers("diff"))
+	path := newConfiguration(t, user, twoTiers("diff"))
 	diff := path + "/diff"
 
 	// Version 1 has no predecessor.
@@ -61,7 +60,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 				"before": 16.0, "after": 8.0, "text": "rack rack: server count 16 → 8",
 			}},
 		},
-		"?from=3&to=4": { // GET does not show it, because the topology does not reach it
+		"?from=3&to=4": { // the removed NIC, which GET does not show because the topology does not reach it
 			"from": 3.0, "to": 4.0,
 			"patch":   []any{object{"op": "remove", "path": "/components/6"}},
 			"changes": []any{object{"kind": "removed", "subject": "nic spare", "path": "/components/6", "text": "component spare removed"}},
@@ -88,7 +87,7 @@ func TestGetConfigurationDiff(t *testing.T) {
 		t.Errorf("all changes (-want +got):\n%s", got)
 	}
 	if whole["to"] != 7.0 || user.Get(diff).Object()["from"] != 6.0 {
-		t.Errorf("the latest: %v and %v", whole["to"], user.Get(diff).Object()["from"])
+		t.Errorf("got to=%v and from=%v by default, want 7 and 6", whole["to"], user.Get(diff).Object()["from"])
 	}
 
 	user.Get(diff+"?to=8").Refused(404, "NOT_FOUND")
@@ -98,16 +97,16 @@ func TestGetConfigurationDiff(t *testing.T) {
 	}
 }
 
-// When the topology reaches every component, the patch applies to the versions as
-// GET shows them.
-func TestAPatchIsOfTheVersions(t *testing.T) {
+// When the topology reaches every component, the patch turns one version, as GET
+// shows it, into the other.
+func TestThePatchTransformsAVersion(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	body := twoTiers("patched")
 	components := body["components"].([]object)
 	body["components"] = components[:6]
-	path := configured(t, user, body)
-	changed(t, user, path, object{
+	path := newConfiguration(t, user, body)
+	updateConfiguration(t, user, path, object{
 		"components": append([]object{components[4], components[5]}, components[:4]...),
 		"links":      []object{},
 		"topology": object{"type": "clos", "topologyTiers": 2, "components": []object{
@@ -148,7 +147,7 @@ func apply(t *testing.T, document object, o object) {
 	}, func(holder object, name string) { holder[name] = value })
 }
 
-// take removes and returns the value at a path.
+// take removes the value at a path, and returns it.
 func take(t *testing.T, document object, path string) (taken any) {
 	t.Helper()
 	edit(t, document, path, func(list []any, i int) []any {
@@ -161,7 +160,7 @@ func take(t *testing.T, document object, path string) (taken any) {
 	return taken
 }
 
-// edit changes the list or the object in which the path ends.
+// edit changes the list or object that has the value at a path.
 func edit(t *testing.T, document object, path string, list func([]any, int) []any, member func(object, string)) {
 	t.Helper()
 	tokens := strings.Split(path, "/")[1:]
@@ -186,7 +185,7 @@ func edit(t *testing.T, document object, path string, list func([]any, int) []an
 			v[i] = walk(v[i], tokens[1:])
 			return v
 		}
-		t.Fatal(fmt.Errorf("%s leads nowhere", path))
+		t.Fatalf("no value at the path %s", path)
 		return nil
 	}
 	walk(document, tokens)

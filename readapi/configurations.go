@@ -55,8 +55,8 @@ func (a *API) GetConfiguration(ctx context.Context, r api.GetConfigurationReques
 		return nil, err
 	}
 	tag := web.ETag(c.Version)
-	// A verdict and the deletion of a mapping file change the answer without a new
-	// version, so only a draft without a mapping file is never modified.
+	// Validation and the deletion of a mapping file change the response without a
+	// new version, so 304 is possible only for a draft without a mapping file.
 	if c.Status == commands.Draft && c.MappingFileID == "" && web.NotModified(r.Params.IfNoneMatch, tag) {
 		return api.GetConfiguration304Response{Headers: api.NotModifiedResponseHeaders{ETag: tag}}, nil
 	}
@@ -93,7 +93,7 @@ func (a *API) ListConfigurationVersions(ctx context.Context, r api.ListConfigura
 }
 
 // GetConfigurationVersion implements GET
-// /configurations/{config_id}/versions/{version}: the document as it was.
+// /configurations/{config_id}/versions/{version}: the version's document.
 func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfigurationVersionRequestObject) (api.GetConfigurationVersionResponseObject, error) {
 	c, err := a.ConfigurationRow(ctx, r.ConfigID)
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfiguratio
 	return api.GetConfigurationVersion200JSONResponse(view), nil
 }
 
-// versionView is the declarations of a version and its attachments.
+// versionView returns the declarations and attachments of a version.
 func (a *API) versionView(ctx context.Context, id string, v *projections.ConfigurationVersion) (api.ConfigurationVersion, error) {
 	var view api.ConfigurationVersion
 	if err := readDocument(v.Document, &view); err != nil {
@@ -126,7 +126,7 @@ func (a *API) versionView(ctx context.Context, id string, v *projections.Configu
 }
 
 // Configuration returns a configuration as GET does, and its entity tag. It does
-// not check access: it answers a write that was allowed.
+// not check access, because its callers respond to a permitted write.
 func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, string, error) {
 	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
@@ -136,8 +136,8 @@ func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, 
 	return view, web.ETag(c.Version), err
 }
 
-// ConfigurationAfter returns a configuration in the state after a change that
-// was made at a time.
+// ConfigurationAfter returns a configuration with the state after a change at a
+// time.
 func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error) {
 	c, err := a.rowAfter(ctx, id, state, at)
 	if err != nil {
@@ -146,8 +146,8 @@ func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.
 	return a.configurationView(ctx, &c)
 }
 
-// rowAfter is the row of a configuration in the state after a change that was
-// made at a time. The members that no change touches are those of the stored row.
+// rowAfter returns the row of a configuration with the state after a change at a
+// time. Columns that no change touches come from the stored row.
 func (a *API) rowAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (projections.Configuration, error) {
 	c, err := a.Rows.Configuration(ctx, id)
 	if err != nil {
@@ -180,7 +180,7 @@ func (a *API) configurationView(ctx context.Context, c *projections.Configuratio
 	return view, err
 }
 
-// readDocument reads a stored document into a view that has its members.
+// readDocument decodes a stored document into a view.
 func readDocument(text string, view any) error {
 	if err := json.Unmarshal([]byte(text), view); err != nil {
 		return fmt.Errorf("read the document: %w", err)

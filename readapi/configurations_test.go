@@ -26,7 +26,7 @@ func TestListConfigurations(t *testing.T) {
 		want[member] = whole[member]
 	}
 	if diff := cmp.Diff(want, user.Get(configurations + "?limit=1").Want(200).Object()["configurations"].([]any)[0]); diff != "" {
-		t.Errorf("an item against its configuration:\n%s", diff)
+		t.Errorf("list item (-configuration +item):\n%s", diff)
 	}
 	at := func(id string) string { return user.Get(configurations + "/" + id).Object()["createdAt"].(string) }
 	for filter, want := range map[string][]string{
@@ -62,9 +62,9 @@ func TestGetConfiguration(t *testing.T) {
 	reply := user.Get(path).Want(200)
 	c := reply.Object()
 	if reply.Header.Get("ETag") != `"1"` || c["version"] != 1.0 || c["status"] != "validated" || len(c["components"].([]any)) == 0 {
-		t.Errorf("%s %v", reply.Header.Get("ETag"), c)
+		t.Errorf("got entity tag %s of %v, want version 1, validated, with components", reply.Header.Get("ETag"), c)
 	}
-	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // a verdict changes the answer without a new version
+	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"1"`}).Want(200) // validation changes the response without a new version
 	user.Get(path, servicetest.Header{Name: "If-None-Match", Value: `"2"`}).Want(200)
 
 	versions := user.Get(path + "/versions").Want(200).Object()["versions"].([]any)
@@ -88,21 +88,21 @@ func TestGetConfiguration(t *testing.T) {
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 }
 
-// Versions keep their document, status and time.
+// A version keeps its document, status and time after a new version is made.
 func TestVersionsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
-	path := configured(t, user, twoTiers("versions"))
+	path := newConfiguration(t, user, twoTiers("versions"))
 	user.Post(path+"/validate", nil).Want(200)
 	first := user.Get(path).Want(200).Object()
-	second := changed(t, user, path, object{"name": "renamed", "links": []object{}})
+	second := updateConfiguration(t, user, path, object{"name": "renamed", "links": []object{}})
 
 	versions := user.Get(path + "/versions").Want(200).Object()["versions"]
 	if diff := cmp.Diff([]any{
 		object{"version": 2.0, "status": "draft", "createdAt": second["modifiedAt"]},
 		object{"version": 1.0, "status": first["status"], "createdAt": first["createdAt"]},
 	}, versions); diff != "" || first["status"] != "invalid" {
-		t.Errorf("versions, of which the first is %v (-want +got):\n%s", first["status"], diff)
+		t.Errorf("got version 1 with status %v, want invalid; versions (-want +got):\n%s", first["status"], diff)
 	}
 	for version, whole := range map[string]object{"1": first, "2": second} {
 		want := object{"version": whole["version"], "createdAt": second["modifiedAt"]}
@@ -120,7 +120,7 @@ func TestVersionsOfAConfiguration(t *testing.T) {
 	for tags, want := range map[string]int{`"1"`: 200, `"2"`: 304, `"1", "2"`: 304, `*`: 304, `2`: 200} {
 		reply := user.Get(path, servicetest.Header{Name: "If-None-Match", Value: tags}).Want(want)
 		if reply.Header.Get("ETag") != `"2"` {
-			t.Errorf("If-None-Match %s: entity tag %s", tags, reply.Header.Get("ETag"))
+			t.Errorf("If-None-Match %s: got the entity tag %s, want \"2\"", tags, reply.Header.Get("ETag"))
 		}
 	}
 }

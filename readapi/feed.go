@@ -13,8 +13,8 @@ import (
 )
 
 // Feed wakes the followers of simulations when there are new events for them.
-// When the projector reports that the read model has changed, the feed polls the
-// histories for all followers with one query, at most once per pollInterval.
+// After each change of the read model it polls the histories for all followers
+// with one query, at most once per pollInterval.
 type Feed struct {
 	DB      projections.Reader
 	Changes func() (changed <-chan struct{}, stop func()) // notifies that the read model has changed
@@ -37,10 +37,10 @@ type follower struct {
 	simulation string
 	seen       int64         // sequence of the last moment that it has read
 	wake       chan struct{} // buffered, 1; closed when the feed ends the follower
-	gone       bool          // whether it has left or was ended
+	gone       bool          // whether it left or was ended
 }
 
-// Run wakes followers until ctx ends, and then ends them.
+// Run wakes followers until ctx ends, and then ends all of them.
 func (f *Feed) Run(ctx context.Context) error {
 	changed, stop := f.Changes()
 	defer stop()
@@ -94,8 +94,8 @@ func (f *Feed) poll(ctx context.Context) error {
 	return nil
 }
 
-// follow adds a follower of a simulation that has seen the moments up to a
-// sequence. It returns Unavailable when the feed has ended.
+// follow adds a follower of a simulation. The follower has read the moments up to
+// the sequence number seen. follow returns Unavailable when the feed has ended.
 func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +123,8 @@ func (f *Feed) Open() (n int) {
 	return n
 }
 
-// saw records what the follower has read. more says that it must read again.
+// saw records the last moment that the follower has read. With more, the follower
+// is woken to read again.
 func (one *follower) saw(seen int64, more bool) {
 	one.feed.mu.Lock()
 	defer one.feed.mu.Unlock()

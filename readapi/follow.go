@@ -18,12 +18,12 @@ import (
 
 const (
 	heartbeat      = 15 * time.Second // interval of a stream's heartbeats
-	reconnectAfter = 2 * time.Second  // how long clients are asked to wait before they reconnect
+	reconnectAfter = 2 * time.Second  // delay before clients reconnect
 	momentsAtOnce  = 100              // most moments of one query
 )
 
 // FollowSimulation implements GET /simulations/{sim_id}/events: the history of
-// a simulation as server-sent events, after the last one that the client has.
+// a simulation as server-sent events, after the last event that the client has.
 func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationRequestObject) (api.FollowSimulationResponseObject, error) {
 	s := &stream{ctx: ctx, api: a, id: r.SimID, after: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
 	sim, err := a.SimulationRow(ctx, s.id)
@@ -49,8 +49,8 @@ func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationReques
 	}, nil
 }
 
-// stream is the events of one client as an io.Reader. It ends with its context,
-// after the final event, when the simulation is deleted, and when the read model
+// stream is an io.Reader of the events for one client. It ends with its context,
+// after the final event, when the simulation is deleted, or when the read model
 // does not answer. In the last case the client reconnects and misses nothing.
 type stream struct {
 	ctx      context.Context
@@ -126,7 +126,7 @@ func (s *stream) event(m *projections.Moment) api.SimulationEvent {
 	}
 }
 
-// progressView is the progress of a run as the contract shows it; nil for nil.
+// progressView returns the view of a run's progress, nil for nil.
 func progressView(p *projections.RunProgress) *api.SimulationProgress {
 	if p == nil {
 		return nil
@@ -149,8 +149,8 @@ func progressView(p *projections.RunProgress) *api.SimulationProgress {
 // maxCount is the largest integer that every JSON parser represents exactly.
 const maxCount = 1<<53 - 1
 
-// maxEstimate is the longest remaining time that is shown, in nanoseconds. A run
-// of more than a month cannot be estimated from its first events.
+// maxEstimate bounds the estimated remaining time that is shown, in nanoseconds.
+// The first events of a run say little about its end more than a month ahead.
 const maxEstimate = int64(30 * 24 * time.Hour)
 
 // errEnding refuses a follower while the service shuts down.

@@ -28,8 +28,8 @@ import (
 	"netsim/readapi"
 )
 
-// told is one event of a stream.
-type told struct {
+// received is an event that a client received.
+type received struct {
 	ID          int64
 	Name        string
 	Status      string
@@ -38,9 +38,9 @@ type told struct {
 }
 
 // readEvents reads a stream to its end.
-func readEvents(t *testing.T, r io.Reader) (all []told) {
+func readEvents(t *testing.T, r io.Reader) (all []received) {
 	t.Helper()
-	var one told
+	var one received
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		value = strings.TrimPrefix(value, " ")
@@ -52,7 +52,7 @@ func readEvents(t *testing.T, r io.Reader) (all []told) {
 		case "data":
 			var data api.SimulationEvent
 			if err := json.Unmarshal([]byte(value), &data); err != nil {
-				t.Errorf("%v: %s", err, value)
+				t.Errorf("decode an event: %v: %s", err, value)
 			}
 			one.Status = string(data.Status)
 			if data.Progress != nil {
@@ -61,14 +61,14 @@ func readEvents(t *testing.T, r io.Reader) (all []told) {
 		case "":
 			if value == "" && one.ID > 0 {
 				all = append(all, one)
-				one = told{}
+				one = received{}
 			}
 		}
 	}
 	return all
 }
 
-// followed is a simulation in a world, with the API that streams its events.
+// followed is a simulation, with the API that streams its events.
 type followed struct {
 	*testworld.World
 	api *readapi.API
@@ -92,7 +92,7 @@ func newFollowed(t *testing.T) *followed {
 	return f
 }
 
-// follow returns the stream after an event; nil when there is nothing after it.
+// follow returns the stream of the events after an event, nil if there are none.
 func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.ReadCloser {
 	t.Helper()
 	ctx = auth.WithCaller(ctx, auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
@@ -109,9 +109,9 @@ func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.Rea
 }
 
 // collect reads a stream in the background and closes it at the end.
-func collect(t *testing.T, stream io.ReadCloser) <-chan []told {
+func collect(t *testing.T, stream io.ReadCloser) <-chan []received {
 	t.Helper()
-	got := make(chan []told, 1)
+	got := make(chan []received, 1)
 	go func() {
 		got <- readEvents(t, stream)
 		stream.Close()
@@ -119,49 +119,49 @@ func collect(t *testing.T, stream io.ReadCloser) <-chan []told {
 	return got
 }
 
-// TestFollow: a follower gets every status and all progress once, in order, up to
-// the final one, whenever it starts to follow.
+// TestFollow: whenever a follower starts, it gets every later status and progress
+// once, in order, up to the final status.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t)
 	testworld.Running(t, f.api.Feed.Run)
 	begin := collect(t, f.follow(t, t.Context(), 0))
-	want := []told{{ID: 1, Name: "status", Status: "provisioning"}, {ID: 2, Name: "status", Status: "running"}}
-	var joined []<-chan []told
+	want := []received{{ID: 1, Name: "status", Status: "provisioning"}, {ID: 2, Name: "status", Status: "running"}}
+	var joined []<-chan []received
 	for i := range int64(20) {
 		ns := (i + 1) * 1000
 		testworld.Do(t, f.World, f.id, commands.ReportProgress{Progress: events.Progress{SimulatedTimeNs: ns, EventsProcessed: ns}})
 		text := fmt.Sprintf("%dus", i+1)
-		want = append(want, told{ID: 3 + i, Name: "progress", Status: "running", SimulatedNs: text})
+		want = append(want, received{ID: 3 + i, Name: "progress", Status: "running", SimulatedNs: text})
 		joined = append(joined, collect(t, f.follow(t, t.Context(), i)))
 	}
 	testworld.Do(t, f.World, f.id, commands.ReportProgress{StalledSince: time.Now()})
-	want = append(want, told{ID: 23, Name: "progress", Status: "running", SimulatedNs: "20us", Stalled: true})
+	want = append(want, received{ID: 23, Name: "progress", Status: "running", SimulatedNs: "20us", Stalled: true})
 	testworld.Do(t, f.World, f.id, commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}})
 	testworld.Do(t, f.World, f.id, commands.CompleteSimulation{Completed: events.SimulationCompleted{Progress: events.Progress{SimulatedTimeNs: 50_000, EventsProcessed: 50_000}}})
-	want = append(want, told{ID: 25, Name: "status", Status: "completed", SimulatedNs: "50us"})
+	want = append(want, received{ID: 25, Name: "status", Status: "completed", SimulatedNs: "50us"})
 
-	if diff := cmp.Diff(want, testwait.Receive(t, begin, "the stream from the beginning")); diff != "" {
+	if diff := cmp.Diff(want, testwait.Receive(t, begin, "the events from the beginning")); diff != "" {
 		t.Errorf("from the beginning (-want +got):\n%s", diff)
 	}
 	for i, stream := range joined {
-		if diff := cmp.Diff(want[i:], testwait.Receive(t, stream, "the stream to end")); diff != "" {
+		if diff := cmp.Diff(want[i:], testwait.Receive(t, stream, "the events of the stream")); diff != "" {
 			t.Errorf("after %d (-want +got):\n%s", i, diff)
 		}
 	}
 	for after := range int64(25) {
-		rest := slices.DeleteFunc(slices.Clone(want), func(e told) bool { return e.ID <= after })
+		rest := slices.DeleteFunc(slices.Clone(want), func(e received) bool { return e.ID <= after })
 		if diff := cmp.Diff(rest, readEvents(t, f.follow(t, t.Context(), after))); diff != "" {
 			t.Errorf("after %d, later (-want +got):\n%s", after, diff)
 		}
 	}
 	if f.follow(t, t.Context(), 25) != nil {
-		t.Error("something follows the final event")
+		t.Error("got a stream after the final event, want none")
 	}
 }
 
-// TestFollowEnds: a stream ends with its client, with the simulation's
-// workspace and with the service, and leaves nothing behind.
+// TestFollowEnds: a stream ends when its client leaves, when the simulation's
+// workspace is deleted and when the service ends. No follower remains.
 func TestFollowEnds(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t)
@@ -170,7 +170,7 @@ func TestFollowEnds(t *testing.T) {
 	go func() { ended <- f.api.Feed.Run(running) }()
 
 	client, leave := context.WithCancel(t.Context())
-	var left []<-chan []told
+	var left []<-chan []received
 	for range 50 {
 		left = append(left, collect(t, f.follow(t, client, 0)))
 	}
@@ -184,41 +184,41 @@ func TestFollowEnds(t *testing.T) {
 	}
 	leave()
 	for _, stream := range left {
-		if got := testwait.Receive(t, stream, "the stream to end"); len(got) != 2 {
-			t.Errorf("a client that has left got %v", got)
+		if got := testwait.Receive(t, stream, "the events of the stream"); len(got) != 2 {
+			t.Errorf("a client that left got %v, want 2 events", got)
 		}
 	}
-	if n := f.api.Feed.Following(); n != 1 {
-		t.Errorf("%d follow, want 1", n)
+	if n := f.api.Feed.Open(); n != 1 {
+		t.Errorf("got %d followers, want 1", n)
 	}
 
 	workspace := f.Simulation(t, f.id).WorkspaceID
 	testworld.Do(t, f.World, workspace, commands.DeleteWorkspace{ID: workspace})
 	if rest, err := io.ReadAll(lines); err != nil {
-		t.Errorf("the stream of a workspace that is deleted: %q, %v", rest, err)
+		t.Errorf("the stream of a deleted workspace: got %q, %v, want its end", rest, err)
 	}
-	if n := f.api.Feed.Following(); n != 0 {
-		t.Errorf("%d follow a deleted simulation", n)
+	if n := f.api.Feed.Open(); n != 0 {
+		t.Errorf("got %d followers of a deleted simulation, want 0", n)
 	}
 
 	f2 := newFollowed(t)
 	f2.api.Feed = f.api.Feed
 	last := collect(t, f2.follow(t, t.Context(), 2))
 	end()
-	if err := testwait.Receive(t, ended, "it to end"); err != nil {
+	if err := testwait.Receive(t, ended, "the feed to end"); err != nil {
 		t.Error(err)
 	}
-	if got := testwait.Receive(t, last, "the last stream"); len(got) > 0 {
-		t.Errorf("a stream got %v when the service ended", got)
+	if got := testwait.Receive(t, last, "the events of the last stream"); len(got) > 0 {
+		t.Errorf("got %v when the service ended, want no event", got)
 	}
 	ctx := auth.WithCaller(t.Context(), auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
 	if _, err := f2.api.FollowSimulation(ctx, api.FollowSimulationRequestObject{SimID: f2.id}); err == nil {
-		t.Error("a stream begins after the end of the service")
+		t.Error("a stream began after the service ended, want an error")
 	}
 }
 
-// TestFollowOverHTTP: a run from its submission to its end, and callers who may
-// not follow it.
+// TestFollowOverHTTP: a client can follow a run from its submission to its end, and
+// from any event. Callers who may not see the simulation are refused.
 func TestFollowOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -229,10 +229,10 @@ func TestFollowOverHTTP(t *testing.T) {
 
 	whole := user.Get(path).Want(200)
 	if h := whole.Header; h.Get("Content-Type") != "text/event-stream" || h.Get("Cache-Control") != "no-store" {
-		t.Errorf("header %v", h)
+		t.Errorf("got the header %v, want an event stream that is not cached", h)
 	}
 	if !strings.HasPrefix(string(whole.Body), "retry: 2000\n\n") {
-		t.Errorf("it begins with %.40q", whole.Body)
+		t.Errorf("the stream begins with %.40q, want the retry delay", whole.Body)
 	}
 	got := readEvents(t, strings.NewReader(string(whole.Body)))
 	var statuses []string
@@ -261,7 +261,7 @@ func TestFollowOverHTTP(t *testing.T) {
 	progress := user.Get(simulations + "/" + id).Want(200).Object()["progress"].(object)
 	if progress["finishedRanks"] != 8.0 || progress["totalRanks"] != 8.0 || progress["totalBytes"] != progress["deliveredBytes"] ||
 		progress["finishedCollectives"] != 1.0 || progress["lastCollective"] != "allReduce 0 of group 0" {
-		t.Errorf("the status has the progress %v", progress)
+		t.Errorf("got the progress %v, want all ranks finished", progress)
 	}
 
 	for _, bad := range []string{"x", "-1", "1.5"} {
@@ -276,26 +276,26 @@ func TestFollowOverHTTP(t *testing.T) {
 }
 
 // TestFollowIsBounded: the number of streams is limited, and a stream ends at its
-// maximum age and with the service.
+// maximum age.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, endless())
 	path := simulations + "/" + id + "/events"
-	begun, got := make(chan struct{}), make(chan []told, 1)
+	begun, got := make(chan struct{}), make(chan []received, 1)
 	go func() {
 		resp := user.Open(path)
 		close(begun)
 		got <- readEvents(t, resp.Body)
 		resp.Body.Close()
 	}()
-	testwait.Receive(t, begun, "it to begin")
+	testwait.Receive(t, begun, "the stream to begin")
 	if reply := user.Get(path); reply.Refused(429, "RATE_LIMITED") == "" || reply.Header.Get("Retry-After") == "" {
-		t.Errorf("%v", reply.Header)
+		t.Errorf("got the header %v, want Retry-After", reply.Header)
 	}
-	if first := testwait.Receive(t, got, "what was collected"); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e told) bool { return e.Status == "completed" }) {
-		t.Errorf("a stream that has ended before the simulation told %v", first)
+	if first := testwait.Receive(t, got, "the events of the stream"); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e received) bool { return e.Status == "completed" }) {
+		t.Errorf("got %v from a stream that reached its maximum age, want events from 1, without the final one", first)
 	}
 	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] == "running" })
 	user.Post(simulations+"/"+id+"/terminate", nil).Want(http.StatusOK)
@@ -305,7 +305,7 @@ func TestFollowIsBounded(t *testing.T) {
 	})
 }
 
-// endless is a workload that takes longer than any test.
+// endless returns a workload whose simulation takes longer than any test.
 func endless() object {
 	phases := make([]object, 64)
 	for i := range phases {

@@ -20,7 +20,7 @@ func TestHealth(t *testing.T) {
 	p := servicetest.Shared(t)
 	user := p.User(t, servicetest.NewAccount())
 	if got := user.Get("/api/v1/health").Want(200).Object(); got["status"] != "ok" || got["startedAt"] == nil {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want the status ok and startedAt", got)
 	}
 	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool { // once a worker has started
 		return r.Object()["status"] == "ready"
@@ -55,11 +55,11 @@ func TestReadiness(t *testing.T) {
 	}
 	got, ok := reply.(api.GetReadiness503JSONResponse)
 	if !ok {
-		t.Fatalf("%T", reply)
+		t.Fatalf("got %T, want a 503 response", reply)
 	}
 	for i := range got.Checks {
 		if got.Checks[i].LatencyMs == nil {
-			t.Error("no latency")
+			t.Error("a check has no latency")
 		}
 		got.Checks[i].LatencyMs = nil
 	}

@@ -13,8 +13,8 @@ import (
 	"netsim/projections"
 )
 
-// maxMatches is the most tracesets of a library that are shown, and the most
-// libraries with the same hash prefix.
+// maxMatches limits the tracesets shown of a library, and the libraries shown for
+// a hash prefix.
 const maxMatches = 100
 
 // ListLibraries implements GET /libraries (completions.md section 2.7).

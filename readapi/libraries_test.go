@@ -15,7 +15,7 @@ import (
 
 const libraries = "/api/v1/libraries"
 
-// libraryOf is the hash of a traceset's library.
+// libraryOf returns the hash of a traceset's library.
 func libraryOf(c *servicetest.Client, traceset string) string {
 	return c.Get(tracesets + "/" + traceset).Want(200).Object()["libraryHash"].(string)
 }
@@ -35,7 +35,7 @@ func TestListLibraries(t *testing.T) {
 		upload(t, user, other, "thirteen", `{"workloadFamily":"ring"}`, thirteen),
 	}
 	for _, id := range made {
-		looked(user, id)
+		processed(user, id)
 	}
 	h7, h11, h13 := libraryOf(user, made[0]), libraryOf(user, made[1]), libraryOf(user, made[4])
 	check := func(c *servicetest.Client, query string, want ...string) {
@@ -53,8 +53,8 @@ func TestListLibraries(t *testing.T) {
 	check(user, in+"&scope=tenant")
 	check(stranger, in)
 
-	// Promotion makes a library visible to more callers, and moves it to the
-	// position of its promoted traceset.
+	// Promotion makes a library visible to more callers, and gives it the position
+	// of the promoted traceset.
 	user.Post(tracesets+"/"+made[4]+"/promote", nil).Want(200)
 	check(user, in, h13, h11, h7)
 	check(user, in+"&scope=tenant", h13)
@@ -101,9 +101,9 @@ func TestGetLibrary(t *testing.T) {
 	mine := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)
 	id := upload(t, user, mine, "five", "", ring("", 5))
-	looked(user, id)
+	processed(user, id)
 	twin := upload(t, user, mine, "five again", "", ring("", 5))
-	looked(user, twin)
+	processed(user, twin)
 	hash := libraryOf(user, id)
 	in := "?workspaceId=" + mine
 	path := libraries + "/" + events.DerivedID(events.LibraryPrefix, hash)
@@ -116,7 +116,7 @@ func TestGetLibrary(t *testing.T) {
 	}
 	if got["file_count"] != 5.0 || got["metadata_status"] != "complete" || got["reference_count"] != 2.0 ||
 		got["content_type"] != "application/octet-stream" || got["created_at"] != user.Get(tracesets + "/" + id).Object()["createdAt"] {
-		t.Errorf("library: %v", got)
+		t.Errorf("got the library %v", got)
 	}
 	for _, prefix := range []string{hash, hash[:8], hash[:63]} {
 		if diff := cmp.Diff(got, user.Get(libraries+"/"+prefix+in).Want(200).Object()); diff != "" {
@@ -126,20 +126,21 @@ func TestGetLibrary(t *testing.T) {
 	user.Get(libraries+"/"+hash[:7]+in).Refused(400, "VALIDATION_ERROR")
 	user.Get(libraries+"/"+strings.ToUpper(hash)+in).Refused(400, "VALIDATION_ERROR")
 	user.Get(libraries+"/00000000"+in).Refused(404, "NOT_FOUND")
-	user.Get(path).Refused(404, "NOT_FOUND") // it is not public
+	user.Get(path).Refused(404, "NOT_FOUND") // without a workspace only public libraries are visible
 	p.User(t, servicetest.NewAccount()).Get(path+in).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path+in).Refused(403, "FORBIDDEN")
 
-	// Hashes with a common prefix cannot be found by chance, so they are made up.
+	// Real content with a common hash prefix is hard to find, so the hashes are
+	// invented.
 	twins := sameHash(t, p, account, mine)
 	reply := user.Get(libraries + "/" + twins[0][:8] + in).Want(300).Object()
 	matches := reply["matches"].([]any)
 	if reply["error"].(object)["code"] != "MULTIPLE_CHOICES" || len(matches) != 2 ||
 		matches[0].(object)["hash_short"] != twins[0][:12] || matches[1].(object)["id"] != events.DerivedID(events.LibraryPrefix, twins[1]) {
-		t.Errorf("choices: %v", reply)
+		t.Errorf("got the choices %v, want two matches", reply)
 	}
 	if one := user.Get(libraries + "/" + twins[1][:10] + in).Want(200).Object(); one["hash"] != twins[1] {
-		t.Errorf("a longer prefix: %v", one)
+		t.Errorf("got %v for a longer prefix, want one library", one)
 	}
 }
 

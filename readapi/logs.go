@@ -8,7 +8,7 @@ import (
 	"netsim/projections"
 )
 
-// logLevels are the severities in the order of the numbers that the log stores.
+// logLevels returns the severities; the log stores their indexes.
 func logLevels() []api.LogLevel {
 	return []api.LogLevel{api.LogLevelDebug, api.LogLevelInfo, api.LogLevelWarn, api.LogLevelError}
 }

@@ -10,8 +10,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestLogFilters: every combination of severity, component and page size lists
-// the entries that the documents require, oldest first.
+// TestLogFilters: for every combination of severity, component and page size, the
+// list has exactly the matching entries, oldest first.
 func TestLogFilters(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -68,6 +68,6 @@ func TestLogFilters(t *testing.T) {
 	}
 	first := user.Get(path + "?limit=1").Want(200).Object()["logs"].([]any)[0].(object)
 	if first["level"] != levels[lines[0].level] || first["component"] != lines[0].component || first["timestamp"] == nil {
-		t.Errorf("%v", first)
+		t.Errorf("got the entry %v, want %v", first, lines[0])
 	}
 }

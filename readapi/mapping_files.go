@@ -14,23 +14,23 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// maxMappingFiles is the largest page of mapping files. A larger limit means this
-// one (completions.md sections 1.4, 9 item 12).
+// maxMappingFiles is the largest page of mapping files. A larger limit is reduced
+// to it (completions.md sections 1.4, 9 item 12).
 const maxMappingFiles = 100
 
 // mappingFileTag is the entity tag of every mapping file, because a mapping file
 // never changes (completions.md section 1.5).
 const mappingFileTag = `"0"`
 
-// ListMappingFiles implements GET /mapping-files: those of one workspace. A
-// missing workspace has none (completions.md section 6.6).
+// ListMappingFiles implements GET /mapping-files: those of one workspace. The
+// list of a missing workspace is empty (completions.md section 6.6).
 func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesRequestObject) (api.ListMappingFilesResponseObject, error) {
 	l, err := a.listing(ctx, r, 50)
 	if err != nil {
 		return nil, err
 	}
 	l.page.Limit = min(l.page.Limit, maxMappingFiles)
-	if there, err := a.HasWorkspace(ctx, r.Params.WorkspaceID); err != nil || !there {
+	if exists, err := a.HasWorkspace(ctx, r.Params.WorkspaceID); err != nil || !exists {
 		return api.ListMappingFiles200JSONResponse{Items: []api.MappingFileItem{}, Pagination: l.pagination(0, nil)}, err
 	}
 	rows, next, err := projections.ListMappingFiles(ctx, a.DB, projections.MappingFileQuery{
@@ -76,8 +76,8 @@ func (a *API) GetMappingFileDownload(ctx context.Context, r api.GetMappingFileDo
 	return api.GetMappingFileDownload200JSONResponse{URL: link.URL, ExpiresAt: timestamp(link.Expires)}, nil
 }
 
-// MappingFile returns how a mapping file was made, and whether it is live. A
-// missing one is not.
+// MappingFile returns the event that created a mapping file, and whether the file
+// is live. A missing file is not live.
 func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error) {
 	m, err := projections.FindMappingFile(ctx, a.DB, id)
 	switch {
@@ -97,7 +97,8 @@ func (a *API) MappingFile(ctx context.Context, id string) (made events.MappingFi
 func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error) {
 	body, _, err := a.Objects.Get(ctx, file.ObjectKey)
 	if err != nil {
-		// An internal error: every file is stored before its event.
+		// The file was stored before its event, so its absence is an internal error:
+		// err is not wrapped, because it may have the code NotFound.
 		return nil, fmt.Errorf("read mapping file %s: %s", file.ObjectKey, err.Error())
 	}
 	defer body.Close() //nolint:errcheck // it was only read
@@ -112,8 +113,8 @@ func (a *API) Servers(ctx context.Context, file events.MappingFileCreated) ([]ui
 	return servers, nil
 }
 
-// mappingFile reads a mapping file that the caller may work with.
-// MappingFileDeleted is the error for a deleted one.
+// mappingFile reads a mapping file that the caller may use. It returns
+// MappingFileDeleted for a deleted file.
 func (a *API) mappingFile(ctx context.Context, id string) (projections.MappingFile, error) {
 	m, err := a.MappingFileRow(ctx, id)
 	if err == nil && m.Deleted {
@@ -130,8 +131,8 @@ func mappingFileView(m *projections.MappingFile) api.MappingFile {
 	}
 }
 
-// mappingFileReference is the reference to a mapping file, deleted or not, in
-// configurations and simulations; nil for "".
+// mappingFileReference returns the reference to a mapping file in configurations
+// and simulations, whether or not the file is deleted; nil for "".
 func (a *API) mappingFileReference(ctx context.Context, id string) (*api.MappingFileReference, error) {
 	if id == "" {
 		return nil, nil

@@ -47,8 +47,8 @@ func compatibility(v catalogue.Version) *api.ModelCompatibility {
 }
 
 // GetModel implements GET /models/{model_id}: a declaration (completions.md
-// section 3.2) that can be copied into a configuration. Its name is the model's
-// type.
+// section 3.2) that clients can copy into a configuration. Its name is the type
+// of the model.
 func (a *API) GetModel(_ context.Context, r api.GetModelRequestObject) (api.GetModelResponseObject, error) {
 	e, v, err := modelAt("model", r.ModelID, r.Params.Version)
 	if err != nil {

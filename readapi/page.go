@@ -28,10 +28,10 @@ func (a *API) listing(ctx context.Context, request any, defaultLimit int64) (lis
 	return newListing(ctx, a.Cursors, request, defaultLimit)
 }
 
-// newListing reads the page parameters of a generated request object: limit,
-// next and cursor of its Params. A cursor is bound to the operation, to every
-// other parameter of the request and to what the caller may see, so it is
-// refused when one of them changes.
+// newListing reads the page parameters of a generated request object: the limit,
+// next and cursor of its Params. A cursor is bound to the operation, to the other
+// parameters and to what the caller may see. It is refused when one of them
+// changes.
 func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultLimit int64) (listing, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func newListing(ctx context.Context, cursors *web.Cursors, request any, defaultL
 		return l, err
 	}
 	if json.Unmarshal(position, &l.page.After) != nil || l.page.After == nil {
-		return l, errCursor() // another release sealed it
+		return l, errCursor() // the cursor is from another release
 	}
 	return l, nil
 }
@@ -84,7 +84,7 @@ func (l listing) pagination(count int, next []string) api.Pagination {
 	return api.Pagination{Count: int64(count), HasMore: next != nil, NextCursor: l.seal(next)}
 }
 
-// each returns the view of every row, in an array that is never null.
+// each returns the view of every row. The result is never nil.
 func each[R, V any](rows []R, view func(*R) V) []V {
 	views := make([]V, len(rows))
 	for i := range rows {

@@ -12,10 +12,10 @@ import (
 	"netsim/projections"
 )
 
-// Quotas are the quotas of accounts: those that an operator has set, else the
-// defaults of the settings. The usage of an account is read from the read model,
-// which lags by milliseconds, and for stored bytes by a reaction. Concurrent
-// requests may therefore exceed a limit by their number.
+// Quotas are the quotas of accounts: those that an operator has set, and the
+// configured defaults for the rest. The usage of an account comes from the read
+// model, which lags by milliseconds. Stored bytes also lag by the reaction that
+// meters them. Concurrent requests may therefore exceed a limit by their number.
 type Quotas struct {
 	DB       projections.Reader
 	Defaults map[string]int64
@@ -47,8 +47,8 @@ func (q *Quotas) Load(ctx context.Context) error {
 	return err
 }
 
-// Run reads the quotas whenever operators change them, until ctx ends. While
-// they cannot be read, the last ones apply.
+// Run reads the quotas whenever operators change them, until ctx ends. If they
+// cannot be read, the previous ones still apply.
 func (q *Quotas) Run(ctx context.Context) error {
 	changed, stop := q.Changes()
 	defer stop()
@@ -72,7 +72,8 @@ func (q *Quotas) Run(ctx context.Context) error {
 	}
 }
 
-// AdmitRun returns RateLimited for a run of the account beyond a quota.
+// AdmitRun returns RateLimited if another run would exceed a quota of the
+// account.
 func (q *Quotas) AdmitRun(ctx context.Context, account string) error {
 	most, bytes := q.Limit(account, commands.QuotaRuns), q.Limit(account, commands.QuotaStorage)
 	unfinished, stored, err := projections.RunsOf(ctx, q.DB, account, most)
@@ -81,15 +82,15 @@ func (q *Quotas) AdmitRun(ctx context.Context, account string) error {
 		return err
 	case unfinished >= most:
 		return fault.Exceeded(fault.Quota{Name: commands.QuotaRuns, Limit: most}, 10*time.Second,
-			"the account has %d unfinished runs, and %d are its limit", unfinished, most)
+			"the account has %d unfinished runs; its limit is %d", unfinished, most)
 	case stored >= bytes:
 		return storageExceeded(stored, bytes)
 	}
 	return nil
 }
 
-// AdmitUpload returns RateLimited for an upload by the account beyond a quota.
-// The size is in bytes.
+// AdmitUpload returns RateLimited if an upload of that size, in bytes, would
+// exceed a quota of the account.
 func (q *Quotas) AdmitUpload(ctx context.Context, account string, size int64) error {
 	most, bytes := q.Limit(account, commands.QuotaUploads), q.Limit(account, commands.QuotaStorage)
 	now := q.Now().UTC()
@@ -100,7 +101,7 @@ func (q *Quotas) AdmitUpload(ctx context.Context, account string, size int64) er
 		return err
 	case begun >= most:
 		return fault.Exceeded(fault.Quota{Name: commands.QuotaUploads, Limit: most, Window: 24 * time.Hour}, midnight.Add(24*time.Hour).Sub(now),
-			"the account has begun %d uploads today, and %d are its limit", begun, most)
+			"the account has begun %d uploads today; its limit is %d", begun, most)
 	case stored+size > bytes:
 		return storageExceeded(stored, bytes)
 	}
@@ -109,5 +110,5 @@ func (q *Quotas) AdmitUpload(ctx context.Context, account string, size int64) er
 
 func storageExceeded(stored, limit int64) error {
 	return fault.Exceeded(fault.Quota{Name: commands.QuotaStorage, Limit: limit, Unit: "content-bytes"}, time.Minute,
-		"the account stores %d bytes, and %d are its limit; delete some", stored, limit)
+		"the account stores %d bytes; its limit is %d; delete stored data", stored, limit)
 }

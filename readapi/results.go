@@ -20,14 +20,14 @@ import (
 	"netsim/simulator/units"
 )
 
-// resultSet is the published files of an ended simulation, in the order in
-// which they were written.
+// resultSet has the published files of an ended simulation, in the order in which
+// they were written.
 type resultSet struct {
 	simulation projections.Simulation
 	files      []resultFile
 }
 
-// resultFile is an entry of the manifest that a run stores with its files.
+// resultFile is an entry of the manifest that a run stores with its result files.
 type resultFile struct {
 	Name        string `json:"name"`
 	Size        int64  `json:"size"`   // bytes
@@ -38,9 +38,9 @@ type resultFile struct {
 
 const maxManifest = 64 << 20 // bytes
 
-// results reads the manifest of a simulation, of any account unless
-// ResultsOwnership is set. It returns NotFound until the simulation has ended and
-// its files are published (completions.md section 5.3).
+// results reads the manifest of a simulation, which may belong to any account
+// unless ResultsOwnership is set. It returns NotFound until the simulation has
+// ended and its files are published (completions.md section 5.3).
 func (a *API) results(ctx context.Context, id string) (resultSet, error) {
 	find := a.AnySimulationRow
 	if a.ResultsOwnership {
@@ -112,8 +112,8 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 	return api.GetResults200JSONResponse(answer), nil
 }
 
-// dashboard is the URL of a simulation in the console, or in the API when there
-// is no console.
+// dashboard returns the URL of a simulation in the console, or in the API when
+// there is no console.
 func (a *API) dashboard(ctx context.Context, simulation string) string {
 	console := a.ConsoleURL
 	if console == "" {
@@ -122,9 +122,9 @@ func (a *API) dashboard(ctx context.Context, simulation string) string {
 	return console + "/simulations/" + simulation
 }
 
-// window returns a page of the files of a manifest, and the position of the next
-// one. A position is the number of files before it, and the manifest, because
-// another manifest may be published between two pages.
+// window returns a page of a manifest's files, and the position of the next page.
+// A position is the number of files before it and the key of the manifest,
+// because another manifest may be published between two pages.
 func (l listing) window(files []resultFile, manifest string) (shown []resultFile, next []string, err error) {
 	from := 0
 	if after := l.page.After; after != nil {
@@ -145,7 +145,7 @@ func (l listing) window(files []resultFile, manifest string) (shown []resultFile
 	return files[:l.page.Limit], []string{strconv.Itoa(from + l.page.Limit), manifest}, nil
 }
 
-// selected returns the files of a type and of a record; "" stands for every one.
+// selected returns the files of a type and of a record; "" selects all.
 func (s resultSet) selected(kind, record string) []resultFile {
 	var out []resultFile
 	for _, f := range s.files {
@@ -180,20 +180,20 @@ func (a *API) GetResultDownload(ctx context.Context, r api.GetResultDownloadRequ
 	}, nil
 }
 
-// resultFile finds a file of the result set: one that the run published, or a
+// resultFile finds a file by its name: a file that the run published, or a
 // summary that was computed later.
 func (a *API) resultFile(ctx context.Context, set resultSet, name string) (resultFile, error) {
 	i := slices.IndexFunc(set.files, func(f resultFile) bool { return f.Name == name })
 	if i >= 0 {
 		return set.files[i], nil
 	}
-	none := fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", set.simulation.ID, name)
+	missing := fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", set.simulation.ID, name)
 	if !isSummary(name) {
-		return resultFile{}, none
+		return resultFile{}, missing
 	}
 	facts, err := a.summaryFacts(ctx, set.simulation.ResultsPrefix+name)
 	if fault.Is(err, fault.NotFound) {
-		return resultFile{}, none
+		return resultFile{}, missing
 	}
 	return resultFile{Name: name, Size: facts.Size, SHA256: facts.SHA256, ContentType: summaryType}, err
 }

@@ -22,11 +22,11 @@ import (
 
 const (
 	summaryType    = "application/zstd"
-	summaryTimeout = 5 * time.Minute // of a computation, which outlives the request that started it
+	summaryTimeout = 5 * time.Minute // of a computation, which may outlive the request that started it
 )
 
-// summaryFacts describes a computed summary. It is stored next to the summary in
-// the folder of the result set, so a new result set has no summaries.
+// summaryFacts describes a computed summary. Both are stored in the folder of the
+// result set, so newly published results have no summaries.
 type summaryFacts struct {
 	Size          int64     `json:"size"`   // bytes, compressed
 	SHA256        string    `json:"sha256"` // hex
@@ -83,7 +83,7 @@ func isSummary(name string) bool {
 	return strings.HasPrefix(name, summaryFolder) && strings.HasSuffix(name, ".json.zst")
 }
 
-// tierOf resolves the synonyms of the tiers.
+// tierOf returns the tier of a name or a number; "" is all tiers.
 func tierOf(asked api.GetResultDataParamsTier) api.ResultDataTier {
 	for number, tier := range results.Tiers() {
 		if string(asked) == fmt.Sprint(number) {
@@ -94,8 +94,8 @@ func tierOf(asked api.GetResultDataParamsTier) api.ResultDataTier {
 }
 
 // summary returns the facts of a summary, and whether it was cached. Concurrent
-// requests for a missing one wait for one computation. Only the request that
-// started it reports false.
+// requests for a missing summary wait for one computation. Only the request that
+// started the computation reports false.
 func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metric, tier string, shards []resultFile) (summaryFacts, bool, error) {
 	key := s.ResultsPrefix + name
 	facts, err := a.summaryFacts(ctx, key)
@@ -131,8 +131,8 @@ func (a *API) summaryFacts(ctx context.Context, key string) (facts summaryFacts,
 	return facts, json.NewDecoder(body).Decode(&facts)
 }
 
-// summarise computes the summary of the shards. It stores the summary first and
-// then its facts, so facts without a summary do not exist.
+// summarise computes the summary of the shards. It stores the summary before its
+// facts, so stored facts always have a summary.
 func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, metric, tier string, shards []resultFile) (summaryFacts, error) {
 	began := a.Now()
 	readers := make([]io.Reader, len(shards))
@@ -171,8 +171,8 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 	return facts, err
 }
 
-// lateReader opens its object on the first read and closes it at the end, so that
-// only one of many shards is open at a time.
+// lateReader opens its object on the first read and closes it at the end. Only
+// one of many shards is therefore open at a time.
 type lateReader struct {
 	open func() (io.ReadCloser, error)
 	body io.ReadCloser
@@ -200,7 +200,7 @@ func (r *lateReader) close() {
 	}
 }
 
-// drained is the body of a lateReader after the end.
+// drained is the body of a lateReader after its end.
 type drained struct{}
 
 func (drained) Read([]byte) (int, error) { return 0, io.EOF }

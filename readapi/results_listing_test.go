@@ -18,14 +18,14 @@ import (
 	"netsim/internal/testworld"
 )
 
-// stored is a result file as a test publishes it.
+// stored is a result file that a test publishes.
 type stored struct {
 	name, kind string
 	content    []byte
 }
 
-// publish replaces the results of a simulation in the default workspace with these
-// files, in this order.
+// publish replaces the results of a simulation in the default workspace by the
+// files, in their order.
 func publish(t *testing.T, w *testworld.World, id string, files []stored) {
 	t.Helper()
 	publishIn(t, w, events.DefaultWorkspace, id, files)
@@ -54,8 +54,8 @@ func publishIn(t *testing.T, w *testworld.World, workspace, id string, files []s
 	testworld.In(t, w, workspace, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + "manifest.json"}})
 }
 
-// TestResultsListing: every combination of filter, order and page size over a set
-// with several shards lists the files that the documents require.
+// TestResultsListing: for every combination of filters and orders, the list of a
+// run with several shards has exactly the matching files, in order.
 func TestResultsListing(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -122,7 +122,7 @@ func TestResultsListing(t *testing.T) {
 	for _, other := range []string{"?limit=5&order=desc", "?limit=5&order=asc&type=csv", "?limit=5&order=asc&sort=size", "?limit=5&order=asc&metrics=perf"} {
 		user.Get(path+other+"&next="+next).Refused(400, "VALIDATION_ERROR")
 	}
-	user.Get(path + "?limit=2&order=asc&cursor=" + next).Want(200) // the page size is no filter
+	user.Get(path + "?limit=2&order=asc&cursor=" + next).Want(200) // the page size may change
 	for _, bad := range []string{"type=xml", "sort=name", "order=up", "limit=0", "limit=101", "next=x", "metrics=" + strings.Repeat("x", 65)} {
 		user.Get(path+"?"+bad).Refused(400, "VALIDATION_ERROR")
 	}

@@ -10,17 +10,17 @@ import (
 	"netsim/internal/testworld"
 )
 
-// TestResultsOwnership: with the setting, only callers who may read the simulation
-// get its results, without it every user does.
+// TestResultsOwnership: with the setting, only callers who may read a simulation
+// get its results. Without it, every user does.
 func TestResultsOwnership(t *testing.T) {
 	t.Parallel()
 	shared := servicetest.Shared(t)
-	kept := servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true })
+	restricted := servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true })
 	for _, c := range []struct {
 		p       *servicetest.Program
 		foreign int // status for another account
 		limited int // status for a token of another workspace
-	}{{shared, 200, 200}, {kept, 404, 403}} {
+	}{{shared, 200, 200}, {restricted, 404, 403}} {
 		account := funded(t, c.p)
 		user, service := c.p.User(t, account), c.p.Service(t, account)
 		workspace, another := newWorkspace(t, service, "owned"), newWorkspace(t, service, "another")

@@ -22,7 +22,7 @@ import (
 	"netsim/simulator/results"
 )
 
-// shards splits a CSV file into n, each with the header.
+// shards splits a CSV file into at most n files, each with the header.
 func shards(content []byte, n int) (all [][]byte) {
 	lines := bytes.SplitAfter(bytes.TrimSuffix(content, []byte("\n")), []byte("\n"))
 	header, rows := lines[0], lines[1:]
@@ -32,8 +32,8 @@ func shards(content []byte, n int) (all [][]byte) {
 	return all
 }
 
-// TestResultDataOfShards: results/data of a run in several shards equals an
-// independent computation from the CSV files, and concurrent requests compute it
+// TestResultDataOfShards: results/data of a run with several shards equals an
+// independent computation from the CSV files. Concurrent requests compute it only
 // once.
 func TestResultDataOfShards(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestResultDataOfShards(t *testing.T) {
 		t.Errorf("all tiers (-from CSV +data):\n%s", diff)
 	}
 	if int(first.Metadata.RowsProcessed) != bytes.Count(links, []byte("\n"))-1 {
-		t.Errorf("%v rows are said to have been read", first.Metadata.RowsProcessed)
+		t.Errorf("got %v processed rows, want those of the CSV file", first.Metadata.RowsProcessed)
 	}
 	for number, tier := range results.Tiers() {
 		var part dataOfLinks
@@ -74,7 +74,7 @@ func TestResultDataOfShards(t *testing.T) {
 		}
 		same := user.Get(path + "/data?metric=nd-stats&tier=" + strconv.Itoa(number)).Want(200).Object()
 		if same["tier"] != tier || same["metadata"].(object)["cached"] != true {
-			t.Errorf("tier %d: %v", number, same)
+			t.Errorf("tier %d: got %v, want the cached summary of its name", number, same)
 		}
 	}
 	var paths dataOfPerf
@@ -85,11 +85,11 @@ func TestResultDataOfShards(t *testing.T) {
 	user.Get(path+"/data?metric=pfc").Refused(404, "NOT_FOUND")
 }
 
-// alike is the tolerance for figures from histograms: a thousandth, and a hundredth
-// of a percent.
+// alike reports whether two figures are equal within the precision of histograms:
+// 0.2 %, or 0.0101 near zero.
 func alike(a, b float64) bool { return math.Abs(a-b) <= 0.0101+math.Abs(b)/500 }
 
-// data is an answer of results/data.
+// data is a response of results/data.
 type data struct {
 	File     struct{ DownloadURL string }
 	Metadata struct {
@@ -111,8 +111,8 @@ func (d data) content(t *testing.T, into any) {
 	}
 }
 
-// computeAtOnce sends ten concurrent requests: one computes, the others get its
-// result.
+// computeAtOnce sends ten concurrent requests. It checks that one of them computes
+// the summary and that the others get its result.
 func computeAtOnce(t *testing.T, user *servicetest.Client, path string) data {
 	t.Helper()
 	answers := make([]data, 10)
@@ -124,18 +124,18 @@ func computeAtOnce(t *testing.T, user *servicetest.Client, path string) data {
 			}
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the concurrent requests")
 	computed := 0
 	for _, a := range answers {
 		if !a.Metadata.Cached {
 			computed++
 		}
 		if a.Metadata.ComputedAt != answers[0].Metadata.ComputedAt || a.Metadata.RowsProcessed != answers[0].Metadata.RowsProcessed {
-			t.Errorf("%s: %+v and %+v", path, a.Metadata, answers[0].Metadata)
+			t.Errorf("%s: concurrent responses differ: %+v and %+v", path, a.Metadata, answers[0].Metadata)
 		}
 	}
 	if computed != 1 {
-		t.Errorf("%s was computed %d times", path, computed)
+		t.Errorf("%s: got %d computations, want 1", path, computed)
 	}
 	return answers[0]
 }
@@ -200,7 +200,8 @@ func meanOf(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// nearestRank is the nearest-rank percentile.
+// nearestRank returns the nearest-rank percentile of values; part is between 0 and
+// 1.
 func nearestRank(values []float64, part float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[max(0, int(math.Ceil(part*float64(len(sorted))-1e-9))-1)]

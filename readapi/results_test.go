@@ -18,7 +18,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// download follows a link as a client does, without a token.
+// download gets a download link without a token, as clients do.
 func download(t *testing.T, url string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -48,33 +48,33 @@ func TestResults(t *testing.T) {
 	got := user.Get(path).Want(200).Object()
 	summary := got["summary"].(object)
 	if got["simulationId"] != id || got["duration"] == "0ns" || summary["totalPackets"] == 0.0 || summary["dropRate"] != 0.0 {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want a duration and packets without drops", got)
 	}
 	if shown := user.Get(strings.TrimPrefix(got["dashboardUrl"].(string), p.URL)).Want(200).Object(); shown["id"] != id {
-		t.Errorf("%v leads to %v", got["dashboardUrl"], shown)
+		t.Errorf("dashboardUrl %v leads to %v, want the simulation", got["dashboardUrl"], shown)
 	}
 	all := pages(t, user, path+"?limit=2", "files", "name")
 	for _, want := range []string{"my_run-perf-0.csv", "my_run-rank-completion-0.csv", "summary.json", "run.log"} {
 		if !slices.Contains(all, want) {
-			t.Errorf("no %s in %v", want, all)
+			t.Errorf("no %s in the files %v", want, all)
 		}
 	}
 	ascending := pages(t, user, path+"?limit=3&order=asc", "files", "name")
 	slices.Reverse(ascending)
 	if !slices.Equal(all, ascending) {
-		t.Errorf("ascending is not descending turned round: %v, %v", all, ascending)
+		t.Errorf("ascending is not descending reversed: %v, %v", all, ascending)
 	}
 	if bySize := pages(t, user, path+"?limit=3&sort=size", "files", "name"); len(bySize) != len(all) {
-		t.Errorf("by size %v", bySize)
+		t.Errorf("got %v by size, want as many files as without an order", bySize)
 	}
 	for filter, want := range map[string]string{"metrics=perf": "my_run-perf-0.csv", "type=log": "run.log"} {
 		if files := pages(t, user, path+"?"+filter, "files", "name"); !slices.Equal(files, []string{want}) {
-			t.Errorf("%s: %v", filter, files)
+			t.Errorf("%s: got the files %v, want %s", filter, files, want)
 		}
 	}
 	for _, filter := range []string{"metrics=pfc", "metrics=", "type=pcap"} {
 		if files := pages(t, user, path+"?"+filter, "files", "name"); len(files) != 0 && filter != "metrics=" {
-			t.Errorf("%s: %v", filter, files)
+			t.Errorf("%s: got the files %v, want none", filter, files)
 		}
 	}
 	for _, bad := range []string{"type=exe", "sort=name", "order=up", "limit=0", "limit=101", "next=x"} {
@@ -96,16 +96,16 @@ func TestResultDownload(t *testing.T) {
 
 	got := user.Get(path + "run-perf-0.csv").Want(200).Object()
 	if got["contentType"] != "text/csv" || got["fileName"] != "run-perf-0.csv" || got["simulationId"] != id {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want a CSV file", got)
 	}
 	expires, err := time.Parse(time.RFC3339, got["expiresAt"].(string))
 	if err != nil || time.Until(expires) > 900*time.Second {
-		t.Errorf("expires %v: %v", expires, err)
+		t.Errorf("got expiresAt %v, %v, want at most 900 s from now", expires, err)
 	}
 	content := download(t, got["downloadUrl"].(string))
 	sum := sha256.Sum256(content)
 	if got["checksum"] != "sha256:"+hex.EncodeToString(sum[:]) || got["sizeBytes"] != float64(len(content)) {
-		t.Errorf("%d bytes of %x are announced as %v", len(content), sum, got)
+		t.Errorf("%d bytes with the hash %x, but the response says %v", len(content), sum, got)
 	}
 	for name, status := range map[string]int{
 		"": 400, "../x": 400, "/x": 400, "a..b": 400, "other.csv": 404, "RUN-perf-0.csv": 404,
@@ -130,7 +130,7 @@ func TestResultData(t *testing.T) {
 		first := user.Get(path + query).Want(200).Object()
 		facts := first["metadata"].(object)
 		if facts["cached"] != false || facts["rowsProcessed"] == 0.0 {
-			t.Errorf("%s: %v", query, facts)
+			t.Errorf("%s: got %v, want a new computation with rows", query, facts)
 		}
 		file := first["file"].(object)
 		reader, err := zstd.NewReader(bytes.NewReader(download(t, file["downloadUrl"].(string))))
@@ -139,12 +139,12 @@ func TestResultData(t *testing.T) {
 		}
 		var content object
 		if err := json.NewDecoder(reader).Decode(&content); err != nil || len(content) == 0 {
-			t.Errorf("%s: %v %v", query, content, err)
+			t.Errorf("%s: got the summary %v, %v, want members", query, content, err)
 		}
 		reader.Close()
 		again := user.Get(path + query).Want(200).Object()["metadata"].(object)
 		if again["cached"] != true || again["computedAt"] != facts["computedAt"] || again["rowsProcessed"] != facts["rowsProcessed"] {
-			t.Errorf("%s again: %v, first %v", query, again, facts)
+			t.Errorf("%s repeated: got %v, want the cached %v", query, again, facts)
 		}
 	}
 	link := simulations + "/" + id + "/results/download-url?fileName="
@@ -152,13 +152,13 @@ func TestResultData(t *testing.T) {
 	content := download(t, got["downloadUrl"].(string))
 	sum := sha256.Sum256(content)
 	if got["contentType"] != "application/zstd" || got["checksum"] != "sha256:"+hex.EncodeToString(sum[:]) || got["sizeBytes"] != float64(len(content)) {
-		t.Errorf("%d bytes of %x are announced as %v", len(content), sum, got)
+		t.Errorf("%d bytes with the hash %x, but the response says %v", len(content), sum, got)
 	}
 	for _, other := range []string{"summary/nd-stats-fsw.json.zst", "summary/nd-stats-rsw.json.zst.facts", "manifest.json"} {
-		user.Get(link+other).Refused(404, "NOT_FOUND") // not computed; not results
+		user.Get(link+other).Refused(404, "NOT_FOUND") // the first is not computed, the others are not results
 	}
 	if got := user.Get(path + "?metric=nd-stats&tier=nic").Want(200).Object(); got["tier"] != "nic" || got["metadata"].(object)["cached"] != true {
-		t.Errorf("a synonym is computed anew: %v", got)
+		t.Errorf("tier=nic: got %v, want the cached summary", got)
 	}
 	user.Get(path+"?metric=pfc").Refused(404, "NOT_FOUND")
 	for _, bad := range []string{"", "?metric=other", "?metric=perf&tier=rsw", "?metric=nd-stats&tier=4", "?metric=nd-stats&mode=raw"} {

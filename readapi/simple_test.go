@@ -12,7 +12,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestPreviewSimple: over HTTP, the preview of every reference case equals the
+// TestPreviewSimple: the preview of every reference case has the topology of the
 // reference (completions 4.2).
 func TestPreviewSimple(t *testing.T) {
 	t.Parallel()
@@ -36,7 +36,7 @@ func TestPreviewSimple(t *testing.T) {
 		number := func(name string) int {
 			n, err := strconv.Atoi(get(name))
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("column %s: %v", name, err)
 			}
 			return n
 		}
@@ -53,7 +53,7 @@ func TestPreviewSimple(t *testing.T) {
 	}
 }
 
-func TestPreviewOfTheDocuments(t *testing.T) {
+func TestPreviewOfTheDocumentedExamples(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	got := user.Post(simple+"/simulations/preview", workload(128, "allReduce")).Want(200).Object()
@@ -73,11 +73,11 @@ func TestPreviewOfTheDocuments(t *testing.T) {
 		t.Errorf("128 ranks (-want +got):\n%s", diff)
 	}
 	if one := user.Post(simple+"/simulations/preview", workload(8, "allReduce")).Want(200).Object()["topology"].(object); one["tierCount"] != 1.0 {
-		t.Errorf("8 ranks: %v", one)
+		t.Errorf("8 ranks: got %v, want 1 tier", one)
 	}
 	three := with(workload(16384, "allReduce"), "topologyConstraints", object{})
 	if got := user.Post(simple+"/simulations/preview", three).Want(200).Object()["topology"].(object); got["tierCount"] != 3.0 {
-		t.Errorf("16384 ranks: %v", got)
+		t.Errorf("16384 ranks: got %v, want 3 tiers", got)
 	}
 	tooMany := with(workload(65536, "allReduce"), "topologyConstraints", object{"switchRadix": "64x800G"})
 	user.Post(simple+"/simulations/preview", tooMany).Want(200)
@@ -89,7 +89,7 @@ func TestCompatibility(t *testing.T) {
 	p := servicetest.Shared(t)
 	entries := p.User(t, servicetest.NewAccount()).Get(simple + "/compatibility").Want(200).Object()["entries"].([]any)
 	if len(entries) != 6 {
-		t.Fatalf("%d entries", len(entries))
+		t.Fatalf("got %d entries, want 6", len(entries))
 	}
 	want := object{"operationType": "allReduce", "allowedAlgorithms": []any{"ring", "recursiveHalvingDoubling"},
 		"defaultAlgorithm": "ring", "powerOfTwoRequired": []any{"recursiveHalvingDoubling"}}

@@ -16,7 +16,7 @@ import (
 	"netsim/simulator/units"
 )
 
-// simulationPage is a page whose rows are JSON already.
+// simulationPage is a page whose rows are already JSON.
 type simulationPage web.List
 
 func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) error {
@@ -79,8 +79,8 @@ func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObjec
 	return api.GetSimulation200JSONResponse(view), err
 }
 
-// Simulation returns a simulation as GET does. It does not check access: it
-// answers a write that was allowed.
+// Simulation returns a simulation as GET does. It does not check access, because
+// its callers respond to a permitted write.
 func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error) {
 	s, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *API) simulationView(ctx context.Context, s *projections.Simulation) (ap
 		CreatedAt: timestamp(s.CreatedAt), StartedAt: timestampOf(s.StartedAt), CompletedAt: timestampOf(s.CompletedAt),
 		FailureReason: s.FailureReason, Progress: progressView(s.RunProgress()),
 	}
-	if s.EventsProcessed > 0 { // zeros before the first progress would mislead
+	if s.EventsProcessed > 0 { // before the first progress, zeros would mislead
 		view.Metrics = &api.SimulationMetrics{
 			SimulatedTime: simulatedTime(s), EventsProcessed: s.EventsProcessed, Throughput: throughput(s),
 		}
@@ -111,7 +111,7 @@ func simulatedTime(s *projections.Simulation) string {
 	return units.FormatDuration(s.SimulatedTimeNs * 1000)
 }
 
-// throughput is the delivered payload in bits per simulated second, rounded
+// throughput returns the delivered payload in bits per simulated second, rounded
 // down.
 func throughput(s *projections.Simulation) string {
 	const bitsPerByteInNs = 8e9

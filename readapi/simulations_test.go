@@ -33,7 +33,7 @@ func TestListSimulations(t *testing.T) {
 		want[member] = whole[member]
 	}
 	if diff := cmp.Diff(want, item); diff != "" {
-		t.Errorf("an item against its simulation:\n%s", diff)
+		t.Errorf("list item (-simulation +item):\n%s", diff)
 	}
 
 	oldestFirst := slices.Clone(made)
@@ -67,7 +67,7 @@ func TestListSimulations(t *testing.T) {
 		got := pages(t, user, simulations+"?limit=2&sort="+sort, "simulations", "id")
 		slices.Sort(got)
 		if !slices.Equal(got, slices.Sorted(slices.Values(made))) {
-			t.Errorf("sort=%s lists %v", sort, got)
+			t.Errorf("sort=%s: got %v, want every simulation once", sort, got)
 		}
 	}
 	for _, bad := range []string{
@@ -79,11 +79,11 @@ func TestListSimulations(t *testing.T) {
 
 	mine := p.User(t, account, events.NewID(events.WorkspacePrefix))
 	if got := pages(t, mine, simulations+"?limit=3", "simulations", "id"); !slices.Equal(got, made) {
-		t.Errorf("what is in the default workspace is everyone's of the account; got %v", got)
+		t.Errorf("got %v, want all simulations of the account in the default workspace", got)
 	}
 	mine.Get(simulations+"?workspaceId="+events.NewID(events.WorkspacePrefix)).Refused(403, "FORBIDDEN")
 	if got := pages(t, p.User(t, servicetest.NewAccount()), simulations+"?", "simulations", "id"); len(got) != 0 {
-		t.Errorf("another account sees %v", got)
+		t.Errorf("another account sees %v, want nothing", got)
 	}
 	platform := p.Client(t, devissuer.Options{Service: true, Account: "*"})
 	if got := pages(t, platform, simulations+"?limit=100&createdAfter="+at(made[4]), "simulations", "id"); !slices.Contains(got, made[0]) {
@@ -92,8 +92,8 @@ func TestListSimulations(t *testing.T) {
 	p.Bearer(t, "").Get(simulations).Refused(401, "UNAUTHORIZED")
 }
 
-// TestWorkspacesBoundLists: members of a workspace see its content, other users of
-// the account do not, and no one does after its deletion.
+// TestWorkspacesBoundLists: members of a workspace see its resources, other users
+// of the account do not. After its deletion nobody sees them.
 func TestWorkspacesBoundLists(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -120,14 +120,14 @@ func TestWorkspacesBoundLists(t *testing.T) {
 		}
 	}
 	if got := pages(t, stranger, configurations+"?", "configurations", "id"); len(got) != 1 {
-		t.Errorf("configurations %v", got)
+		t.Errorf("got the configurations %v, want 1", got)
 	}
 	for _, path := range []string{simulations + "/" + id, simulations + "/" + id + "/logs", configurations + "/" + configuration} {
 		stranger.Get(path).Refused(403, "FORBIDDEN")
 		member.Get(path).Want(200)
 		p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	}
-	// Results are for every authenticated user.
+	// By default every authenticated user can read results.
 	p.User(t, servicetest.NewAccount()).Get(simulations + "/" + id + "/results").Want(200)
 
 	service.Delete(workspaces + "/" + workspace).Want(202)
@@ -135,7 +135,7 @@ func TestWorkspacesBoundLists(t *testing.T) {
 		member.Get(path).Refused(404, "NOT_FOUND")
 	}
 	if got := pages(t, user, simulations+"?", "simulations", "id"); !slices.Equal(got, []string{first}) {
-		t.Errorf("after the deletion %v", got)
+		t.Errorf("got %v after the deletion, want the other simulation", got)
 	}
 }
 
@@ -148,11 +148,11 @@ func TestGetSimulation(t *testing.T) {
 	metrics, _ := s["metrics"].(object)
 	for _, member := range []string{"simulatedTime", "eventsProcessed", "throughput"} {
 		if metrics[member] == nil {
-			t.Errorf("no %s in %v", member, s)
+			t.Errorf("no metric %s in %v", member, s)
 		}
 	}
 	if s["startedAt"] == nil || s["completedAt"] == nil || s["failureReason"] != nil || s["appliedMappingFile"] != nil {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want start and end, and no failure or mapping file", s)
 	}
 	user.Get(simulations+"/sim_x").Refused(404, "NOT_FOUND")
 	user.Get(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
@@ -169,14 +169,14 @@ func TestGetLogs(t *testing.T) {
 
 	all := pages(t, user, path+"?limit=3", "logs", "message")
 	if len(all) < 4 || !slices.Equal(all, pages(t, user, path+"?", "logs", "message")) {
-		t.Errorf("%d entries in pages of 3: %v", len(all), all)
+		t.Errorf("got %d entries in pages of 3, want the same as in one page: %v", len(all), all)
 	}
 	levels := pages(t, user, path+"?level=info", "logs", "level")
 	if len(levels) == 0 || slices.Contains(levels, "debug") {
-		t.Errorf("from info: %v", levels)
+		t.Errorf("level=info: got the levels %v, want no debug", levels)
 	}
 	if engine := pages(t, user, path+"?component=engine&limit=1", "logs", "component"); len(engine) == 0 || slices.ContainsFunc(engine, func(c string) bool { return c != "engine" }) {
-		t.Errorf("of the engine: %v", engine)
+		t.Errorf("component=engine: got the components %v", engine)
 	}
 	started := user.Post(simulations, map[string]any{
 		"configurationId": user.Get(simulations + "/" + id).Object()["configurationId"], "name": "again", "duration": "1s",
@@ -184,11 +184,11 @@ func TestGetLogs(t *testing.T) {
 	completed(user, started)
 	for _, component := range []string{"service", "validator"} {
 		if got := pages(t, user, simulations+"/"+started+"/logs?component="+component, "logs", "message"); len(got) != 1 {
-			t.Errorf("of the %s: %v", component, got)
+			t.Errorf("component=%s: got %v, want 1 entry", component, got)
 		}
 	}
 	if got := pages(t, user, path+"?component=nobody", "logs", "message"); len(got) != 0 {
-		t.Errorf("of nobody: %v", got)
+		t.Errorf("component=nobody: got %v, want no entry", got)
 	}
 	for _, bad := range []string{"level=fatal", "limit=0", "limit=101", "next=x", "component="} {
 		user.Get(path+"?"+bad).Refused(400, "VALIDATION_ERROR")

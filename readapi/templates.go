@@ -15,8 +15,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// ListTemplates implements GET /templates: the built-in ones, the account's own
-// and the public ones of others.
+// ListTemplates implements GET /templates: the built-in templates, the account's
+// own, and the public ones of other accounts.
 func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObject) (api.ListTemplatesResponseObject, error) {
 	l, err := a.listing(ctx, r, 50)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *API) Template(ctx context.Context, id string) (api.Template, string, er
 	return view, web.ETag(t.Version), err
 }
 
-// TemplateAfter returns a template in the state after the command that made it.
+// TemplateAfter returns a template with the state after the command that made it.
 func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error) {
 	t, err := a.rowAfter(ctx, id, state, at)
 	if err != nil {

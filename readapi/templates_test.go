@@ -31,7 +31,7 @@ func newTemplate(c *servicetest.Client, name, description, category string) stri
 func TestListTemplates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	mark := servicetest.NewAccount() // in the texts, to find what this test made
+	mark := servicetest.NewAccount() // unique text, to find the templates of this test
 	one, two := p.User(t, servicetest.NewAccount()), p.User(t, servicetest.NewAccount())
 	first := newTemplate(one, "First of "+mark, "", "benchmark")
 	second := newTemplate(two, "second", "about "+strings.ToUpper(mark), "what-if")
@@ -52,7 +52,7 @@ func TestListTemplates(t *testing.T) {
 	}
 	search := "search=" + url.QueryEscape(mark)
 	for query, want := range map[string][]string{
-		search:                                {second, third, first}, // its own before those of others
+		search:                                {second, third, first}, // the account's own before those of others
 		search + "&category=benchmark":        {third, first},
 		search + "&category=what-if":          {second},
 		search + "&category=reference-design": nil,
@@ -73,7 +73,7 @@ func TestListTemplates(t *testing.T) {
 		page := list(query + cursor)
 		walked = append(walked, ids(page)...)
 		if page.Pagination.Count != 1 || page.Pagination.HasMore != (page.Pagination.NextCursor != "") {
-			t.Errorf("%+v", page.Pagination)
+			t.Errorf("got the pagination %+v, want 1 row and a cursor only if there are more", page.Pagination)
 		}
 		if !page.Pagination.HasMore {
 			break
@@ -119,7 +119,7 @@ func TestGetTemplate(t *testing.T) {
 	c := template.Configuration
 	if template.ID != curated.Templates[0]["id"] || template.Category != "what-if" || c.Status != "validated" ||
 		c.WorkspaceID != events.TemplateWorkspace || c.ActiveTraceset["id"] == "" {
-		t.Errorf("%+v", template)
+		t.Errorf("got %+v, want the curated template", template)
 	}
 	// A parameter has its model's description, with the default as a string.
 	i := slices.IndexFunc(c.Components, func(m struct {
@@ -130,24 +130,24 @@ func TestGetTemplate(t *testing.T) {
 	})
 	links := c.Components[i].TypedParameters["NumUpLinks"].(map[string]any)
 	if links["value"] != 8.0 || links["type"] != "uint" || links["default"] != "64" || links["description"] == "" {
-		t.Errorf("NumUpLinks %v", links)
+		t.Errorf("got NumUpLinks %v, want the value 8, the default 64 and a description", links)
 	}
 	chakra := c.Applications[0].TypedParameters["ChakraConfiguration"].(map[string]any)
 	ranks, algorithm := chakra["NumOfChakraFiles"].(map[string]any), chakra["AllReduceAlgorithm"].(map[string]any)
 	if ranks["readonly"] != true || ranks["value"] != 64.0 || len(algorithm["enum"].([]any)) != 2 {
-		t.Errorf("ranks %v, algorithm %v", ranks, algorithm)
+		t.Errorf("got ranks %v and algorithm %v, want 64 read-only ranks and 2 algorithms", ranks, algorithm)
 	}
 	if report := c.GlobalParameters["SimulationParameters"]["NDStatsReportInterval"].(map[string]any); report["default"] != "1" || report["defaultUnit"] != "ms" {
-		t.Errorf("NDStatsReportInterval %v", report)
+		t.Errorf("got NDStatsReportInterval %v, want the default 1 ms", report)
 	}
 
 	tag := reply.Header.Get("ETag")
 	if tag != `"1"` {
-		t.Errorf("entity tag %s", tag)
+		t.Errorf("got the entity tag %s, want \"1\"", tag)
 	}
 	match := servicetest.Header{Name: "If-None-Match", Value: tag}
 	if same := user.Get(path, match).Want(304); len(same.Body) != 0 || same.Header.Get("ETag") != tag {
-		t.Errorf("%v %s", same.Header, same.Body)
+		t.Errorf("got the 304 response %v %s, want the same entity tag and no body", same.Header, same.Body)
 	}
 
 	plain := user.Post("/api/v1/configurations", map[string]any{

@@ -10,7 +10,7 @@ import (
 )
 
 // ValidateTopology implements POST /topology/validate (completions.md section
-// 2.6). The answer depends on the request alone.
+// 2.6). The response depends only on the request.
 func (a *API) ValidateTopology(_ context.Context, r api.ValidateTopologyRequestObject) (api.ValidateTopologyResponseObject, error) {
 	found, err := outline.Validate(*r.Body)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const validateTopology = "/api/v1/topology/validate"
 
-// drawnRack is a rack of eight servers from a drawing tool: no parameters, no
-// topology.
+// drawnRack returns a rack of eight servers as a drawing tool exports it, without
+// parameters and topology.
 func drawnRack() object {
 	return object{
 		"applications": []object{{"type": "application", "trafficType": "chakra", "name": "workload", "model": "chakra-workload-v1", "version": "1.0.0"}},
@@ -37,7 +37,7 @@ func TestValidateTopology(t *testing.T) {
 	got := user.Post(validateTopology, drawnRack()).Want(200).Object()
 	verdict := got["validation"].(object)
 	if verdict["valid"] != true || verdict["status"] != "valid" || len(verdict["errors"].([]any)) != 0 || len(verdict["warnings"].([]any)) != 0 {
-		t.Errorf("%v", verdict)
+		t.Errorf("got %v, want valid without findings", verdict)
 	}
 	figures := object{}
 	for _, f := range got["simulationParameters"].([]any) {
@@ -56,7 +56,7 @@ func TestValidateTopology(t *testing.T) {
 	if got["topologyMap"] != graph {
 		t.Errorf("map %s, want %s", got["topologyMap"], graph)
 	}
-	// The checksum is of the value, not of its formatting.
+	// The checksum does not depend on the formatting of the JSON.
 	text, err := json.MarshalIndent(drawnRack(), " ", "\t")
 	if err != nil {
 		t.Fatal(err)
@@ -68,19 +68,19 @@ func TestValidateTopology(t *testing.T) {
 		t.Error("another body has the same checksum")
 	}
 	if list := user.Get(configurations).Want(200).Object()["configurations"].([]any); len(list) != 0 {
-		t.Errorf("something is saved: %v", list)
+		t.Errorf("the validation saved %v", list)
 	}
 	p.Bearer(t, "").Post(validateTopology, drawnRack()).Refused(401, "UNAUTHORIZED")
 }
 
-// TestValidateTopologyWithErrors: findings, and no map.
+// TestValidateTopologyWithErrors: a wrong topology gets findings and no map.
 func TestValidateTopologyWithErrors(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	for name, c := range map[string]struct {
 		body object
 		code string
-		path string // at or below it
+		path string // of the error, or a prefix of it
 	}{
 		"no application": {with(drawnRack(), "applications", []any{}), "APPLICATION_REQUIRED", "$.applications"},
 		"nothing":        {with(with(drawnRack(), "containers", []any{}), "components", []any{}), "TOPOLOGY_EMPTY", "$.topology"},
@@ -94,14 +94,14 @@ func TestValidateTopologyWithErrors(t *testing.T) {
 			got := user.Post(validateTopology, c.body).Want(200).Object()
 			verdict := got["validation"].(object)
 			if verdict["valid"] != false || verdict["status"] != "error" || got["topologyMap"] != "" || got["checksum"] == "" {
-				t.Errorf("%v", got)
+				t.Errorf("got %v, want errors, a checksum and no map", got)
 			}
 			for _, f := range verdict["errors"].([]any) {
 				if f.(object)["code"] == c.code && strings.HasPrefix(f.(object)["path"].(string), c.path) {
 					return
 				}
 			}
-			t.Errorf("no %s at %s: %v", c.code, c.path, verdict["errors"])
+			t.Errorf("got no %s at %s in %v", c.code, c.path, verdict["errors"])
 		})
 	}
 }
@@ -128,23 +128,23 @@ func TestValidateTopologyRefuses(t *testing.T) {
 	}{
 		"no containers":         {object{"applications": []any{}, "components": []any{}}, "containers is required"},
 		"an unknown member":     {with(drawnRack(), "colour", 1), "colour is unknown"},
-		"what is no list":       {with(drawnRack(), "components", object{}), "components must be an array"},
+		"an object for a list":  {with(drawnRack(), "components", object{}), "components must be an array"},
 		"an unknown type":       {with(drawnRack(), "containers", []object{{"type": "shelf", "model": "x-v1", "name": "x", "version": "1.0.0"}}), "containers[0].type"},
 		"odd parameters":        {with(drawnRack(), "applications", []object{{"type": "application", "trafficType": "chakra", "name": "w", "model": "chakra-workload-v1", "version": "1.0.0", "typedParameters": object{"x": 1}}}), "applications[0].typedParameters.x must be an object"},
-		"a name twice":          {with(drawnRack(), "links", []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "rsw", "version": "1.0.0"}}), "is taken"},
+		"a duplicate name":      {with(drawnRack(), "links", []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "rsw", "version": "1.0.0"}}), "is taken"},
 		"no json":               {[]byte("{"), "not json"},
 		"a number out of range": {[]byte(strings.Replace(string(sized(2000)), `"count":8`, fmt.Sprintf(`"count":%d`, 1<<21), 1)), "count"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := user.Post(validateTopology, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(got, c.message) {
-				t.Errorf("%q, want one with %q", got, c.message)
+				t.Errorf("got the message %q, want %q in it", got, c.message)
 			}
 		})
 	}
 }
 
-// TestReadsAreNotShed: while writes are refused, reads are answered.
+// TestReadsAreNotShed: while the service refuses writes, it still answers reads.
 func TestReadsAreNotShed(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 0 })

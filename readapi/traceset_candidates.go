@@ -10,9 +10,9 @@ import (
 	"netsim/projections"
 )
 
-// ListTracesetCandidates implements GET C/traceset (completions.md section 3.5
-// row 30): the tracesets that could be attached, newest first. The list is empty
-// when the traceset routes are off.
+// ListTracesetCandidates implements GET /configurations/{config_id}/traceset
+// (completions.md section 3.5 row 30): the tracesets that can be attached, newest
+// first. The list is empty when the traceset routes are off.
 func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCandidatesRequestObject) (api.ListTracesetCandidatesResponseObject, error) {
 	p := r.Params
 	l, err := a.listing(ctx, r, 50)
@@ -45,8 +45,8 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 	return api.ListTracesetCandidates200JSONResponse{Tracesets: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// candidateStatuses parses the filter, in which some words stand for several
-// statuses. It is nil for no filter.
+// candidateStatuses parses the status filter. Some words in it stand for several
+// statuses. The result is nil for no filter.
 func candidateStatuses(filter string) []string {
 	if filter == "" {
 		return nil

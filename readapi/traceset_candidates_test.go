@@ -29,9 +29,9 @@ func TestListTracesetCandidates(t *testing.T) {
 	workspace := newWorkspace(t, p.Service(t, account), "elsewhere")
 	elsewhere := twoTiers("elsewhere")
 	elsewhere["workspaceId"] = workspace
-	list := configured(t, user, twoTiers("candidates")) + "/traceset"
+	list := newConfiguration(t, user, twoTiers("candidates")) + "/traceset"
 
-	// Other tests make public tracesets, so they may be listed or not.
+	// Public tracesets of other tests may be in the list, so they are ignored.
 	own := func(list string) []string {
 		ids := pages(t, user, list, "tracesets", "id")
 		if slices.Contains(ids, other) {
@@ -40,16 +40,16 @@ func TestListTracesetCandidates(t *testing.T) {
 		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains(made, id) })
 	}
 	for query, want := range map[string][]string{
-		list + "?limit=1":                                             made,
-		list + "?limit=2&scope=global":                                made,
-		list + "?limit=2&scope=workspace":                             made,
-		list + "?limit=2&status=completed":                            made,
-		list + "?limit=2&status=ready":                                made,
-		list + "?limit=2&status=failed,completed":                     made,
-		list + "?limit=2&status=uploading,failed,processing":          {},
-		list + "?limit=2&status=other":                                {},
-		configured(t, user, elsewhere) + "/traceset?limit=2":          made,
-		configured(t, user, elsewhere) + "/traceset?scope=workspace&": {},
+		list + "?limit=1":                                                   made,
+		list + "?limit=2&scope=global":                                      made,
+		list + "?limit=2&scope=workspace":                                   made,
+		list + "?limit=2&status=completed":                                  made,
+		list + "?limit=2&status=ready":                                      made,
+		list + "?limit=2&status=failed,completed":                           made,
+		list + "?limit=2&status=uploading,failed,processing":                {},
+		list + "?limit=2&status=other":                                      {},
+		newConfiguration(t, user, elsewhere) + "/traceset?limit=2":          made,
+		newConfiguration(t, user, elsewhere) + "/traceset?scope=workspace&": {},
 	} {
 		if diff := cmp.Diff(want, own(query)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
@@ -63,36 +63,36 @@ func TestListTracesetCandidates(t *testing.T) {
 		hash, _ := c["hash"].(string)
 		if len(hash) != 64 || c["hashShort"] != hash[:12] || c["metadataStatus"] != "complete" || c["format"] != "simple_v1" ||
 			c["totalSize"].(float64) <= 0 || c["updatedAt"] != c["createdAt"] {
-			t.Errorf("a candidate: %v", c)
+			t.Errorf("got the candidate %v, want a complete one of simple_v1", c)
 		}
 	}
-	refusedPages(t, user, list, configured(t, user, elsewhere)+"/traceset", "status=ready")
+	refusedPages(t, user, list, newConfiguration(t, user, elsewhere)+"/traceset", "status=ready")
 	for _, bad := range []string{"scope=public", "status=" + strings.Repeat("x", 256)} {
 		user.Get(list+"?"+bad).Refused(400, "VALIDATION_ERROR")
 	}
 }
 
-// Public tracesets are visible to every account, and can be attached.
+// Public tracesets are candidates for every account, and can be attached.
 func TestPublicTracesetsAreCandidates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	user := p.User(t, account)
-	path := configured(t, user, twoTiers("public"))
+	path := newConfiguration(t, user, twoTiers("public"))
 	public := pages(t, user, path+"/traceset?limit=3", "tracesets", "id")
 	if len(public) == 0 {
-		t.Fatal("the templates' tracesets are not there")
+		t.Fatal("got no public tracesets, want those of the templates")
 	}
 	if diff := cmp.Diff(public, pages(t, p.User(t, account, events.NewID(events.WorkspacePrefix)), path+"/traceset?limit=100", "tracesets", "id")); diff != "" {
 		t.Errorf("a member of other workspaces (-want +got):\n%s", diff)
 	}
 	attached := user.Patch(path+"/traceset", object{"tracesetId": public[0]}).Want(200).Object()["activeTraceset"].(object)
 	if attached["id"] != public[0] {
-		t.Errorf("attached: %v", attached)
+		t.Errorf("got %v attached, want the public traceset", attached)
 	}
 }
 
-// Without the traceset routes the operation answers with an empty list.
+// Without the traceset routes the list of candidates is empty.
 func TestCandidatesWithoutTraceRoutes(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })

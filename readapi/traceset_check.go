@@ -74,10 +74,10 @@ func (a *API) integrity(ctx context.Context, t *projections.Traceset, files []ev
 		case err != nil:
 			return check, err
 		case size != f.Size:
-			check.Message = fmt.Sprintf("%s has %d bytes, %d were uploaded", f.Name, size, f.Size)
+			check.Message = fmt.Sprintf("%s has %d bytes, but %d were uploaded", f.Name, size, f.Size)
 			return check, nil
 		case "sha256:"+hex.EncodeToString(sum.Sum(nil)) != f.Hash:
-			check.Message = f.Name + " is not what was uploaded: its hash differs"
+			check.Message = f.Name + " differs from the uploaded file: its hash differs"
 			return check, nil
 		}
 	}
@@ -138,8 +138,8 @@ func (a *API) correlation(ctx context.Context, t *projections.Traceset, topology
 	return check, nil
 }
 
-// contentChecks are the checks of the content of Chakra traces, each with the
-// message of a passed one.
+// contentChecks returns the content checks of Chakra traces, each with its
+// message when it passes.
 func contentChecks() []struct {
 	of      chakra.Check
 	name    api.TracesetCheckName
@@ -159,13 +159,13 @@ func contentChecks() []struct {
 }
 
 // content checks the content of the traces. The message of a failed check is its
-// first finding: file, rank and node. When ranks are missing or files unreadable,
-// the checks across files are not done, and they fail, too.
+// first finding, with file, rank and node. If ranks are missing or files are
+// unreadable, the checks across files are skipped and fail.
 func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.TracesetCheck, error) {
 	wrong := map[chakra.Check]string{}
 	report, err := a.Inspect(ctx, t)
 	switch {
-	case fault.Is(err, fault.NotFound): // the check file_integrity names them
+	case fault.Is(err, fault.NotFound): // the check file_integrity names the missing files
 		wrong[chakra.CheckReadable], report = "files are missing", &chakra.Report{}
 	case fault.Is(err, fault.Unprocessable):
 		wrong[chakra.CheckGroups], report = err.Error(), &chakra.Report{}
@@ -191,7 +191,7 @@ func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.Trace
 		if why, failed := wrong[c.of]; failed {
 			check.Passed, check.Message = false, why
 		} else if between && (ranks || unread) {
-			check.Passed, check.Message = false, "not looked at, because files are missing or cannot be read"
+			check.Passed, check.Message = false, "not checked, because files are missing or cannot be read"
 		} else if why, odd := warned[c.of]; odd {
 			check.Message = why
 		}
@@ -200,8 +200,7 @@ func (a *API) content(ctx context.Context, t *projections.Traceset) ([]api.Trace
 	return checks, nil
 }
 
-// messageOf names the file, the rank and the node of a finding, and what is
-// wrong.
+// messageOf returns the text of a finding with its file, rank and node.
 func messageOf(f chakra.Finding) string {
 	text := f.String()
 	if f.Rank >= 0 && !strings.Contains(text, "rank ") {

@@ -17,23 +17,23 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// Storage is where the objects of libraries are, for programs that read them
+// Storage is the location of the libraries' objects, for programs that read them
 // without this service.
 type Storage struct {
 	Bucket string
 	Mount  string // folder in which the libraries are mounted, without a trailing slash
 }
 
-// url is the address of an object, or of a folder of objects.
+// url returns the URL of an object, or of a folder of objects.
 func (s Storage) url(key string) string { return "s3://" + s.Bucket + "/" + key }
 
-// path is the path at which an object is mounted.
+// path returns the path at which an object is mounted.
 func (s Storage) path(key string) string {
 	return s.Mount + "/" + strings.TrimPrefix(key, library.All)
 }
 
-// TracesetDownload returns a download link for a file of a traceset; for "" the
-// primary file of the lowest rank (completions.md section 6.4).
+// TracesetDownload returns a download link for a file of a traceset. The file ""
+// is the primary file of the lowest rank (completions.md section 6.4).
 func (a *API) TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error) {
 	t, err := a.traceset(ctx, id)
 	if err != nil {
@@ -54,8 +54,8 @@ func (a *API) TracesetDownload(ctx context.Context, id, file string) (api.Traces
 	return api.TracesetDownload{URL: link.URL, File: files[i].Name, ExpiresAt: timestamp(link.Expires)}, err
 }
 
-// TracesetResolution returns where the files of a traceset are. It returns
-// Validation when there are none (completions.md section 6.4).
+// TracesetResolution returns the locations of a traceset's files. It returns
+// Validation if there are none (completions.md section 6.4).
 func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error) {
 	t, err := a.traceset(ctx, id)
 	if err != nil {
@@ -87,9 +87,9 @@ func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetRe
 	return r, nil
 }
 
-// TracesetUse reports whether a use of the traceset now must be recorded, and the
-// partition key of its stream. A traceset that never expires, or was used within
-// the last hour, needs no record (completions.md section 8 row 37).
+// TracesetUse reports whether a use of the traceset must be recorded now, and the
+// partition key of its stream. It need not if the traceset never expires or was
+// used within the last hour (completions.md section 8 row 37).
 func (a *API) TracesetUse(ctx context.Context, id string) (partition string, due bool, err error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if fault.Is(err, fault.NotFound) {
@@ -98,8 +98,8 @@ func (a *API) TracesetUse(ctx context.Context, id string) (partition string, due
 	return t.Partition, err == nil && t.UseIsDue(a.Now()), err
 }
 
-// first is the index of the primary file of the lowest rank, -1 for none. Files
-// whose names have no rank come last.
+// first returns the index of the primary file of the lowest rank, -1 for none.
+// Files whose names have no rank come last.
 func first(files []events.TracesetFile) int {
 	order := func(f events.TracesetFile) int {
 		if rank, err := chakra.RankOf(f.Name); err == nil {

@@ -25,7 +25,7 @@ func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObjec
 	}
 	q := projections.TracesetQuery{Seen: access.Tracesets(l.caller), Page: l.page}
 	if p.WorkspaceID != "" {
-		if there, err := a.HasWorkspace(ctx, p.WorkspaceID); err != nil || !there {
+		if exists, err := a.HasWorkspace(ctx, p.WorkspaceID); err != nil || !exists {
 			return api.ListTracesets200JSONResponse{Items: []api.TracesetItem{}, Pagination: l.pagination(0, nil)}, err
 		}
 		q.Seen = access.TracesetsFrom(l.caller, p.WorkspaceID)
@@ -55,9 +55,9 @@ func (a *API) GetTraceset(ctx context.Context, r api.GetTracesetRequestObject) (
 	return api.GetTraceset200JSONResponse(view), err
 }
 
-// TracesetView returns a traceset as GET does. It does not check access: it
-// answers a write that was allowed. It returns NotFound for a deleted traceset,
-// which a repeated write may find.
+// TracesetView returns a traceset as GET does. It does not check access, because
+// its callers respond to a permitted write. It returns NotFound for a traceset
+// that was deleted before the write was repeated.
 func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if err != nil {
@@ -69,8 +69,8 @@ func (a *API) TracesetView(ctx context.Context, id string) (api.Traceset, error)
 	return tracesetView(&t)
 }
 
-// traceset reads a traceset that the caller sees. One whose upload is open or
-// aborted has files without hashes.
+// traceset reads a traceset that the caller may see. A traceset whose upload is
+// open or aborted has files without hashes.
 func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, error) {
 	t, err := a.TracesetRow(ctx, id)
 	if !fault.Is(err, fault.NotFound) {
@@ -86,8 +86,8 @@ func (a *API) traceset(ctx context.Context, id string) (projections.Traceset, er
 	return sessionView(&u)
 }
 
-// Traceset returns the data of a traceset that validation needs. A missing one
-// counts as deleted.
+// Traceset returns the data of a traceset that validation needs. A missing
+// traceset counts as deleted.
 func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if fault.Is(err, fault.NotFound) {
@@ -100,7 +100,7 @@ func (a *API) Traceset(ctx context.Context, id string) (validation.Traceset, err
 	return validation.Traceset{Status: t.Status, Ranks: t.RankCount, Groups: sums.GroupSizes}, err
 }
 
-// sessionView is the traceset of an upload whose files are not stored yet.
+// sessionView returns the traceset of an upload whose files are not stored yet.
 func sessionView(u *projections.Upload) (projections.Traceset, error) {
 	t := projections.Traceset{
 		ID: u.ResultID, AccountID: u.AccountID, WorkspaceID: u.WorkspaceID, Name: u.Name, Description: u.Description,

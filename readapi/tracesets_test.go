@@ -50,13 +50,13 @@ func upload(t *testing.T, c *servicetest.Client, workspace, name, metadata strin
 		Want(201).Object()["id"].(string)
 }
 
-// looked waits until the files of a traceset have been read.
-func looked(c *servicetest.Client, id string) object {
+// processed waits until the files of a traceset have been read, and returns it.
+func processed(c *servicetest.Client, id string) object {
 	return c.Eventually(tracesets+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] != "processing" }).Object()
 }
 
-// ring is the traces of n ranks, each of which sends to the next. The name makes
-// its content unique.
+// ring returns the trace files of several ranks; each rank sends a message to the
+// next. The name makes their content unique.
 func ring(name string, ranks int) map[string]string {
 	files := map[string]string{}
 	message := func(id int, kind, from, to string) string {
@@ -71,7 +71,7 @@ func ring(name string, ranks int) map[string]string {
 	return files
 }
 
-func opened(c *servicetest.Client, workspace, name string) (upload string) {
+func openUpload(c *servicetest.Client, workspace, name string) (upload string) {
 	return c.Post(tracesets+"/upload-url", object{
 		"name": name, "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}, {"name": "a.1.et", "size": 4}},
 	}).Want(200).Object()["uploadId"].(string)
@@ -89,16 +89,16 @@ func TestListTracesets(t *testing.T) {
 	gone := upload(t, all, mine, "gone", "", ring("gone", 2))
 	all.Delete(tracesets + "/" + gone).Want(204)
 	for _, id := range []string{one, two, bad} {
-		looked(all, id)
+		processed(all, id)
 	}
-	opened(all, mine, "on its way")
+	openUpload(all, mine, "on its way")
 	coming := all.Get(tracesets + "?status=uploading").Want(200).Object()["items"].([]any)[0].(object)
 	if coming["name"] != "on its way" || coming["fileCount"] != 2.0 || coming["status"] != "uploading" {
-		t.Errorf("being uploaded: %v", coming)
+		t.Errorf("got the open upload %v", coming)
 	}
 	under := coming["id"].(string)
 
-	// Other tests make public tracesets, so they may be listed or not.
+	// Public tracesets of other tests may be in the list, so they are ignored.
 	own := func(c *servicetest.Client, query string) []string {
 		ids := pages(t, c, tracesets+"?limit=2"+query, "items", "id")
 		return slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains([]string{one, two, bad, gone, under}, id) })
@@ -152,25 +152,25 @@ func TestGetTraceset(t *testing.T) {
 	workspace := newWorkspace(t, p.Service(t, account), "mine")
 	user := p.User(t, account)
 	id := upload(t, user, workspace, "ring", `{"workloadFamily":"ring"}`, ring("get", 2))
-	got := looked(user, id)
+	got := processed(user, id)
 	files := got["files"].([]any)
 	file := files[1].(object)
 	if got["status"] != "ready" || got["rankCount"] != 2.0 || got["scope"] != "workspace" || len(files) != 2 ||
 		file["metadataStatus"] != "complete" || !cmp.Equal(file["rankRange"], any(object{"start": 1.0, "end": 1.0})) {
-		t.Errorf("traceset: %v", got)
+		t.Errorf("got the traceset %v, want a ready one of 2 ranks in 2 files", got)
 	}
-	bad := looked(user, upload(t, user, workspace, "bad", "", map[string]string{"rank_1.chakra.json": ring("", 2)["rank_1.chakra.json"]}))
+	bad := processed(user, upload(t, user, workspace, "bad", "", map[string]string{"rank_1.chakra.json": ring("", 2)["rank_1.chakra.json"]}))
 	message, _ := bad["statusMessage"].(string)
 	if bad["status"] != "metadata_failed" || !strings.Contains(message, "rank_1.chakra.json") || bad["rankCount"] != nil ||
 		bad["files"].([]any)[0].(object)["metadataStatus"] != "failed" {
-		t.Errorf("refused: %v", bad)
+		t.Errorf("got the traceset %v, want metadata_failed with the file's name", bad)
 	}
 
-	session := opened(user, workspace, "coming")
+	session := openUpload(user, workspace, "coming")
 	coming := user.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 	shown := user.Get(tracesets + "/" + coming).Want(200).Object()
 	if shown["status"] != "uploading" || shown["totalSize"] != 7.0 || shown["libraryHash"] != nil || len(shown["files"].([]any)) != 2 {
-		t.Errorf("%s is to be: %v", session, shown)
+		t.Errorf("got the traceset %[2]v of upload %[1]s, want uploading with 2 files", session, shown)
 	}
 
 	for what, c := range map[string]*servicetest.Client{
@@ -183,7 +183,7 @@ func TestGetTraceset(t *testing.T) {
 				path = tracesets + "/" + events.NewID(events.TracesetPrefix)
 			}
 			if r := c.Get(path); r.Status != 404 {
-				t.Errorf("%s: %d %s", what, r.Status, r.Body)
+				t.Errorf("%s: got %d %s, want 404", what, r.Status, r.Body)
 			}
 		}
 	}
@@ -197,7 +197,8 @@ func TestGetTraceset(t *testing.T) {
 	off.User(t, account).Get(tracesets).Refused(404, "NOT_FOUND")
 }
 
-// checks are those of a validation: "" for one that passed, else its message.
+// checks returns the checks of a validation by name: "" for a passed check, the
+// message of a failed one.
 func checks(t *testing.T, r servicetest.Reply) (valid bool, failed map[string]string) {
 	t.Helper()
 	var got struct {
@@ -211,10 +212,10 @@ func checks(t *testing.T, r servicetest.Reply) (valid bool, failed map[string]st
 	failed = map[string]string{}
 	for i, c := range got.Checks {
 		if want := []string{"file_integrity", "metadata_complete", "topology_correlation"}; i < 3 && c.Name != want[i] {
-			t.Errorf("check %d is %s", i, c.Name)
+			t.Errorf("check %d is %s, want %s", i, c.Name, want[i])
 		}
 		if c.Message == "" {
-			t.Errorf("%s says nothing", c.Name)
+			t.Errorf("the check %s has no message", c.Name)
 		}
 		if failed[c.Name] = ""; !c.Passed {
 			failed[c.Name] = c.Message
@@ -241,26 +242,26 @@ func TestValidateTraceset(t *testing.T) {
 	}
 	files := ring("validate", 4)
 	id := upload(t, user, workspace, "ring", "", files)
-	of := looked(user, id)
+	of := processed(user, id)
 	validate := func(id string, body any) (bool, map[string]string) {
 		return checks(t, user.Post(tracesets+"/"+id+"/validate", body))
 	}
 	if valid, got := validate(id, nil); !valid || !cmp.Equal(good(), got) {
-		t.Errorf("valid %t: %v", valid, got)
+		t.Errorf("got valid=%t, failed checks %v, want every check passed", valid, got)
 	}
 
-	// With a topology.
+	// With a topology, the ranks are compared with its servers.
 	big := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, "allReduce")))
 	if valid, got := validate(id, object{"topologyId": big}); !valid || got["topology_correlation"] != "" {
-		t.Errorf("on eight servers: %v", got)
+		t.Errorf("eight servers: got the failed checks %v, want none", got)
 	}
 	wide := upload(t, user, workspace, "wide", "", ring("wide", 9))
-	looked(user, wide)
+	processed(user, wide)
 	for topology, want := range map[string]string{
 		big: "9 ranks, and 8 servers", events.NewID(events.ConfigurationPrefix): "does not exist",
 	} {
 		if valid, got := validate(wide, object{"topologyId": topology}); valid || !strings.Contains(got["topology_correlation"], want) {
-			t.Errorf("topology: %t %v", valid, got)
+			t.Errorf("topology %s: got valid=%t, failed checks %v, want %q", topology, valid, got, want)
 		}
 	}
 
@@ -282,15 +283,15 @@ func TestValidateTraceset(t *testing.T) {
 		"no trace":       {map[string]string{"rank_0.chakra.json": "hello"}, "readable_files", []string{"rank_0.chakra.json"}},
 	} {
 		wrong := upload(t, user, workspace, name, "", c.files)
-		looked(user, wrong)
+		processed(user, wrong)
 		valid, got := validate(wrong, object{})
 		for _, said := range c.says {
 			if !strings.Contains(got[c.check], said) {
-				t.Errorf("%s: %v", name, got)
+				t.Errorf("%s: got the failed checks %v, want %q in %s", name, got, said, c.check)
 			}
 		}
 		if valid || got["file_integrity"] != "" || got["metadata_complete"] == "" {
-			t.Errorf("%s: valid %t, %v", name, valid, got)
+			t.Errorf("%s: got valid=%t, failed checks %v, want only a wrong content", name, valid, got)
 		}
 	}
 
@@ -304,25 +305,25 @@ func TestValidateTraceset(t *testing.T) {
 			t.Fatal(err)
 		}
 		if valid, got := validate(id, nil); valid || !strings.Contains(got["file_integrity"], "rank_2.chakra.json") || !strings.Contains(got["file_integrity"], what) {
-			t.Errorf("other bytes: %t %v", valid, got)
+			t.Errorf("other bytes: got valid=%t, failed checks %v, want file_integrity", valid, got)
 		}
 	}
 	if err := store.Delete(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
 	if valid, got := validate(id, nil); valid || !strings.Contains(got["file_integrity"], "rank_2.chakra.json is missing") || got["readable_files"] == "" {
-		t.Errorf("no bytes: %t %v", valid, got)
+		t.Errorf("missing bytes: got valid=%t, failed checks %v, want file_integrity and readable_files", valid, got)
 	}
 
 	// A synthesized workload has no traces, and an open upload has no files.
 	simple := user.Get(configurations + "/" + big).Object()["activeTraceset"].(object)["id"].(string)
 	if valid, got := validate(simple, nil); !valid || len(got) != 3 {
-		t.Errorf("synthesized: %t %v", valid, got)
+		t.Errorf("synthesized workload: got valid=%t, checks %v, want 3 passed", valid, got)
 	}
-	opened(user, workspace, "coming")
+	openUpload(user, workspace, "coming")
 	coming := user.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 	if valid, got := validate(coming, nil); valid || got["file_integrity"] == "" || got["metadata_complete"] == "" {
-		t.Errorf("being uploaded: %t %v", valid, got)
+		t.Errorf("open upload: got valid=%t, failed checks %v, want file_integrity and metadata_complete", valid, got)
 	}
 	user.Post(tracesets+"/"+id+"/validate", object{"topologyId": "x"}).Refused(400, "VALIDATION_ERROR")
 	user.Post(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/validate", nil).Refused(404, "NOT_FOUND")

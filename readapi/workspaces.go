@@ -54,7 +54,8 @@ func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject)
 }
 
 // Workspace returns a workspace with the counts of the caller's account, and its
-// entity tag. It does not check access: it answers a write that was allowed.
+// entity tag. It does not check access, because its callers respond to a
+// permitted write or have checked it.
 func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestListWorkspaces(t *testing.T) {
 		t.Errorf("all, newest first (-want +got):\n%s", diff)
 	}
 	at := func(id string) string { return service.Get(workspaces + "/" + id).Object()["createdAt"].(string) }
-	// The last one is changed at the end, so that no other is as new.
+	// The last workspace was changed last, so no other has its modification time.
 	changed := service.Get(workspaces + "/" + made[4]).Object()["modifiedAt"].(string)
 	robot := service.Get(workspaces + "/" + made[4]).Object()["owner"].(string)
 	for filter, want := range map[string][]string{
@@ -53,11 +53,11 @@ func TestListWorkspaces(t *testing.T) {
 
 	one := p.User(t, account, made[1])
 	if got := slices.DeleteFunc(pages(t, one, workspaces+"?", "workspaces", "id"), builtIn); !slices.Equal(got, made[1:2]) {
-		t.Errorf("a member of one sees %v", got)
+		t.Errorf("a member of one workspace sees %v, want only that one", got)
 	}
 	stranger := p.User(t, servicetest.NewAccount())
 	if got := pages(t, stranger, workspaces+"?", "workspaces", "id"); len(got) != 3 || !builtIn(got[0]) {
-		t.Errorf("another account sees %v", got)
+		t.Errorf("another account sees %v, want the 3 built-in workspaces", got)
 	}
 	platform := p.Client(t, devissuer.Options{Service: true, Account: "*"})
 	if got := pages(t, platform, workspaces+"?limit=100&search=studies", "workspaces", "id"); !slices.Contains(got, made[0]) {
@@ -65,7 +65,8 @@ func TestListWorkspaces(t *testing.T) {
 	}
 }
 
-// TestCursorsBelongToTheirList: a cursor works only where it was given out.
+// TestCursorsBelongToTheirList: a cursor is refused in another list, with another
+// filter and for another caller.
 func TestCursorsBelongToTheirList(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -80,19 +81,19 @@ func TestCursorsBelongToTheirList(t *testing.T) {
 		"another filter":     service.Get(workspaces + "?search=a&next=" + given),
 		"another list":       service.Get(simulations + "?next=" + given),
 		"another caller":     p.Service(t, servicetest.NewAccount()).Get(workspaces + "?next=" + given),
-		"another reach":      p.User(t, account, events.DefaultWorkspace).Get(workspaces + "?next=" + given),
+		"another permission": p.User(t, account, events.DefaultWorkspace).Get(workspaces + "?next=" + given),
 		"malformed":          service.Get(workspaces + "?next=x"),
 		"empty":              service.Get(workspaces + "?next="),
 		"two that differ":    service.Get(workspaces + "?next=" + given + "&cursor=" + cursor(service, workspaces+"?limit=2")),
 		"limit 0":            service.Get(workspaces + "?limit=0"),
 		"limit 101":          service.Get(workspaces + "?limit=101"),
-		"limit of no number": service.Get(workspaces + "?limit=x"),
-		"an odd time":        service.Get(workspaces + "?createdAfter=yesterday"),
+		"non-numeric limit":  service.Get(workspaces + "?limit=x"),
+		"a malformed time":   service.Get(workspaces + "?createdAfter=yesterday"),
 		"too long a search":  service.Get(workspaces + "?search=" + fmt.Sprintf("%0101d", 0)),
 		"unknown parameter":  service.Get(workspaces + "?colour=red"),
 	} {
 		if message := reply.Refused(400, "VALIDATION_ERROR"); message == "" {
-			t.Errorf("%s: no message", name)
+			t.Errorf("%s: the refusal has no message", name)
 		}
 	}
 }
@@ -107,11 +108,11 @@ func TestGetWorkspace(t *testing.T) {
 
 	reply := user.Get(path).Want(200)
 	if reply.Header.Get("ETag") != `"1"` {
-		t.Errorf("ETag %s", reply.Header.Get("ETag"))
+		t.Errorf("got the entity tag %s, want \"1\"", reply.Header.Get("ETag"))
 	}
 	holds := func(tag string) servicetest.Header { return servicetest.Header{Name: "If-None-Match", Value: tag} }
 	if same := user.Get(path, holds(`W/"1"`)).Want(304); same.Header.Get("ETag") != `"1"` || len(same.Body) != 0 {
-		t.Errorf("%v %s", same.Header, same.Body)
+		t.Errorf("got the 304 response %v %s, want the same entity tag and no body", same.Header, same.Body)
 	}
 	user.Get(path, holds(`"2"`)).Want(200)
 	user.Get(path, holds(`nonsense`)).Want(200)
@@ -123,7 +124,7 @@ func TestGetWorkspace(t *testing.T) {
 	user.Get(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 
-	// A built-in workspace is open to everyone; its counts are those of the account.
+	// Everyone can see a built-in workspace, with the counts of the own account.
 	stats := func(c *servicetest.Client) any {
 		return c.Get(workspaces + "/" + events.DefaultWorkspace).Want(200).Object()["stats"]
 	}

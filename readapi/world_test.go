@@ -16,7 +16,7 @@ const (
 
 type object = map[string]any
 
-// funded is an account of the test's own with credit.
+// funded returns a new account with credit.
 func funded(t *testing.T, p *servicetest.Program) string {
 	t.Helper()
 	account := servicetest.NewAccount()
@@ -51,7 +51,7 @@ func newWorkspace(t *testing.T, service *servicetest.Client, name string) string
 	return service.Post(workspaces, object{"name": name}).Want(201).Object()["id"].(string)
 }
 
-// pages reads all pages of a list, and returns the member of every row.
+// pages reads all pages of a list, and returns one member of every row.
 func pages(t *testing.T, c *servicetest.Client, path, list, member string) []string {
 	t.Helper()
 	got := []string{}
@@ -64,11 +64,11 @@ func pages(t *testing.T, c *servicetest.Client, path, list, member string) []str
 		}
 		p := reply["pagination"].(object)
 		if int(p["count"].(float64)) != len(rows) {
-			t.Errorf("%s: count %v for %d rows", path+next, p["count"], len(rows))
+			t.Errorf("%s: got the count %v for %d rows", path+next, p["count"], len(rows))
 		}
 		cursor, more := p["nextCursor"].(string)
 		if more != p["hasMore"].(bool) {
-			t.Fatalf("%s: %v", path+next, p)
+			t.Fatalf("%s: hasMore and nextCursor disagree in %v", path+next, p)
 		}
 		if !more {
 			return got
@@ -82,9 +82,8 @@ func cursor(c *servicetest.Client, path string) string {
 	return c.Get(path).Want(200).Object()["pagination"].(object)["nextCursor"].(string)
 }
 
-// since and before split ids by the times of their creation. The texts of
-// timestamps compare like the times, and several ids may have the same
-// millisecond.
+// since and before return the ids whose resources were created at or after a time,
+// and before it. Timestamps compare as text like the times.
 func since(ids []string, at func(string) string, when string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return at(id) < when })
 }

@@ -17,7 +17,7 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// Why an attempt ends before its engine does.
+// The causes for which an attempt stops its engine.
 var (
 	errTerminated = errors.New("the simulation was terminated")
 	errOver       = errors.New("the simulation has ended or is deleted")
@@ -31,21 +31,21 @@ type attempt struct {
 	in    *execution.Inputs
 	log   *runLog
 	files *files
-	ended bool // the simulation is final already, and only its results are missing
+	ended bool // the simulation has ended, and only its results are missing
 
 	run *execution.Run // nil until it has started
 
 	stop  context.CancelCauseFunc // of the engine
-	began time.Time               // when this attempt did
-	ran   time.Duration           // wall-clock time that earlier attempts took until the snapshot
+	began time.Time               // when this attempt began
+	ran   time.Duration           // wall-clock time of earlier attempts up to the snapshot
 
-	from  string    // key of the snapshot that it resumed from, "" for none
-	index int64     // of the last snapshot that it has stored, 0 for none
-	saved time.Time // when that was, or when the run began
-	// missed counts the snapshots in a row that could not be stored.
+	from  string    // key of the snapshot from which the attempt resumed, "" for none
+	index int64     // of the last snapshot that the attempt stored, 0 for none
+	saved time.Time // when the last snapshot was tried, or the attempt began
+	// missed counts the consecutive snapshots that could not be stored.
 	missed int
 
-	leaving atomic.Bool // the worker is to stop
+	workerStopping atomic.Bool // the worker shuts down
 }
 
 // do runs the simulation.
@@ -65,7 +65,8 @@ func (a *attempt) do(ctx context.Context) error {
 	return errors.Join(err, a.files.abort())
 }
 
-// watched runs the engine while watch follows the simulation, and concludes.
+// watched runs the engine while watch follows the simulation, and then concludes
+// the run.
 func (a *attempt) watched(ctx, running context.Context, stop context.CancelCauseFunc) error {
 	running, span := traceRun(running, &a.sim, commands.EngineBuiltin)
 	watched := make(chan struct{})
@@ -95,7 +96,7 @@ func (a *attempt) start(ctx context.Context) error {
 	return err
 }
 
-// config returns how the run writes to the files.
+// config returns the configuration of a run that writes to the files.
 func (a *attempt) config(ctx context.Context, to *files) execution.Config {
 	c := execution.Config{Create: to.create, Reopen: to.reopen, Log: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
 		if a.log.full() {
@@ -115,7 +116,8 @@ func (a *attempt) config(ctx context.Context, to *files) execution.Config {
 	return c
 }
 
-// conclude decides what an ended engine means for the simulation.
+// conclude publishes the results of an ended engine and records the outcome of the
+// simulation.
 func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -126,7 +128,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return a.forget(ctx, err)
 	case a.files.err != nil:
 		return fmt.Errorf("write the results of %s: %w", a.sim.ID, a.files.err)
-	case errors.As(err, new(unstored)): // of a snapshot: the results may still be stored
+	case errors.As(err, new(unstored)): // a snapshot could not be stored, but the results may be
 		lost, _ := errors.AsType[unstored](err)
 		return a.failed(ctx, lost.reason)
 	case err != nil:
@@ -153,7 +155,7 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	return nil
 }
 
-// failed publishes the results so far and then records the reason.
+// failed publishes the results so far, and then records the failure.
 func (a *attempt) failed(ctx context.Context, reason string) error {
 	p := a.run.Progress()
 	reason = a.run.Failure(reason)
@@ -163,7 +165,7 @@ func (a *attempt) failed(ctx context.Context, reason string) error {
 	return a.fail(ctx, &a.sim, events.SimulationFailed{Progress: recorded(&p), Reason: reason})
 }
 
-// recorded returns the progress as events carry it.
+// recorded converts the progress for an event.
 func recorded(p *engine.Progress) events.Progress {
 	return events.Progress{
 		SimulatedTimeNs: p.Time / 1000, EventsProcessed: p.Events,

@@ -17,9 +17,9 @@ import (
 	"netsim/simulator/results"
 )
 
-// started runs a version of a configuration for so long, as POST /simulations
-// and the recheck do, and returns the simulation at its end.
-func started(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
+// runVersion requests, checks and runs a simulation of a configuration's version. It
+// returns the ended simulation.
+func runVersion(t *testing.T, w *testworld.World, configuration string, version int64, duration time.Duration) projections.Simulation {
 	t.Helper()
 	id := events.NewID(events.SimulationPrefix)
 	testworld.Do(t, w, id, commands.RequestSimulation{Requested: events.SimulationRequested{
@@ -44,8 +44,8 @@ func started(t *testing.T, w *testworld.World, configuration string, version int
 	return w.Simulation(t, id)
 }
 
-// change patches parameters by hand and validates the new version.
-func change(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
+// changeParameters patches parameters and marks the new version as validated.
+func changeParameters(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
 	t.Helper()
 	testworld.Do(t, w, configuration, commands.PatchParameters{
 		ID: configuration, Of: design.OfComponent, Target: component, Patch: json.RawMessage(patch),
@@ -58,7 +58,7 @@ func change(t *testing.T, w *testworld.World, configuration string, version int6
 func summary(t *testing.T, w *testworld.World, sim projections.Simulation) (s results.Summary, files map[string]string) {
 	t.Helper()
 	if sim.Status != commands.Completed {
-		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Fatalf("the simulation is %s (%s), want completed", sim.Status, sim.FailureReason)
 	}
 	files = resultFiles(t, w, sim)
 	if err := json.Unmarshal([]byte(files["summary.json"]), &s); err != nil {
@@ -67,8 +67,8 @@ func summary(t *testing.T, w *testworld.World, sim projections.Simulation) (s re
 	return s, files
 }
 
-// TestRunsTheVersionItWasStartedWith: a configuration that was changed by hand
-// is simulated as it is then, and its older version as it was.
+// TestRunsTheVersionItWasStartedWith: a run simulates the requested version of the
+// configuration, not the newest one.
 func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -79,16 +79,16 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 	first, _ := summary(t, w, w.Simulation(t, simple))
 	configuration := w.Simulation(t, simple).ConfigurationID
 	const slower = `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":{"value":100,"type":"datarate","unit":"Gbps"}}}}`
-	change(t, w, configuration, 2, "nic", slower)
+	changeParameters(t, w, configuration, 2, "nic", slower)
 
-	old, oldFiles := summary(t, w, started(t, w, configuration, 1, time.Hour))
-	changed, changedFiles := summary(t, w, started(t, w, configuration, 2, time.Hour))
+	old, oldFiles := summary(t, w, runVersion(t, w, configuration, 1, time.Hour))
+	changed, changedFiles := summary(t, w, runVersion(t, w, configuration, 2, time.Hour))
 
 	if old.SimulatedTimePs != first.SimulatedTimePs {
-		t.Errorf("version 1 takes %d ps, before the change %d", old.SimulatedTimePs, first.SimulatedTimePs)
+		t.Errorf("version 1 takes %d ps, want %d as before the change", old.SimulatedTimePs, first.SimulatedTimePs)
 	}
 	if r := float64(changed.SimulatedTimePs) / float64(first.SimulatedTimePs); r < 3 || r > 4 {
-		t.Errorf("at a quarter of the rate the run takes %.2f times as long", r)
+		t.Errorf("a quarter of the rate takes %.2f times as long, want 3 to 4 times", r)
 	}
 	for version, files := range []map[string]string{oldFiles, changedFiles} {
 		var r execution.Receipt
@@ -96,14 +96,14 @@ func TestRunsTheVersionItWasStartedWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.ConfigurationVersion != int64(version+1) || !strings.HasPrefix(r.DocumentHash, "sha256:") {
-			t.Errorf("receipt %+v", r)
+			t.Errorf("got the receipt %+v, want version %d", r, version+1)
 		}
 	}
 }
 
-// generator is a configuration of eight servers below one switch, with an
-// application that is not coordinated.
-func generator(t *testing.T, w *testworld.World) string {
+// newTrafficConfiguration creates a configuration of eight servers below one switch,
+// with an uncoordinated application.
+func newTrafficConfiguration(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
 		e, known := catalogue.Find(model)
@@ -133,35 +133,36 @@ func generator(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// TestTraffic: applications that are not coordinated run for the duration,
-// without a traceset.
+// TestTraffic: uncoordinated applications send messages for the whole duration, and
+// need no traceset.
 func TestTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := started(t, w, generator(t, w), 1, 200*time.Microsecond)
+	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, 200*time.Microsecond)
 	s, files := summary(t, w, sim)
-	// Half of 400 Gb/s, in messages of 16 KB and what packets add to them.
+	// The load is half of 400 Gb/s, in messages of 16 KB with packet headers.
 	if s.SimulatedTimePs != 200_000_000 || s.Transfers < 2300 || s.Transfers > 2600 || s.PayloadBytes != 16_000*s.Transfers || sim.Ranks != 8 {
-		t.Errorf("summary %+v of %d ranks", s, sim.Ranks)
+		t.Errorf("got the summary %+v of %d ranks", s, sim.Ranks)
 	}
 	if rows := strings.Count(files["test-perf-0.csv"], "TransferFCT.web.GroupSize8.CommSize16000Bytes,-1,"); int64(rows) != s.Transfers {
-		t.Errorf("%d rows of %d messages", rows, s.Transfers)
+		t.Errorf("got %d rows, want one for each of %d messages", rows, s.Transfers)
 	}
 	if _, there := files["test-collective-stats-0.csv"]; there {
-		t.Error("messages are no collectives")
+		t.Error("got collective statistics, want none because messages are not collectives")
 	}
 	if strings.Contains(files["receipt.json"], "traceset") {
-		t.Errorf("receipt %s", files["receipt.json"])
+		t.Errorf("got the receipt %s, want it without a traceset", files["receipt.json"])
 	}
 }
 
-// TestTooMuchTraffic is invalid before it starts, with what to do.
+// TestTooMuchTraffic: a simulation with too many messages is invalid before it
+// starts, and the reason says how to reduce them.
 func TestTooMuchTraffic(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := started(t, w, generator(t, w), 1, time.Hour)
+	sim := runVersion(t, w, newTrafficConfiguration(t, w), 1, time.Hour)
 	want := "more than the 5000000 that are simulated; shorten the duration to "
 	if sim.Status != "invalid" || !strings.Contains(sim.FailureReason, want) || !strings.Contains(sim.FailureReason, "lower Load or raise MessageSize") {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want invalid with advice", sim.Status, sim.FailureReason)
 	}
 }

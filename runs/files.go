@@ -22,7 +22,7 @@ func Prefix(simulation string) string { return "results/" + simulation + "/" }
 const ManifestName = "manifest.json"
 
 // Manifest lists the result files of a simulation, in the order in which they were
-// finished. It does not list itself.
+// closed. It does not list itself.
 type Manifest struct {
 	Files []File `json:"files"`
 }
@@ -38,7 +38,7 @@ type File struct {
 
 // files writes the result files of an attempt. The run's goroutine uses it.
 type files struct {
-	ctx    context.Context // of the attempt, since a recorder creates files without one
+	ctx    context.Context // of the attempt; the recorder creates files without a context
 	store  *objects.Store
 	calls  *storeCalls
 	prefix string
@@ -46,9 +46,9 @@ type files struct {
 	done   Manifest
 	err    error // the first error of the store
 
-	snapshots []File       // that are kept, the newest last
+	snapshots []File       // the kept snapshots, newest last
 	written   atomic.Int64 // bytes of all files
-	kept      bool         // a snapshot refers to the open files
+	kept      bool         // whether a snapshot refers to the open files
 }
 
 // newFiles returns the empty list of files of a new attempt.
@@ -63,7 +63,7 @@ func (f *files) upload(name, contentType string) *objects.Upload {
 	return up
 }
 
-// callsFor returns how an upload calls the store.
+// callsFor returns the function with which an upload calls the store.
 func (f *files) callsFor(name string) func(func() error) error {
 	return func(call func() error) error {
 		return f.calls.do(f.ctx, fmt.Sprintf("result file %.100s could not be stored", name), call)
@@ -112,7 +112,7 @@ func (f *files) note(err error) error {
 	return err
 }
 
-// writeJSON writes a file.
+// writeJSON writes a result file as JSON.
 func (f *files) writeJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -141,7 +141,7 @@ func (f *files) seal() (string, error) {
 	return f.prefix + ManifestName, f.note(up.Close())
 }
 
-// results returns the finished files as a receipt lists them.
+// results returns the closed files in the form of a receipt.
 func (f *files) results() []execution.Result {
 	list := make([]execution.Result, len(f.done.Files))
 	for i, d := range f.done.Files {
@@ -150,7 +150,7 @@ func (f *files) results() []execution.Result {
 	return list
 }
 
-// size returns the size of all files, in bytes.
+// size returns the total size of the closed files, in bytes.
 func (f *files) size() int64 {
 	var sum int64
 	for i := range f.done.Files {

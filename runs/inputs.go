@@ -21,7 +21,7 @@ import (
 type Stage struct {
 	DB      projections.Reader // the read model
 	Objects *objects.Store
-	Remote  bool // the settings name engines behind HTTP
+	Remote  bool // whether the settings name remote engines
 	Limits  Limits
 }
 
@@ -57,7 +57,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	}}
 	switch {
 	case asked == commands.EngineRemote:
-		o.StartedAt = sim.CreatedAt // known before the start, and the same each time it is ordered
+		o.StartedAt = sim.CreatedAt // known before the start, and the same in every order of the run
 	case sim.StartedAt != nil:
 		o.StartedAt = *sim.StartedAt
 	}
@@ -87,7 +87,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 // traceset finds the traceset of a simulation.
 func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id string) (*execution.Traceset, error) {
 	if id == "" {
-		return nil, nil //nolint:nilnil // a workload that needs one is refused later
+		return nil, nil //nolint:nilnil // Prepare refuses a configuration that needs a traceset
 	}
 	row, err := projections.FindTraceset(ctx, s.DB, id)
 	if err != nil {
@@ -146,9 +146,9 @@ func (s *Stage) stored(ctx context.Context, t *execution.Traceset) error {
 	return nil
 }
 
-// Check checks whether a simulation can run. It returns the hash of its document,
-// or the reason why it cannot run, or an error if neither is known
-// (completions.md 5.1, the recheck).
+// Check checks whether a simulation can run (completions.md 5.1, the recheck). It
+// returns the hash of the document if it can, the reason if it cannot, and an error
+// if that is unknown.
 func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
 	o, in, err := s.Inputs(ctx, sim)
 	switch {
@@ -168,7 +168,8 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 }
 
 // withoutFile returns the reason why a simulation cannot start with its mapping
-// file. One that has started does not need the file any more (document 2).
+// file, "" if it can. After its start a simulation no longer needs the file
+// (document 2).
 func (s *Stage) withoutFile(ctx context.Context, id string) (reason string, err error) {
 	if id == "" {
 		return "", nil
@@ -209,7 +210,7 @@ func notStored(f execution.File) error {
 	return fault.New(fault.NotFound, "file %s of the traceset is not stored", f.Name)
 }
 
-// unfit returns the fault of inputs that can never run; its text is the reason.
+// unfit returns the fault of inputs that can never run. Its text is the reason.
 func unfit(format string, args ...any) error {
 	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
 }

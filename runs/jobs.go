@@ -2,7 +2,7 @@ package runs
 
 import "context"
 
-// RunSimulation is the job of a simulation's run.
+// RunSimulation is the job that runs a simulation with the built-in engine.
 type RunSimulation struct {
 	SimulationID string `json:"simulationId"`
 }
@@ -10,7 +10,7 @@ type RunSimulation struct {
 // Kind is its stored name.
 func (RunSimulation) Kind() string { return "run_simulation" }
 
-// FollowSimulation is the job of a simulation's run at a remote engine.
+// FollowSimulation is the job that follows a simulation's run at a remote engine.
 type FollowSimulation struct {
 	SimulationID string `json:"simulationId"`
 }
@@ -18,7 +18,8 @@ type FollowSimulation struct {
 // Kind is its stored name.
 func (FollowSimulation) Kind() string { return "follow_simulation" }
 
-// PurgeSimulation is the job that removes what a deleted simulation left behind.
+// PurgeSimulation is the job that removes the files and the log of a deleted
+// simulation.
 type PurgeSimulation struct {
 	SimulationID string `json:"simulationId"`
 }
@@ -26,18 +27,19 @@ type PurgeSimulation struct {
 // Kind is its stored name.
 func (PurgeSimulation) Kind() string { return "purge_simulation" }
 
-// JobAttempts is how often a run is tried before it is abandoned. A fault that
-// passes, such as an event log that does not answer, has passed by then: the last
+// JobAttempts is the number of attempts before a run is abandoned. Together they
+// outlast a transient fault, such as an event log that does not answer: the last
 // attempts are half a minute apart.
 const JobAttempts = 50
 
-// A Job is one of this package.
+// Job is a job of this package.
 type Job = interface{ Kind() string }
 
-// JobKinds are the kinds of a run's job; a simulation has one of them.
+// JobKinds returns the kinds of jobs that run a simulation. A simulation has a job
+// of one kind.
 func JobKinds() []string { return []string{RunSimulation{}.Kind(), FollowSimulation{}.Kind()} }
 
-// Job returns the job of a simulation's run.
+// Job returns the job that runs a simulation.
 func (r *Runner) Job(ctx context.Context, simulation string) (Job, error) {
 	remote, err := r.remote(ctx, simulation)
 	if remote {
@@ -49,13 +51,13 @@ func (r *Runner) Job(ctx context.Context, simulation string) (Job, error) {
 // Queue enqueues the jobs of simulations.
 type Queue struct {
 	Runner *Runner
-	// Enqueue enqueues a job, unless an equal one is still to be done.
+	// Enqueue enqueues a job, unless an equal job waits or runs.
 	Enqueue func(ctx context.Context, job Job) error
 	// Cancel cancels jobs that wait for a worker.
 	Cancel func(ctx context.Context, jobs ...Job) error
 }
 
-// EnqueueRun has a simulation run, unless it waits or runs already.
+// EnqueueRun enqueues the run of a simulation, unless its job waits or runs.
 func (q *Queue) EnqueueRun(ctx context.Context, simulation string) error {
 	job, err := q.Runner.Job(ctx, simulation)
 	if err != nil {
@@ -64,8 +66,8 @@ func (q *Queue) EnqueueRun(ctx context.Context, simulation string) error {
 	return q.Enqueue(ctx, job)
 }
 
-// EnqueuePurge has removed what a deleted simulation left behind, and cancels its
-// run if that waits for a worker.
+// EnqueuePurge enqueues the purge of a deleted simulation, and cancels the
+// simulation's run if it waits for a worker.
 func (q *Queue) EnqueuePurge(ctx context.Context, simulation string) error {
 	if err := q.Cancel(ctx, RunSimulation{SimulationID: simulation}, FollowSimulation{SimulationID: simulation}); err != nil {
 		return err

@@ -11,19 +11,19 @@ import (
 	"netsim/simulator/units"
 )
 
-// Limits bound what one run may use. A zero field bounds nothing.
+// Limits are the limits of one run. A zero field sets no limit.
 type Limits struct {
 	Flows       int           // transfers in flight at once, some 300 bytes of memory each
 	TraceBytes  int64         // memory of replayed traces; 0 is the default of execution.Inputs
 	ResultBytes int64         // of the result files
-	Time        time.Duration // wall-clock, of all workers together
+	Time        time.Duration // wall-clock time, over all workers
 }
 
 func (l Limits) flows() int          { return cmp.Or(l.Flows, math.MaxInt) }
 func (l Limits) results() int64      { return cmp.Or(l.ResultBytes, math.MaxInt64) }
 func (l Limits) time() time.Duration { return cmp.Or(l.Time, math.MaxInt64) }
 
-// check refuses inputs whose run is known to exceed a limit.
+// check refuses inputs whose run would exceed a limit.
 func (l Limits) check(in *execution.Inputs) error {
 	if n := in.Flows(); n > int64(l.flows()) {
 		return unfit("the workload has %d transfers in flight at once, more than the %d that a run may have", n, l.flows())
@@ -31,7 +31,7 @@ func (l Limits) check(in *execution.Inputs) error {
 	return nil
 }
 
-// read reads the traces of inputs that check does not refuse.
+// read checks the inputs, and reads their traces.
 func (l Limits) read(ctx context.Context, in *execution.Inputs) error {
 	if err := l.check(in); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (l Limits) read(ctx context.Context, in *execution.Inputs) error {
 	return in.Read(ctx)
 }
 
-// excess is the error of a run that exceeds a limit. It fails with the results so
-// far.
+// excess is the error of a run that exceeds a limit. The run fails with the results
+// so far.
 type excess struct{ reason string }
 
 // Error implements error.
@@ -66,5 +66,6 @@ func (l Limits) tooMuch() excess {
 	return excess{fmt.Sprintf("the result files have more than the %s that a run may write", units.FormatSize(l.results()))}
 }
 
-// takes returns the wall-clock time of the run, over all attempts that count.
+// takes returns the wall-clock time of the run, with that of earlier attempts up to
+// the snapshot.
 func (a *attempt) takes() time.Duration { return a.ran + a.Now().Sub(a.began) }

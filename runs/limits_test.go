@@ -11,8 +11,8 @@ import (
 	"netsim/runs"
 )
 
-// TestExcessiveRuns: a run that takes more than it may fails with its reason
-// and what it has come to; one that would is not begun.
+// TestExcessiveRuns: a run that exceeds a limit fails, with a reason and partial
+// results. A run that is known to exceed one is not started.
 func TestExcessiveRuns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -43,10 +43,10 @@ func TestExcessiveRuns(t *testing.T) {
 
 			sim := w.Simulation(t, id)
 			if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, c.reason) {
-				t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+				t.Errorf("the simulation is %s (%s), want failed because of %q", sim.Status, sim.FailureReason, c.reason)
 			}
 			if begun := sim.StartedAt != nil; begun != c.begun {
-				t.Errorf("begun: %v", begun)
+				t.Errorf("started: got %v, want %v", begun, c.begun)
 			}
 			if c.begun && !strings.Contains(resultFiles(t, w, sim)["receipt.json"], `"partial": true`) {
 				t.Error("the receipt does not say that the results are partial")
@@ -56,31 +56,31 @@ func TestExcessiveRuns(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case c.begun && reason != "", !c.begun && reason != strings.TrimPrefix(c.reason, "inputs could not be staged: "):
-				t.Errorf("the recheck says %q", reason)
+				t.Errorf("the recheck returned the reason %q", reason)
 			}
 		})
 	}
 }
 
-// TestTimeAddsUp: the time of a run is that of all of its workers.
+// TestTimeAddsUp: the time limit of a run applies to the time of all its workers.
 func TestTimeAddsUp(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), snapshotted)
+	id := provisioned(t, w, endless(), withSnapshots)
 	r := runner(w)
 	r.Limits.Time, r.Stall = time.Hour, 1000*time.Hour
 	begun := time.Now()
-	var life, calls atomic.Int64
-	r.Now = func() time.Time { // each worker takes 25 minutes, once its engine runs
+	var worker, calls atomic.Int64
+	r.Now = func() time.Time { // each worker takes 25 minutes
 		const takes = 25 * time.Minute
-		now := begun.Add(time.Duration(life.Load()) * takes)
+		now := begun.Add(time.Duration(worker.Load()) * takes)
 		if calls.Add(1) > 100 {
 			now = now.Add(takes)
 		}
 		return now
 	}
-	for ; !commands.Final(w.Simulation(t, id).Status); life.Add(1) {
-		if life.Load() == 4 { // the third may be interrupted before it is seen to take too long
+	for ; !commands.Final(w.Simulation(t, id).Status); worker.Add(1) {
+		if worker.Load() == 4 { // the third worker may be interrupted before it exceeds the limit
 			t.Fatal("the run does not end")
 		}
 		calls.Store(0)
@@ -88,6 +88,6 @@ func TestTimeAddsUp(t *testing.T) {
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Failed || !strings.HasPrefix(sim.FailureReason, "the run takes longer than the 1h0m0s") || sim.Checkpoint < 2 {
-		t.Errorf("simulation is %s after %d snapshots: %s", sim.Status, sim.Checkpoint, sim.FailureReason)
+		t.Errorf("the simulation is %s after %d snapshots (%s), want failed after an hour", sim.Status, sim.Checkpoint, sim.FailureReason)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// publish closes the result files and records them. A reason says that the run
-// failed.
+// publish closes the result files and records them. A reason other than "" says why
+// the run failed.
 func (a *attempt) publish(ctx context.Context, reason string) (execution.End, error) {
 	p := a.run.Progress()
 	end, err := a.run.Close(reason)
@@ -37,9 +37,9 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	return end, a.clear(ctx, a.sim.ID)
 }
 
-// list writes the receipt and the manifest, and records the files and the numbers
-// that the service shows.
-func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, told events.SimulationResultsPublished) error {
+// list writes the receipt and the manifest, and records the files together with the
+// numbers in published.
+func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, published events.SimulationResultsPublished) error {
 	if err := f.writeJSON(execution.ReceiptName, receipt); err != nil {
 		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
 	}
@@ -47,17 +47,17 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 	if err != nil {
 		return fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
 	}
-	told.Prefix, told.Manifest = f.prefix, manifest
-	told.Files, told.Bytes = int64(len(f.done.Files)), f.size()
-	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: told})
+	published.Prefix, published.Manifest = f.prefix, manifest
+	published.Files, published.Bytes = int64(len(f.done.Files)), f.size()
+	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: published})
 	if err != nil {
 		return fmt.Errorf("publish the results of %s: %w", sim.ID, err)
 	}
 	return nil
 }
 
-// clear removes the files of other attempts. If the simulation was deleted it also
-// removes the published results, which may be newer than the purge.
+// clear removes the files of other attempts. If the simulation is deleted, clear
+// also removes the published results, because the purge may have run before them.
 func (r *Runner) clear(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
@@ -72,8 +72,8 @@ func (r *Runner) clear(ctx context.Context, id string) error {
 	return nil
 }
 
-// dropFiles removes the simulation's files that are not below the prefix of the
-// published ones.
+// dropFiles removes the simulation's files that are not below the prefix of its
+// published results.
 func (r *Runner) dropFiles(ctx context.Context, id, published string) error {
 	if published == "" {
 		return nil

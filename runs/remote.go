@@ -17,14 +17,14 @@ import (
 	"netsim/simulator/design"
 )
 
-// Remote says how runs at engines behind HTTP are followed.
+// Remote has the settings for runs at remote engines.
 type Remote struct {
-	Engines *engines.Client // nil when there are none
+	Engines *engines.Client // nil without remote engines
 	Poll    time.Duration   // between two polls of a run
-	Timeout time.Duration   // without a usable answer, until a run fails
+	Timeout time.Duration   // time without a usable response after which a run fails
 }
 
-// linkTTL is the lifetime of the links by which an engine fetches its inputs.
+// linkTTL is the lifetime of the links for an engine's inputs.
 const linkTTL = time.Hour
 
 // stage returns the reader of inputs.
@@ -32,12 +32,12 @@ func (r *Runner) stage() *Stage {
 	return &Stage{DB: r.DB, Objects: r.Objects, Limits: r.Limits, Remote: r.Remote.Engines != nil && len(r.Remote.Engines.URLs()) > 0}
 }
 
-// Check is Stage.Check, given the engines of the settings.
+// Check is Stage.Check with the remote engines of the settings.
 func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (documentHash, reason string, err error) {
 	return r.stage().Check(ctx, sim)
 }
 
-// remote reports whether a simulation runs, or is to run, at a remote engine.
+// remote reports whether a simulation runs or will run at a remote engine.
 func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil || sim.Engine != "" || !r.stage().Remote {
@@ -51,7 +51,7 @@ func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
 		return false, err
 	}
 	document, err := design.Parse(v.Document)
-	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run says what is wrong with it
+	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run reports the wrong document
 }
 
 // dispatch orders the run of a simulation from a remote engine, records the
@@ -78,7 +78,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 	return r.follow(ctx, started, log)
 }
 
-// order orders a run. It gives the files of the order links.
+// order orders a run. It adds download links to the files of the order.
 func (r *Runner) order(ctx context.Context, o *execution.Order) (engines.Run, error) {
 	linked := *o
 	if o.Traceset != nil {
@@ -111,8 +111,8 @@ func (r *Runner) link(ctx context.Context, f *execution.File) error {
 	return err
 }
 
-// notTaken fails a simulation that no engine takes, or returns an error for another
-// attempt.
+// notTaken handles an error of the order: it fails a simulation that no engine will
+// take, or returns an error for another attempt.
 func (r *Runner) notTaken(ctx context.Context, sim *projections.Simulation, log *runLog, err error) error {
 	if refused, ok := errors.AsType[*engines.Refused](err); ok {
 		return r.refuse(ctx, sim, log, refused.Error())
@@ -124,8 +124,8 @@ func (r *Runner) notTaken(ctx context.Context, sim *projections.Simulation, log 
 	return r.refuse(ctx, sim, log, fmt.Sprintf("no engine took the run within %s", stagingLimit))
 }
 
-// free asks the engine to remove the run. If that fails, the engine removes it
-// after some time by itself.
+// free asks the engine to remove the run. If that fails, the engine itself removes
+// the run after some time.
 func (r *Runner) free(ctx context.Context, run engines.Run) {
 	err := r.Remote.Engines.Free(ctx, run)
 	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status == 404 {

@@ -27,15 +27,15 @@ type follower struct {
 
 	calls   *storeCalls
 	files   *files       // the results in the object store
-	summary bytes.Buffer // summary.json of these
+	summary bytes.Buffer // content of the result file summary.json
 
-	last     engines.Status // the newest
+	last     engines.Status // the newest status
 	lines    int64          // number of the last log entry copied
 	orders   int            // how often the run was ordered again
-	silent   time.Time      // of the first unusable answer in a row; zero after a usable one
-	trouble  int            // unusable answers in a row
+	silent   time.Time      // first of the consecutive unusable responses; zero after a usable one
+	trouble  int            // number of consecutive unusable responses
 	moved    time.Time      // when simulated time last advanced
-	warned   bool           // that it does not advance
+	warned   bool           // whether the current stall was logged
 	reported time.Time      // when progress was last recorded
 	stopping time.Time      // when the engine was first asked to stop; zero before
 	excess   string         // why the run fails once it has stopped; "" if it was terminated
@@ -68,14 +68,14 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *ru
 	}
 }
 
-// pause waits until the next poll, longer after each unusable answer.
+// pause waits until the next poll, longer after each unusable response.
 func (f *follower) pause(ctx context.Context) error {
 	next := f.Remote.Poll << min(f.trouble, 4)
 	return wait.For(ctx, min(next, 30*time.Second))
 }
 
-// poll reads the state of the simulation and of its run once, and acts on it. It
-// returns true when nothing is left to do.
+// poll reads the state of the simulation and of its run once, and acts on it. over
+// is true when nothing is left to do.
 func (f *follower) poll(ctx context.Context) (over bool, err error) {
 	if f.over(ctx) {
 		f.stop(ctx)
@@ -104,8 +104,8 @@ func (f *follower) poll(ctx context.Context) (over bool, err error) {
 	return f.limit(ctx)
 }
 
-// over reports whether neither the run nor its results are wanted any more. If the
-// simulation cannot be read, nothing has changed.
+// over reports whether neither the run nor its results are needed any more. It
+// returns false if the simulation cannot be read.
 func (f *follower) over(ctx context.Context) bool {
 	sim, known := f.current(ctx, f.sim.ID)
 	if !known {
@@ -125,7 +125,7 @@ func (f *follower) over(ctx context.Context) bool {
 }
 
 // limit stops a run that was terminated, makes no progress or takes too long. If
-// the engine does not stop it in time, the simulation fails without results.
+// the engine does not stop within the timeout, the simulation fails without results.
 func (f *follower) limit(ctx context.Context) (over bool, err error) {
 	stall := f.Stall
 	if f.last.SimulatedTimeNs == 0 {
@@ -155,15 +155,15 @@ func (f *follower) limit(ctx context.Context) (over bool, err error) {
 func (f *follower) stop(ctx context.Context) {
 	err := f.Remote.Engines.Terminate(ctx, f.run)
 	if refusal, ok := errors.AsType[*engines.Answered](err); ok && refusal.Status/100 == 4 {
-		return // it has stopped, or cannot
+		return // the run has stopped, or the engine cannot stop it
 	}
 	if err != nil && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "an engine could not be asked to stop", "simulation", f.sim.ID, "error", err)
 	}
 }
 
-// lost orders the run again after the engine has restarted and no longer knows it,
-// unless the run was stopping.
+// lost orders the run again if the engine no longer knows it, for example after a
+// restart. A run that was stopping is not ordered again.
 func (f *follower) lost(ctx context.Context) (over bool, err error) {
 	const most = 10
 	f.orders++
@@ -181,13 +181,13 @@ func (f *follower) lost(ctx context.Context) (over bool, err error) {
 		return f.troubled(ctx, err)
 	}
 	f.run, f.lines, f.last, f.moved = run, 0, engines.Status{}, f.Now()
-	f.files = f.calls.newFiles(ctx) // without those of the lost run
+	f.files = f.calls.newFiles(ctx) // drops the files of the lost run
 	f.note(execution.Warn, "the engine had lost the run; it was ordered again as "+run.ID)
 	return false, nil
 }
 
-// troubled counts an unusable answer. The run fails if there has been no usable
-// one for the timeout.
+// troubled counts an unusable response. The run fails after a timeout without a
+// usable one.
 func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -204,7 +204,7 @@ func (f *follower) troubled(ctx context.Context, err error) (over bool, _ error)
 	return true, f.abandon(ctx, fmt.Sprintf("for %s: %s", f.Remote.Timeout, why(err)))
 }
 
-// why returns the text of an engine's error that clients see, without the engine's
+// why returns the text of an engine's error for clients, without the engine's
 // address.
 func why(err error) string {
 	if errors.As(err, new(*engines.Answered)) || errors.As(err, new(*engines.Garbled)) {
@@ -213,7 +213,8 @@ func why(err error) string {
 	return "the engine does not answer"
 }
 
-// abandon fails the simulation without results. A terminated one stays terminated.
+// abandon fails the simulation without results. A terminated simulation stays
+// terminated.
 func (f *follower) abandon(ctx context.Context, reason string) error {
 	if err := f.failed(ctx, reason); err != nil {
 		return err
@@ -240,8 +241,8 @@ func (f *follower) note(level execution.Level, message string) {
 	f.log.add(execution.Entry{At: f.last.SimulatedTimeNs * 1000, Level: level, Component: execution.Engine, Message: message})
 }
 
-// copyLog copies the new entries of the engine's log. Errors are ignored: the run
-// does not depend on its log.
+// copyLog copies the new entries of the engine's log. It ignores errors, because
+// the run does not depend on its log.
 func (f *follower) copyLog(ctx context.Context) {
 	for range 20 {
 		entries, err := f.Remote.Engines.Logs(ctx, f.run, f.lines)
@@ -261,8 +262,8 @@ func (f *follower) copyLog(ctx context.Context) {
 	}
 }
 
-// progress returns the newest progress as events carry it, never less than what is
-// recorded.
+// progress returns the newest progress for an event, never less than the recorded
+// progress.
 func (f *follower) progress() events.Progress {
 	p := f.sim.Progress
 	if f.last.SimulatedTimeNs > p.SimulatedTimeNs {
@@ -273,7 +274,7 @@ func (f *follower) progress() events.Progress {
 	return p
 }
 
-// reportProgress records the progress every Runner.Report.
+// reportProgress records the progress at intervals of Runner.Report.
 func (f *follower) reportProgress(ctx context.Context) {
 	p := f.progress()
 	if f.Now().Sub(f.reported) < cmp.Or(f.Report, 5*time.Second) || p.SimulatedTimeNs <= f.sim.SimulatedTimeNs || !f.stopping.IsZero() {

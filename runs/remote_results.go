@@ -18,10 +18,10 @@ import (
 	"netsim/simulator/results"
 )
 
-// summaryName is the result file whose numbers the service shows.
+// summaryName is the name of the result file whose numbers the service shows.
 const summaryName = "summary.json"
 
-// maxSummary bounds how much of a summary is read, in bytes.
+// maxSummary is the size of the largest summary that is read, in bytes.
 const maxSummary = 1 << 20
 
 // conclude fetches the results of a run that has ended, and records how it ended.
@@ -79,8 +79,8 @@ func (f *follower) fetch(ctx context.Context) (about engines.About, err error) {
 		left -= file.Size
 	}
 	for _, file := range listed {
-		there := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
-		if there || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service writes its own
+		fetched := slices.ContainsFunc(f.files.done.Files, func(d File) bool { return d.Name == file.Name })
+		if fetched || file.Name == execution.ReceiptName || file.Name == ManifestName { // the service writes its own
 			continue
 		}
 		if err := f.download(ctx, file); err != nil {
@@ -110,7 +110,7 @@ func (f *follower) download(ctx context.Context, file engines.File) error {
 // publish publishes the files in the object store.
 func (f *follower) publish(ctx context.Context, order *Staged, about engines.About) error {
 	var summary results.Summary
-	_ = json.Unmarshal(f.summary.Bytes(), &summary) // another engine's may have another form, and is then ignored
+	_ = json.Unmarshal(f.summary.Bytes(), &summary) // the summary of another engine may have another form and is ignored
 	end := f.end()
 	receipt := execution.NewReceipt(order.Order, about.Engine, about.Version, end, f.files.results())
 	err := f.list(ctx, &f.sim, f.files, receipt, events.SimulationResultsPublished{
@@ -123,15 +123,15 @@ func (f *follower) publish(ctx context.Context, order *Staged, about engines.Abo
 	return f.clear(ctx, f.sim.ID)
 }
 
-// end returns how the run ended: as the engine says, so that it can be repeated,
-// or else as its state implies.
+// end returns how the run ended. The engine's own end is preferred, because with it
+// the run can be repeated; otherwise the end follows from the state.
 func (f *follower) end() execution.End {
 	states := map[string][]string{
 		engines.Completed: {execution.Finished, execution.Limited}, engines.Failed: {execution.Failed}, engines.Terminated: {execution.Stopped},
 	}[f.last.State]
-	var told execution.End
-	if json.Unmarshal(f.last.End, &told) == nil && slices.Contains(states, told.State) {
-		return told
+	var reported execution.End
+	if json.Unmarshal(f.last.End, &reported) == nil && slices.Contains(states, reported.State) {
+		return reported
 	}
 	state := states[0]
 	if f.last.State == engines.Completed && f.last.UnfinishedRanks > 0 {
@@ -140,9 +140,9 @@ func (f *follower) end() execution.End {
 	return execution.End{State: state, TimePs: f.last.SimulatedTimeNs * 1000, Reason: f.last.FailureReason}
 }
 
-// record appends the final event, unless the simulation was terminated and has
-// one. A run that the engine stopped without a recorded request counts as
-// terminated: the worker that sent the request may have died.
+// record appends the final event, unless the simulation was terminated and already
+// has one. A run that the engine stopped without a recorded request counts as
+// terminated, because the sender of the request may have died.
 func (f *follower) record(ctx context.Context) error {
 	var err error
 	switch {
@@ -164,7 +164,7 @@ func (f *follower) record(ctx context.Context) error {
 			return f.failed(ctx, "the engine stopped the run, which it says it cannot")
 		}
 		if fault.Is(err, fault.Conflict) {
-			return nil // it was terminated meanwhile
+			return nil // it was terminated in the meantime
 		}
 	default:
 		_, err = handle.Command(ctx, f.Commands, target(&f.sim), handle.System(f.sim.ID, "complete"), commands.CompleteSimulation{

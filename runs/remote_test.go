@@ -20,8 +20,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// ended is what an engine does whose runs have ended.
-func ended(state string) scripted.Script {
+// endedEngine returns the script of an engine whose runs have ended in a state.
+func endedEngine(state string) scripted.Script {
 	return scripted.Script{
 		Capabilities: []string{"terminate"},
 		Run: scripted.Run{
@@ -33,25 +33,25 @@ func ended(state string) scripted.Script {
 	}
 }
 
-func underway() scripted.Script {
-	s := ended("running")
+func runningEngine() scripted.Script {
+	s := endedEngine("running")
 	s.Run.SimulatedTimeNs = 500
 	return s
 }
 
-// caring is a runner that looks after runs at the engines.
-func caring(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+// remoteRunner returns a runner that uses the engines.
+func remoteRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
-	return waiting(t, w, 10*time.Second, engines)
+	return newRemoteRunner(t, w, 10*time.Second, engines)
 }
 
-// impatient is caring, but calls take at most a fifth of a second.
-func impatient(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
+// impatientRunner returns a remoteRunner whose calls time out after 0.2 s.
+func impatientRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
-	return waiting(t, w, 200*time.Millisecond, engines)
+	return newRemoteRunner(t, w, 200*time.Millisecond, engines)
 }
 
-func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*scripted.Engine) *runs.Runner {
+func newRemoteRunner(t *testing.T, w *testworld.World, timeout time.Duration, remote []*scripted.Engine) *runs.Runner {
 	t.Helper()
 	var urls []string
 	for _, e := range remote {
@@ -67,9 +67,9 @@ func waiting(t *testing.T, w *testworld.World, timeout time.Duration, remote []*
 	return r
 }
 
-// elsewhere is a simulation whose configuration asks for a remote engine, as
-// it is requested.
-func elsewhere(t *testing.T, w *testworld.World) string {
+// newRemoteSimulation requests a simulation whose configuration asks for a remote
+// engine.
+func newRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	simple := provisioned(t, w, small())
 	configuration := w.Simulation(t, simple).ConfigurationID
@@ -86,17 +86,17 @@ func elsewhere(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// ready is elsewhere, rechecked.
-func ready(t *testing.T, w *testworld.World) string {
+// readyRemoteSimulation returns a newRemoteSimulation that is ready to run.
+func readyRemoteSimulation(t *testing.T, w *testworld.World) string {
 	t.Helper()
-	id := elsewhere(t, w)
+	id := newRemoteSimulation(t, w)
 	testworld.Do(t, w, id, commands.ValidateSimulation{})
 	return id
 }
 
-// going has the simulation looked after until the test ends or it has ended,
-// and returns what that ends with.
-func going(t *testing.T, r *runs.Runner, id string) <-chan error {
+// runInBackground runs the simulation until it or the test ends. The channel
+// receives the error of the run.
+func runInBackground(t *testing.T, r *runs.Runner, id string) <-chan error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done, left := make(chan error, 1), make(chan struct{})
@@ -104,7 +104,7 @@ func going(t *testing.T, r *runs.Runner, id string) <-chan error {
 		defer close(left)
 		done <- r.Run(ctx, id)
 	}()
-	t.Cleanup(func() { cancel(); testwait.Receive(t, left, "it to leave") })
+	t.Cleanup(func() { cancel(); testwait.Receive(t, left, "the worker to stop") })
 	return done
 }
 
@@ -124,24 +124,24 @@ func logOf(t *testing.T, w *testworld.World, id string) []string {
 func TestRemoteCompletes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	e := scripted.Start(t, underway())
-	id := ready(t, w)
-	done := going(t, caring(t, w, e), id)
+	e := scripted.Start(t, runningEngine())
+	id := readyRemoteSimulation(t, w)
+	done := runInBackground(t, remoteRunner(t, w, e), id)
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
-	e.Do(ended("completed"))
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	e.Do(endedEngine("completed"))
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 
 	s := w.Simulation(t, id)
 	if s.Status != commands.Completed || s.Engine != "remote" || s.BaseURL != e.URL || s.RunID != "run-0-1" || s.Capabilities != "terminate" || s.Ranks != 8 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want completed at the remote engine", s)
 	}
 	if s.SimulatedTimeNs != 1000 || s.EventsProcessed != 50 || s.DeliveredBytes != 4096 || s.FinishedRanks != 8 || s.TotalPackets != 7 || s.AvgLatencyPs != 9 {
-		t.Errorf("%+v", s)
+		t.Errorf("got %+v, want the progress and the numbers of the engine", s)
 	}
 	if s.TotalBytes != 8192 || s.FinishedCollectives != 2 || s.TotalCollectives != 3 {
-		t.Errorf("%d bytes in all, %d of %d collectives", s.TotalBytes, s.FinishedCollectives, s.TotalCollectives)
+		t.Errorf("got %d bytes in all and %d of %d collectives, want 8192 and 2 of 3", s.TotalBytes, s.FinishedCollectives, s.TotalCollectives)
 	}
 	files := resultFiles(t, w, s)
 	var receipt execution.Receipt
@@ -150,60 +150,61 @@ func TestRemoteCompletes(t *testing.T) {
 	}
 	if receipt.SimulationID != id || receipt.Engine != "scripted" || receipt.EngineVersion != "0.1" || receipt.Partial || len(receipt.Results) != 2 ||
 		!receipt.StartedAt.Equal(s.CreatedAt) || strings.Contains(files["receipt.json"], "http") || files["test-perf-0.csv"] != "a,b\n1,2\n" {
-		t.Errorf("%s", files["receipt.json"])
+		t.Errorf("got the receipt %s", files["receipt.json"])
 	}
 	log := logOf(t, w, id)
 	if !slices.Contains(log, "begun") || !slices.Contains(log, "ended") {
-		t.Errorf("log %q", log)
+		t.Errorf("got the log %q, want the entries of the engine", log)
 	}
 	orders := e.Calls("order")
 	if len(orders) != 1 || orders[0].Simulation != id || orders[0].Token != "secret" || len(e.Calls("free")) != 1 {
-		t.Errorf("calls %+v", e.Calls(""))
+		t.Errorf("got the calls %+v, want one order and one free", e.Calls(""))
 	}
 }
 
-// TestRemoteEnds: how a run ends at its engine is how its simulation does.
+// TestRemoteEnds: a simulation ends as its run at the engine ends.
 func TestRemoteEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	failed := ended("failed")
+	failed := endedEngine("failed")
 	failed.Run.FailureReason = "out of memory"
-	unable := ended("terminated")
+	unable := endedEngine("terminated")
 	unable.Capabilities = nil
 	for name, c := range map[string]struct {
 		script         scripted.Script
 		status, reason string
 		end            string // in the receipt
 	}{
-		"failed":                {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
-		"stopped there":         {ended("terminated"), commands.Terminated, "", execution.Stopped},
-		"stopped that cannot":   {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
-		"refused by the engine": {refusing("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
+		"failed":                 {failed, commands.Failed, "out of memory; the last finished collective is allReduce of 1KB", execution.Failed},
+		"stopped there":          {endedEngine("terminated"), commands.Terminated, "", execution.Stopped},
+		"stopped, but unable to": {unable, commands.Failed, "the engine stopped the run, which it says it cannot; the last finished collective is allReduce of 1KB", execution.Stopped},
+		"refused by the engine":  {refusingEngine("order", 422, "too many ranks"), commands.Failed, "the engine refuses the run: too many ranks", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id := ready(t, w)
-			if err := caring(t, w, scripted.Start(t, c.script)).Run(t.Context(), id); err != nil {
+			id := readyRemoteSimulation(t, w)
+			if err := remoteRunner(t, w, scripted.Start(t, c.script)).Run(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
 			s := w.Simulation(t, id)
 			if s.Status != c.status || s.FailureReason != c.reason {
-				t.Errorf("it is %s: %s", s.Status, s.FailureReason)
+				t.Errorf("the simulation is %s (%s), want %s (%s)", s.Status, s.FailureReason, c.status, c.reason)
 			}
 			if c.end == "" {
 				return
 			}
 			files := resultFiles(t, w, s)
 			if !strings.Contains(files["receipt.json"], `"state": "`+c.end+`"`) || !strings.Contains(files["receipt.json"], `"partial": true`) {
-				t.Errorf("%s", files["receipt.json"])
+				t.Errorf("got the receipt %s, want partial and %s", files["receipt.json"], c.end)
 			}
 		})
 	}
 }
 
-// refusing is what a good engine does whose one call fails.
-func refusing(call string, status int, message string) scripted.Script {
-	s := ended("completed")
+// refusingEngine returns the script of an engine that refuses one call and is
+// otherwise correct.
+func refusingEngine(call string, status int, message string) scripted.Script {
+	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: {Status: status, Body: `{"error":{"message":"` + message + `"}}`}}
 	return s
 }
@@ -212,13 +213,13 @@ func refusing(call string, status int, message string) scripted.Script {
 func TestRemoteRecheck(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	sim := w.Simulation(t, elsewhere(t, w))
-	if _, reason, err := caring(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
-		t.Errorf("%q, %v", reason, err)
+	sim := w.Simulation(t, newRemoteSimulation(t, w))
+	if _, reason, err := remoteRunner(t, w).Check(t.Context(), &sim); err != nil || reason != "engine remote is not available" {
+		t.Errorf("no engine: got the reason %q, %v, want that it is not available", reason, err)
 	}
-	down := scripted.Start(t, ended("completed"))
-	down.Kill() // it may be up again when the run is ordered
-	if hash, reason, err := caring(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
-		t.Errorf("%q, %v", reason, err)
+	down := scripted.Start(t, endedEngine("completed"))
+	down.Kill() // the check accepts it, because it may be up again when the run is ordered
+	if hash, reason, err := remoteRunner(t, w, down).Check(t.Context(), &sim); err != nil || reason != "" || hash == "" {
+		t.Errorf("an engine that is down: got the reason %q, %v, want none", reason, err)
 	}
 }

@@ -21,11 +21,11 @@ import (
 	"netsim/simulator/units"
 )
 
-// maxSnapshot bounds a snapshot, compressed or not, in bytes.
+// maxSnapshot limits the size of a snapshot, compressed or not, in bytes.
 const maxSnapshot = 4 << 30
 
-// resume continues the run from the newest snapshot that can be used, and reports
-// whether there is one.
+// resume continues the run from the newest usable snapshot. It returns false if
+// there is none.
 func (a *attempt) resume(ctx context.Context) (bool, error) {
 	if a.every() == 0 {
 		return false, nil
@@ -57,7 +57,7 @@ func (a *attempt) resumeFrom(ctx context.Context, key string) error {
 		return err
 	}
 	var at standing
-	if err := snapshot.Read(state, of, at.visit); err != nil {
+	if err := snapshot.Read(state, sectionName, at.visit); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(at.prefix, Prefix(a.sim.ID)) {
@@ -95,7 +95,7 @@ func (a *attempt) resumeFrom(ctx context.Context, key string) error {
 	return nil
 }
 
-// fetch reads a whole snapshot, so that every error of the store shows here.
+// fetch reads a whole snapshot, so that every error of the store occurs here.
 func (a *attempt) fetch(ctx context.Context, key string) ([]byte, error) {
 	body, info, err := a.Objects.Get(ctx, key)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *attempt) fetch(ctx context.Context, key string) ([]byte, error) {
 	return content, nil
 }
 
-// unpacked decompresses a whole snapshot, so that damage shows before the run
+// unpacked decompresses a whole snapshot, so that damage is found before the run
 // resumes.
 func unpacked(content []byte) (*bytes.Buffer, error) {
 	z, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1))
@@ -133,20 +133,20 @@ func unpacked(content []byte) (*bytes.Buffer, error) {
 
 // present returns the files of the list that exist.
 func (a *attempt) present(ctx context.Context, prefix string, list []File) ([]File, error) {
-	var there []File
+	var found []File
 	for _, f := range list {
 		_, err := a.Objects.Head(ctx, prefix+f.Name)
 		switch {
 		case err == nil:
-			there = append(there, f)
+			found = append(found, f)
 		case !fault.Is(err, fault.NotFound):
 			return nil, err
 		}
 	}
-	return there, nil
+	return found, nil
 }
 
-// resume continues a file that was open.
+// resume continues the upload of a file that was open at the snapshot.
 func (f *files) resume(from openFile) error {
 	if from.at.Key != f.prefix+from.name {
 		return fmt.Errorf("%w: file %s has another key", snapshot.ErrRefused, from.name)
@@ -162,7 +162,7 @@ func (f *files) resume(from openFile) error {
 	return nil
 }
 
-// reopen returns a file that was open when the snapshot was written.
+// reopen returns a file that was open at the snapshot.
 func (f *files) reopen(name string) (io.WriteCloser, error) {
 	for _, w := range f.open {
 		if w.Name == name {
@@ -181,8 +181,8 @@ func (a *attempt) forget(ctx context.Context, reason error) error {
 	return fmt.Errorf("%s is tried again without %s: %w", a.sim.ID, a.from, reason)
 }
 
-// discard removes the files of an attempt after whose start the simulation was
-// ended. Another worker may have ended it with these same files; they stay.
+// discard removes the files of an attempt whose simulation has ended or is deleted,
+// unless another worker has published these same files.
 func (a *attempt) discard(ctx context.Context) error {
 	sim, err := projections.FindSimulation(ctx, a.DB, a.sim.ID)
 	if err != nil || sim.Deleted == "" && sim.ResultsPrefix == a.files.prefix {
@@ -192,8 +192,8 @@ func (a *attempt) discard(ctx context.Context) error {
 	return a.Objects.DeletePrefix(ctx, a.files.prefix)
 }
 
-// tidy removes snapshots that are not kept: a worker may have died before it
-// removed one.
+// tidy removes old snapshots, which a worker leaves if it dies before it removes
+// them.
 func (a *attempt) tidy(ctx context.Context) {
 	prefix := a.files.prefix + snapshotFolder
 	for o, err := range a.Objects.List(ctx, prefix) {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxEntries   = 100_000 // kept of a simulation; the oldest debug ones go first
+	maxEntries   = 100_000 // stored for a simulation; the oldest debug entries are dropped first
 	batchEntries = 1_000
-	maxPending   = 10 * batchEntries // while the database does not answer
+	maxPending   = 10 * batchEntries // in memory while the database does not answer
 	flushTimeout = 5 * time.Second
 )
 
@@ -31,7 +31,7 @@ const (
 // runLog stores the log of a run in the database, with wall-clock times. Package
 // execution writes the result file run.log.
 //
-// The log never fails the run. Entries that the database does not take wait in
+// The log never fails the run. While the database does not answer, entries wait in
 // memory, and the oldest are dropped if there are too many.
 type runLog struct {
 	db         *pgxpool.Pool
@@ -41,9 +41,9 @@ type runLog struct {
 
 	mu      sync.Mutex
 	pending []entry
-	begun   bool  // the entries of earlier attempts are removed
-	lines   int64 // added so far
-	kept    int64 // in the database
+	begun   bool  // whether the entries of earlier attempts are removed
+	lines   int64 // number of entries added so far
+	kept    int64 // number of entries in the database
 }
 
 type entry struct {
@@ -53,7 +53,7 @@ type entry struct {
 	at   time.Time
 }
 
-// begin removes what earlier attempts wrote after a line.
+// begin removes the entries of earlier attempts after a line.
 func (l *runLog) begin(ctx context.Context, lines int64) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`, l.simulation, lines)
 	if err != nil {
@@ -63,8 +63,8 @@ func (l *runLog) begin(ctx context.Context, lines int64) error {
 	return nil
 }
 
-// resume continues the log of an earlier attempt after a line. It drops the
-// pending entries, which that attempt added too.
+// resume continues the log of an earlier attempt after a line. It drops the pending
+// entries, because that attempt added them, too.
 func (l *runLog) resume(ctx context.Context, lines int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *runLog) append(ctx context.Context) error {
 	return l.resume(ctx, last)
 }
 
-// stored returns how many lines were added, and whether all are stored.
+// stored returns the number of entries added, and whether all are stored.
 func (l *runLog) stored() (lines int64, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +107,7 @@ func (l *runLog) addAt(e execution.Entry, at time.Time) {
 	l.pending = append(l.pending, entry{e, l.lines, at})
 }
 
-// begins logs what happened before the run.
+// begins logs the request, the validation and the inputs of the simulation.
 func (l *runLog) begins(sim *projections.Simulation, in *execution.Inputs) {
 	l.addAt(execution.Entry{Level: execution.Info, Component: service, Message: fmt.Sprintf(
 		"simulation %s is requested, for at most %s of simulated time", sim.Name, sim.Duration)}, sim.CreatedAt)
@@ -125,8 +125,8 @@ func (l *runLog) full() bool {
 	return len(l.pending) >= batchEntries
 }
 
-// flush stores the pending entries. It does not stop when ctx ends: it could not
-// know whether an interrupted statement had stored its entries.
+// flush stores the pending entries. It does not stop when ctx ends, because it
+// could not know whether an interrupted statement has stored its entries.
 func (l *runLog) flush(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

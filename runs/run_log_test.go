@@ -15,7 +15,7 @@ import (
 	"netsim/runs/execution"
 )
 
-func newLogbook(t *testing.T) *runLog {
+func newTestLog(t *testing.T) *runLog {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), teststack.Postgres(t), projector.Live, 4)
 	if err != nil {
@@ -46,10 +46,11 @@ func counts(t *testing.T, db *pgxpool.Pool) (n, first [4]int64) {
 	return n, first
 }
 
-// TestLogIsBounded: of too many entries the oldest debug ones go first.
+// TestLogIsBounded: if there are too many entries, the oldest debug entries are
+// dropped first.
 func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
-	l := newLogbook(t)
+	l := newTestLog(t)
 	l.add(entryOf(execution.Info, execution.Engine, "begins"))
 	for i := range maxEntries + 2*batchEntries {
 		l.add(entryOf(execution.Debug, execution.Rank, fmt.Sprintf("rank %d", i)))
@@ -68,10 +69,10 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLogBeginsAnew: an attempt's log replaces that of the one before.
-func TestLogBeginsAnew(t *testing.T) {
+// TestLogOfAnotherAttempt: an attempt's log replaces that of the attempt before it.
+func TestLogOfAnotherAttempt(t *testing.T) {
 	t.Parallel()
-	l := newLogbook(t)
+	l := newTestLog(t)
 	for range 2 {
 		l.lines = 0
 		if err := l.begin(t.Context(), 0); err != nil {
@@ -81,6 +82,6 @@ func TestLogBeginsAnew(t *testing.T) {
 		l.flush(t.Context())
 	}
 	if n, _ := counts(t, l.db); n[execution.Info] != 1 {
-		t.Errorf("%d entries are stored, want 1", n[execution.Info])
+		t.Errorf("got %d stored entries, want 1", n[execution.Info])
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // Runner runs simulations with the built-in engine, and follows those that run at
-// remote ones.
+// remote engines.
 type Runner struct {
 	Commands *handle.Handler
 	DB       *pgxpool.Pool // the read model
@@ -33,21 +33,20 @@ type Runner struct {
 	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run
-	// StoreTimeout is for how long a call is repeated that the object store does
-	// not answer properly, before the run fails.
+	// StoreTimeout is how long a call is repeated that the object store does not
+	// answer properly. After that the run fails.
 	StoreTimeout time.Duration
 
-	// SnapshotEvery is the wall-clock time between the engine snapshots of
-	// simulations that ask for them, 0 for the time that they ask for.
+	// SnapshotEvery is the wall-clock time between the engine snapshots of a
+	// simulation that asks for them, 0 for the interval that it asks for.
 	SnapshotEvery time.Duration
 }
 
-const (
-	stagingLimit = 10 * time.Minute // after the request
-)
+// stagingLimit is how long after the request the inputs may become ready.
+const stagingLimit = 10 * time.Minute
 
-// Run runs the simulation to its end; nil also says that there was nothing to do.
-// After an error, the context's own included, the attempt is to be repeated.
+// Run runs the simulation to its end. It returns nil if there is nothing to do.
+// After an error, including the context's own, the caller must call Run again.
 func (r *Runner) Run(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
@@ -60,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	case sim.Status != commands.Provisioning && sim.Status != commands.Running && !stopped:
 		return nil
 	case sim.Status != commands.Provisioning && sim.Engine == "":
-		return nil // it runs at an engine that was never recorded
+		return nil // no engine of this service runs it
 	}
 	log := &runLog{db: r.DB, simulation: id, now: r.Now, log: r.Log}
 	if sim.Engine == commands.EngineRemote {
@@ -94,7 +93,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 }
 
 // staged reads the inputs of a simulation. It returns errOver if the simulation is
-// deleted meanwhile.
+// deleted in the meantime.
 func (r *Runner) staged(ctx context.Context, sim *projections.Simulation, calls *storeCalls) (order *Staged, in *execution.Inputs, err error) {
 	staging, end := r.untilDeleted(ctx, sim.ID)
 	defer end()
@@ -133,15 +132,15 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 	return r.refuse(ctx, sim, log, reason)
 }
 
-// refuse fails a simulation before the engine takes it.
+// refuse fails a simulation that no engine has started.
 func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *runLog, reason string) error {
 	log.add(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: reason})
 	log.flush(ctx)
 	return r.fail(ctx, sim, events.SimulationFailed{Progress: sim.Progress, Reason: reason})
 }
 
-// begin records that an engine takes the run, and returns the simulation as it is
-// afterwards.
+// begin records that an engine has taken the run, and returns the simulation after
+// that.
 func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
 	_, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "start"), commands.StartSimulation{Started: started})
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // if it has ended or is deleted, the read model says so
@@ -162,7 +161,7 @@ func target(sim *projections.Simulation) handle.Target {
 	return handle.Target{Stream: sim.ID, PartitionKey: sim.WorkspaceID}
 }
 
-// Purge removes everything that a deleted simulation left behind.
+// Purge removes the files and the log of a deleted simulation.
 func (r *Runner) Purge(ctx context.Context, id string) error {
 	if err := errors.Join(r.dropUploads(ctx, id), r.Objects.DeletePrefix(ctx, Prefix(id))); err != nil {
 		return fmt.Errorf("purge %s: %w", id, err)

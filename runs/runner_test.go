@@ -31,7 +31,7 @@ func TestCompletes(t *testing.T) {
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed || sim.Ranks != 8 || sim.FinishedRanks != 8 || sim.UnfinishedRanks != 0 {
-		t.Fatalf("simulation is %s, %d of %d ranks finished: %s", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
+		t.Fatalf("the simulation is %s with %d of %d ranks finished (%s), want completed", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
 	}
 	files := resultFiles(t, w, sim)
 	for _, name := range []string{
@@ -47,29 +47,29 @@ func TestCompletes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(receipt.Results) != len(files)-1 || receipt.Seed != 1 || receipt.Partial || receipt.Traceset.ID != sim.TracesetID {
-		t.Errorf("receipt %+v", receipt)
+		t.Errorf("got the receipt %+v", receipt)
 	}
 	lines, _, err := projections.ListLogs(t.Context(), w.DB, projections.LogQuery{Simulation: id, Page: projections.Page{Limit: 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+3 || lines[0].Component != "service" { // before run.log the request and two of the staging
-		t.Errorf("%d log entries beside %d lines of run.log", len(lines), n)
+	if n := strings.Count(files["run.log"], "\n"); n == 0 || len(lines) != n+3 || lines[0].Component != "service" { // one entry for the request and two for the staging come before those of run.log
+		t.Errorf("got %d log entries and %d lines in run.log, want 3 more entries", len(lines), n)
 	}
 }
 
-// TestRepeats: a job that is done again changes nothing, and an attempt that
-// died half-way is made anew with the same bytes.
+// TestRepeats: repeating a completed job changes nothing. Repeating an interrupted
+// one writes the same bytes.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
 	interrupted, cancel := context.WithCancel(t.Context())
-	// The run begins, and its worker goes before the engine has started.
+	// The worker dies after the start is recorded and before the engine starts.
 	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: "builtin", RunID: "run", Ranks: 8}})
 	cancel()
 	if err := runner(w).Run(interrupted, id); err == nil {
-		t.Error("an interrupted run must be repeated, but gave no error")
+		t.Error("an interrupted run returned no error, so it would not be repeated")
 	}
 	if err := runner(w).Run(t.Context(), id); err != nil {
 		t.Fatal(err)
@@ -80,10 +80,10 @@ func TestRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(first, w.Simulation(t, id)); diff != "" {
-		t.Errorf("the second run changed the simulation:\n%s", diff)
+		t.Errorf("the second run changed the simulation (-before +after):\n%s", diff)
 	}
 
-	// The same simulation as its worker's death just before the end leaves it.
+	// The state after a worker has died just before the final event.
 	if _, err := w.DB.Exec(t.Context(), `UPDATE simulations SET status = 'running', results_manifest = ''`); err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +92,10 @@ func TestRepeats(t *testing.T) {
 	}
 	again := w.Simulation(t, id)
 	if again.ResultsPrefix == first.ResultsPrefix {
-		t.Fatal("the second attempt has not published")
+		t.Fatal("the second attempt published nothing")
 	}
 	if diff := cmp.Diff(files, resultFiles(t, w, again)); diff != "" {
-		t.Errorf("the second attempt wrote other files:\n%s", diff)
+		t.Errorf("the attempts wrote different files (-first +second):\n%s", diff)
 	}
 }
 
@@ -111,24 +111,24 @@ func TestTerminates(t *testing.T) {
 
 	testworld.Do(t, w, id, commands.TerminateSimulation{ID: id, By: "tester"})
 
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Terminated {
-		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Fatalf("the simulation is %s (%s), want terminated", sim.Status, sim.FailureReason)
 	}
 	files := resultFiles(t, w, sim)
 	if !strings.Contains(files["receipt.json"], `"partial": true`) || !strings.Contains(files["summary.json"], `"stopped"`) {
 		t.Errorf("the results do not say that they are partial")
 	}
 	if strings.Count(files["test_run-rank-completion-0.csv"], "\n") != 257 {
-		t.Errorf("not every rank is in rank-completion")
+		t.Errorf("rank-completion does not have every rank")
 	}
 }
 
-// TestTerminatedWithoutWorker: the results of a run that was terminated while
-// its worker was dead reach as far as it was known to be.
+// TestTerminatedWithoutWorker: if a run was terminated while it had no worker, its
+// results reach up to the recorded progress.
 func TestTerminatedWithoutWorker(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -143,7 +143,7 @@ func TestTerminatedWithoutWorker(t *testing.T) {
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Terminated || sim.SimulatedTimeNs != 10_000 {
-		t.Errorf("simulation is %s at %d ns", sim.Status, sim.SimulatedTimeNs)
+		t.Errorf("the simulation is %s at %d ns, want terminated at 10000", sim.Status, sim.SimulatedTimeNs)
 	}
 	files := resultFiles(t, w, sim)
 	if !strings.Contains(files["summary.json"], `"simulatedTimePs": 10000000,`) {
@@ -165,33 +165,33 @@ func TestStalls(t *testing.T) {
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Failed || !strings.Contains(sim.FailureReason, "no simulated progress") ||
 		!strings.Contains(sim.FailureReason, "the last finished collective is ") {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed for lack of progress", sim.Status, sim.FailureReason)
 	}
 	resultFiles(t, w, sim)
 }
 
-func TestInputsThatDoNotCome(t *testing.T) {
+func TestMissingInputs(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id, _ := submit(t, w, small())
 	r := runner(w)
 
 	if err := r.Run(t.Context(), id); !fault.Is(err, fault.NotFound) {
-		t.Errorf("error %v, want one that says what is missing", err)
+		t.Errorf("got the error %v, want NotFound", err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Provisioning {
-		t.Errorf("simulation is %s already", s.Status)
+		t.Errorf("the simulation is %s, want provisioning", s.Status)
 	}
 	r.Now = func() time.Time { return time.Now().Add(11 * time.Minute) }
 	if err := r.Run(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != "inputs could not be staged: they were not ready within 10m0s" {
-		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed because its inputs were not ready", s.Status, s.FailureReason)
 	}
 }
 
-func TestInputsThatCannotRun(t *testing.T) {
+func TestWrongInputs(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
@@ -214,12 +214,12 @@ func TestInputsThatCannotRun(t *testing.T) {
 
 	want := "inputs could not be staged: file workload.simple.json of the traceset does not match its hash"
 	if s := w.Simulation(t, id); s.Status != commands.Failed || s.FailureReason != want {
-		t.Errorf("simulation is %s: %s", s.Status, s.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed because of %q", s.Status, s.FailureReason, want)
 	}
 }
 
-// TestNothingToSimulate: a workload without a transfer completes at once, with
-// results.
+// TestNothingToSimulate: a workload without transfers completes at simulated time 0,
+// with results.
 func TestNothingToSimulate(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -231,15 +231,15 @@ func TestNothingToSimulate(t *testing.T) {
 
 	s := w.Simulation(t, id)
 	if s.Status != commands.Completed || s.SimulatedTimeNs != 0 || s.FinishedRanks != 1 || s.UnfinishedRanks != 0 {
-		t.Errorf("simulation is %s at %d ns, %d ranks finished: %s", s.Status, s.SimulatedTimeNs, s.FinishedRanks, s.FailureReason)
+		t.Errorf("the simulation is %s at %d ns, %d ranks finished (%s), want completed at 0", s.Status, s.SimulatedTimeNs, s.FinishedRanks, s.FailureReason)
 	}
 	if files := resultFiles(t, w, s); !json.Valid([]byte(files["summary.json"])) || !strings.Contains(files["test_run-rank-completion-0.csv"], "\nRankCompletion,0,0.000000,0,0,0,") {
-		t.Errorf("summary %s, ranks %s", files["summary.json"], files["test_run-rank-completion-0.csv"])
+		t.Errorf("got the summary %s and the ranks %s", files["summary.json"], files["test_run-rank-completion-0.csv"])
 	}
 }
 
-// TestAttemptsLeaveNothing: when results are published, nothing is left of the
-// attempts before, neither their files nor what they began to write.
+// TestAttemptsLeaveNothing: after the results are published, no files or unfinished
+// uploads of earlier attempts are left.
 func TestAttemptsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -256,7 +256,7 @@ func TestAttemptsLeaveNothing(t *testing.T) {
 	kept := w.Simulation(t, id).ResultsPrefix
 	for o, err := range w.Objects.List(t.Context(), runs.Prefix(id)) {
 		if err != nil || !strings.HasPrefix(o.Key, kept) {
-			t.Errorf("%s is left beside %s (%v)", o.Key, kept, err)
+			t.Errorf("%s is left; only %s is published (%v)", o.Key, kept, err)
 		}
 	}
 }

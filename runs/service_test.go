@@ -16,8 +16,7 @@ import (
 	"netsim/runs"
 )
 
-// serve runs what moves simulations on: the reactor and the workers, wired as
-// the service wires them.
+// serve runs the reactor and the workers, connected as in the service.
 func serve(t *testing.T, w *testworld.World) {
 	t.Helper()
 	r := runner(w)
@@ -68,8 +67,8 @@ func awaitStatus(t *testing.T, w *testworld.World, id, want string) {
 	testworld.Await(t, func() bool { return w.Simulation(t, id).Status == want })
 }
 
-// TestService: one simulation through its whole life, another from the
-// configuration that it left, by facts alone.
+// TestService: events alone run a simulation from its request to its deletion, and a
+// second one with the same configuration.
 func TestService(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -78,16 +77,16 @@ func TestService(t *testing.T) {
 	id, requested := submit(t, w, small())
 	awaitStatus(t, w, id, commands.Completed)
 	if files := resultFiles(t, w, w.Simulation(t, id)); files["summary.json"] == "" {
-		t.Error("a completed simulation has no summary")
+		t.Error("the completed simulation has no summary")
 	}
 
 	again := events.NewID(events.SimulationPrefix)
 	requested.Origin, requested.Simple = commands.OriginStart, ""
-	requested.DurationNs = 20_000 // the limit comes before the end
+	requested.DurationNs = 20_000 // less than the workload needs
 	testworld.Do(t, w, again, commands.RequestSimulation{Requested: requested})
 	awaitStatus(t, w, again, commands.Completed)
 	if s := w.Simulation(t, again); s.SimulatedTimeNs != 20_000 || s.UnfinishedRanks != 8 {
-		t.Errorf("the limited run ended at %d ns with %d unfinished ranks", s.SimulatedTimeNs, s.UnfinishedRanks)
+		t.Errorf("the limited run ended at %d ns with %d unfinished ranks, want 20000 and 8", s.SimulatedTimeNs, s.UnfinishedRanks)
 	}
 
 	testworld.Do(t, w, id, commands.DeleteSimulation{ID: id, Reason: "request"})
@@ -99,8 +98,8 @@ func TestService(t *testing.T) {
 	})
 }
 
-// TestServiceTerminates: a run that is terminated through the log alone stops
-// and leaves what it has.
+// TestServiceTerminates: the event that terminates a simulation stops its run, which
+// publishes its partial results.
 func TestServiceTerminates(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -114,12 +113,12 @@ func TestServiceTerminates(t *testing.T) {
 	resultFiles(t, w, w.Simulation(t, id))
 }
 
-// TestServiceStartsOver: with the queue lost, what is to run is found in the
-// read model.
+// TestServiceStartsOver: if the job queue is lost, the simulations to run are found
+// in the read model.
 func TestServiceStartsOver(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, small()) // and nobody has enqueued it
+	id := provisioned(t, w, small()) // without a job
 	serve(t, w)
 	awaitStatus(t, w, id, commands.Completed)
 }

@@ -19,26 +19,25 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// keptSnapshots is how many snapshots of a simulation stay in the object store:
-// the newest, and the one before it in case the newest cannot be used.
+// keptSnapshots is the number of snapshots of a simulation that stay in the object
+// store: the newest, and the one before it in case the newest cannot be used.
 const keptSnapshots = 2
 
-// snapshotFolder holds the snapshots below an attempt's prefix. Its name, that of
-// the event and that of the setting call an engine snapshot a checkpoint.
+// snapshotFolder is the folder of the snapshots below an attempt's prefix. The
+// folder, the event and the setting call an engine snapshot a checkpoint.
 const snapshotFolder = "checkpoints/"
 
-// of is the content of the section of a snapshot that this package writes: the
-// state of the result files.
-const of = "result files 1"
+// sectionName is the name of the section that this package writes in a snapshot.
+const sectionName = "result files 1"
 
-// standing is the content of that section.
+// standing is the state of the result files, the content of that section.
 type standing struct {
 	prefix    string
 	done      []File
 	open      []openFile
-	snapshots []File        // the earlier ones that are kept
-	lines     int64         // of the log
-	ran       time.Duration // wall-clock time of the run until then
+	snapshots []File        // earlier snapshots that are kept
+	lines     int64         // number of log entries
+	ran       time.Duration // wall-clock time of the run so far
 }
 
 // openFile is a result file that is being written.
@@ -93,14 +92,15 @@ func (a *attempt) every() time.Duration {
 	return cmp.Or(a.SnapshotEvery, time.Duration(a.sim.CheckpointIntervalNs))
 }
 
-// leaveWithin is how long a worker that is to stop may take to write a snapshot.
-const leaveWithin = 5 * time.Second
+// finalSnapshotTimeout is how long a worker that shuts down may take to write a
+// snapshot.
+const finalSnapshotTimeout = 5 * time.Second
 
-// errLeft stops the engine of a worker that is to stop.
-var errLeft = errors.New("the worker is to stop")
+// errWorkerStopping stops the engine of a worker that shuts down.
+var errWorkerStopping = errors.New("the worker is to stop")
 
-// outlive returns a context that ends after ctx: once the run has written a
-// snapshot, or leaveWithin later.
+// outlive returns a context that outlives ctx by at most finalSnapshotTimeout if the
+// run has snapshots, so that it can write a last one.
 func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()) {
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
@@ -108,8 +108,8 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 			cancel()
 			return
 		}
-		a.leaving.Store(true)
-		time.AfterFunc(leaveWithin, cancel)
+		a.workerStopping.Store(true)
+		time.AfterFunc(finalSnapshotTimeout, cancel)
 	})
 	return live, func() {
 		forget()
@@ -117,15 +117,15 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 	}
 }
 
-// maxMissed is how many snapshots in a row may fail before the run does.
+// maxMissed is the number of consecutive failed snapshots after which the run fails.
 const maxMissed = 5
 
-// snapshot stores the state of the run when it is due, or when the worker is to
-// stop. If the object store does not take it, the run fails. If it fails for
-// another reason, the next one is tried when it is due.
+// snapshot stores the state of the run when a snapshot is due or the worker shuts
+// down. If the object store does not accept it, the run fails. After another error,
+// the next snapshot is tried when it is due.
 func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) error {
-	leaving := a.leaving.Load()
-	if every := a.every(); every == 0 || !leaving && a.Now().Sub(a.saved) < every {
+	stopping := a.workerStopping.Load()
+	if every := a.every(); every == 0 || !stopping && a.Now().Sub(a.saved) < every {
 		return nil
 	}
 	err := a.store(ctx, save)
@@ -138,10 +138,10 @@ func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) erro
 		a.Log.WarnContext(ctx, "an engine snapshot could not be stored", "simulation", a.sim.ID, "error", err)
 	}
 	switch {
-	case leaving:
-		return errLeft
+	case stopping:
+		return errWorkerStopping
 	case a.files.err != nil:
-		return a.files.err // without its result files the run fails
+		return a.files.err // a result file could not be stored, so the run fails
 	case errors.As(err, new(unstored)):
 		return err
 	case a.missed >= maxMissed:
@@ -151,9 +151,9 @@ func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) erro
 }
 
 // store writes a snapshot, records it once its bytes are durable, and removes the
-// one that is no longer kept.
+// oldest if there are too many.
 func (a *attempt) store(ctx context.Context, save func(io.Writer) error) error {
-	var state bytes.Buffer // saving writes to the files, so their state is read afterwards
+	var state bytes.Buffer // save writes to the files, so standing is called after it
 	if err := save(&state); err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func write(w io.Writer, at *standing, state *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	err = snapshot.Write(z, of, at.visit)
+	err = snapshot.Write(z, sectionName, at.visit)
 	if err == nil {
 		_, err = state.WriteTo(z)
 	}

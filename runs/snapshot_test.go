@@ -23,8 +23,8 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// long is a workload of a second or two, whose record of transfers is larger
-// than what the store takes at once, 8 MiB.
+// long returns a workload that runs for a second or two. Its record of transfers is
+// larger than one part of an upload, 8 MiB.
 func long() collective.Workload {
 	phases := make([]collective.Phase, 8)
 	for i := range phases {
@@ -33,12 +33,12 @@ func long() collective.Workload {
 	return collective.Workload{Ranks: 128, Phases: phases}
 }
 
-func snapshotted(r *events.SimulationRequested) {
+func withSnapshots(r *events.SimulationRequested) {
 	r.Checkpointing = events.Checkpointing{Enabled: true, IntervalNs: int64(10 * time.Second)}
 }
 
-// interrupt runs the simulation until so many more snapshots are recorded,
-// and ends the worker then. It reports whether the run was over before.
+// interrupt runs the simulation until this many more snapshots are recorded, and
+// then stops the worker. It reports whether the run ended before.
 func interrupt(t *testing.T, w *testworld.World, id string, snapshots int64) (over bool) {
 	t.Helper()
 	r := runner(w)
@@ -57,16 +57,15 @@ func interruptOf(t *testing.T, w *testworld.World, id string, r *runs.Runner, sn
 		return sim.Checkpoint >= first+snapshots || commands.Final(sim.Status)
 	})
 	cancel()
-	err := testwait.Receive(t, done, "it to be done")
+	err := testwait.Receive(t, done, "the run to end")
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	return err == nil
 }
 
-// begun are the uploads of the simulation that are neither completed nor
-// dropped.
-func begun(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
+// openUploads returns the unfinished uploads of the simulation.
+func openUploads(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
 	t.Helper()
 	for u, err := range w.Objects.ListBegun(t.Context(), runs.Prefix(id)) {
 		if err != nil {
@@ -77,8 +76,9 @@ func begun(t *testing.T, w *testworld.World, id string) (all []objects.Begun) {
 	return all
 }
 
-// undisturbed is what the simulation's result files are when nothing happens.
-func undisturbed(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
+// uninterrupted returns the result files of the simulation's run without an
+// interruption.
+func uninterrupted(t *testing.T, w *testworld.World, sim projections.Simulation) map[string]string {
 	t.Helper()
 	order, in, err := (&runs.Stage{DB: w.DB, Objects: w.Objects}).Inputs(t.Context(), &sim)
 	if err != nil {
@@ -110,13 +110,14 @@ type closing struct{ io.Writer }
 
 func (closing) Close() error { return nil }
 
-// sameResults compares the published files, whose names it returns.
+// sameResults compares the published files with those wanted, and returns the names
+// of the snapshots among them.
 func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, want map[string]string) (states []string) {
 	t.Helper()
 	got := resultFiles(t, w, sim)
 	for name, content := range want {
 		if got[name] != content {
-			t.Errorf("%s has %d bytes, another run's %d", name, len(got[name]), len(content))
+			t.Errorf("%s has %d bytes, and %d in an uninterrupted run, or differs", name, len(got[name]), len(content))
 		}
 	}
 	for name := range got {
@@ -124,52 +125,51 @@ func sameResults(t *testing.T, w *testworld.World, sim projections.Simulation, w
 		case strings.HasPrefix(name, "checkpoints/"):
 			states = append(states, name)
 		case want[name] == "" && name != "receipt.json":
-			t.Errorf("%s is in no other run", name)
+			t.Errorf("an uninterrupted run has no %s", name)
 		}
 	}
 	if strings.Contains(got["receipt.json"], ".state") {
-		t.Error("the receipt lists a snapshot, which no other run has")
+		t.Error("the receipt lists a snapshot")
 	}
 	return states
 }
 
-// TestResumes: a run whose worker goes again and again goes on from its
-// snapshots, and its files and its log are those of one that is not
-// interrupted.
+// TestResumes: a run whose workers are interrupted again and again resumes from its
+// snapshots. Its files and its log equal those of an uninterrupted run.
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), snapshotted)
-	lives := 1
+	id := provisioned(t, w, long(), withSnapshots)
+	workers := 1
 	for !interrupt(t, w, id, 3) {
-		lives++
+		workers++
 	}
 
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed {
-		t.Fatalf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Fatalf("the simulation is %s (%s), want completed", sim.Status, sim.FailureReason)
 	}
-	states := sameResults(t, w, sim, undisturbed(t, w, sim))
+	states := sameResults(t, w, sim, uninterrupted(t, w, sim))
 	if len(states) != 2 {
-		t.Errorf("the results list %v of %d snapshots", states, sim.Checkpoint)
+		t.Errorf("the results list %v of %d snapshots, want 2", states, sim.Checkpoint)
 	}
 	for o, err := range w.Objects.List(t.Context(), sim.ResultsPrefix+"checkpoints/") {
 		if err != nil || !strings.Contains(strings.Join(states, " "), strings.TrimPrefix(o.Key, sim.ResultsPrefix)) {
 			t.Errorf("%s is left (%v)", o.Key, err)
 		}
 	}
-	for _, u := range begun(t, w, id) {
+	for _, u := range openUploads(t, w, id) {
 		t.Errorf("the upload of %s is left", u.Key)
 	}
-	if lives < 3 {
-		t.Errorf("the run was over after %d lives", lives)
+	if workers < 3 {
+		t.Errorf("the run ended after %d workers, want at least 3", workers)
 	}
-	sameLog(t, w, sim, lives)
+	sameLog(t, w, sim, workers)
 }
 
-// sameLog: the stored log is run.log's, with what came before the run, once, and
-// a line for each life.
-func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives int) {
+// sameLog checks that the stored log has the entries of run.log once, and one entry
+// for each resumption.
+func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, workers int) {
 	t.Helper()
 	var messages []string
 	resumed := 0
@@ -194,19 +194,18 @@ func sameLog(t *testing.T, w *testworld.World, sim projections.Simulation, lives
 		want = append(want, message)
 	}
 	if got := strings.Join(messages, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("the log has %d entries, run.log %d", len(messages), len(want))
+		t.Errorf("the log has %d entries of the engine and run.log %d, or they differ", len(messages), len(want))
 	}
-	if resumed != lives-1 {
-		t.Errorf("%d lives, of which %d went on from a snapshot", lives, resumed)
+	if resumed != workers-1 {
+		t.Errorf("of %d workers, %d resumed from a snapshot, want all but the first", workers, resumed)
 	}
 }
 
-// TestLeaves: a worker that is to stop leaves a snapshot, whenever the next
-// one is due.
+// TestLeaves: a worker that shuts down stores a snapshot, even if none is due.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, long(), snapshotted)
+	id := provisioned(t, w, long(), withSnapshots)
 	r := runner(w)
 	r.Report = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
@@ -214,12 +213,12 @@ func TestLeaves(t *testing.T) {
 	go func() { done <- r.Run(ctx, id) }()
 	testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs > 0 })
 	cancel()
-	if err := testwait.Receive(t, done, "it to be done"); !errors.Is(err, context.Canceled) {
+	if err := testwait.Receive(t, done, "the run to end"); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	left := w.Simulation(t, id)
 	if left.Checkpoint != 1 || left.Status != commands.Running {
-		t.Errorf("simulation is %s with %d snapshots", left.Status, left.Checkpoint)
+		t.Errorf("the simulation is %s with %d snapshots, want running with 1", left.Status, left.Checkpoint)
 	}
 
 	if err := runner(w).Run(t.Context(), id); err != nil {
@@ -227,18 +226,18 @@ func TestLeaves(t *testing.T) {
 	}
 	sim := w.Simulation(t, id)
 	if sim.Status != commands.Completed || !strings.HasPrefix(left.CheckpointKey, sim.ResultsPrefix) {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want completed from the snapshot", sim.Status, sim.FailureReason)
 	}
-	sameResults(t, w, sim, undisturbed(t, w, sim))
+	sameResults(t, w, sim, uninterrupted(t, w, sim))
 	sameLog(t, w, sim, 2)
 }
 
-// TestAnotherWorkerEnds: a worker whose place was taken, from its snapshot,
-// leaves the files alone with which the other has ended the run.
+// TestAnotherWorkerEnds: if another worker has resumed and completed the run under
+// the same prefix, the first worker does not remove the published files.
 func TestAnotherWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	id := provisioned(t, w, endless(), snapshotted)
+	id := provisioned(t, w, endless(), withSnapshots)
 	r := runner(w)
 	r.SnapshotEvery = 50 * time.Millisecond
 	done := make(chan error, 1)
@@ -249,22 +248,22 @@ func TestAnotherWorkerEnds(t *testing.T) {
 	testworld.Do(t, w, id, commands.PublishResults{Published: events.SimulationResultsPublished{Prefix: prefix, Manifest: prefix + runs.ManifestName}})
 	testworld.Do(t, w, id, commands.CompleteSimulation{})
 
-	if err := testwait.Receive(t, done, "it to be done"); err != nil {
+	if err := testwait.Receive(t, done, "the run to end"); err != nil {
 		t.Fatal(err)
 	}
 	for range w.Objects.List(t.Context(), prefix) {
 		return
 	}
-	t.Error("the files are gone")
+	t.Error("the worker removed the published files")
 }
 
-// TestLostSnapshots: a run goes on from the snapshot before the last, or
-// begins anew, when the last cannot be had, and its files are the same.
+// TestLostSnapshots: if the last snapshot cannot be used, the run resumes from the
+// one before it or starts from the beginning. Its files are the same.
 func TestLostSnapshots(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, w *testworld.World, sim projections.Simulation) error
-		anew  bool
+		spoil     func(t *testing.T, w *testworld.World, sim projections.Simulation) error
+		fromStart bool
 	}{
 		"the last is missing": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
 			return w.Objects.Delete(t.Context(), sim.CheckpointKey)
@@ -302,7 +301,7 @@ func TestLostSnapshots(t *testing.T) {
 			return errors.Join(w.Objects.Delete(t.Context(), sim.CheckpointKey), w.Objects.Delete(t.Context(), sim.EarlierCheckpoint))
 		}, true},
 		"the uploads are lost": {func(t *testing.T, w *testworld.World, sim projections.Simulation) error {
-			for _, u := range begun(t, w, sim.ID) {
+			for _, u := range openUploads(t, w, sim.ID) {
 				if err := w.Objects.DropParts(t.Context(), u.Key, u.ID); err != nil {
 					return err
 				}
@@ -313,12 +312,12 @@ func TestLostSnapshots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := testworld.New(t)
-			id := provisioned(t, w, long(), snapshotted)
-			for uploading := 0; uploading < 2; { // so that both snapshots know of the upload
+			id := provisioned(t, w, long(), withSnapshots)
+			for uploading := 0; uploading < 2; { // until both snapshots have an open upload
 				if interrupt(t, w, id, 2) {
-					t.Fatal("the run was over too soon")
+					t.Fatal("the run ended before its snapshots were taken")
 				}
-				if len(begun(t, w, id)) > 0 {
+				if len(openUploads(t, w, id)) > 0 {
 					uploading++
 				}
 			}
@@ -328,7 +327,7 @@ func TestLostSnapshots(t *testing.T) {
 			}
 
 			err := runner(w).Run(t.Context(), id)
-			if errors.Is(err, snapshot.ErrRefused) { // by the engine: the job is done again
+			if errors.Is(err, snapshot.ErrRefused) { // the engine refused the snapshot, so the job runs again
 				err = runner(w).Run(t.Context(), id)
 			}
 			if err != nil {
@@ -336,10 +335,10 @@ func TestLostSnapshots(t *testing.T) {
 			}
 
 			sim := w.Simulation(t, id)
-			if anew := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); anew != c.anew || sim.Status != commands.Completed {
-				t.Errorf("simulation is %s (%s), begun anew: %v", sim.Status, sim.FailureReason, anew)
+			if fromStart := !strings.HasPrefix(before.CheckpointKey, sim.ResultsPrefix); fromStart != c.fromStart || sim.Status != commands.Completed {
+				t.Errorf("the simulation is %s (%s), from the start: %v, want completed, from the start: %v", sim.Status, sim.FailureReason, fromStart, c.fromStart)
 			}
-			sameResults(t, w, sim, undisturbed(t, w, sim))
+			sameResults(t, w, sim, uninterrupted(t, w, sim))
 		})
 	}
 }

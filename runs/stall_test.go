@@ -16,8 +16,8 @@ import (
 	"netsim/runs/execution"
 )
 
-// TestStandsStill: a run whose simulated time stands still is said to do so
-// once, after a third of the time that fails it.
+// TestStandsStill: a stall is logged and recorded once, after a third of the stall
+// timeout. After the whole timeout the run is stopped.
 func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -31,13 +31,13 @@ func TestStandsStill(t *testing.T) {
 	}})
 	begin := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	var clock atomic.Int64 // since begin
-	looked := make(chan struct{})
+	polled := make(chan struct{})
 	var once sync.Once
 	r := &Runner{
 		Commands: w.Commands, DB: w.DB, Log: w.Logger, Poll: time.Millisecond, Stall: 5 * time.Minute,
 		Now: func() time.Time {
 			now := begin.Add(time.Duration(clock.Load()))
-			once.Do(func() { close(looked) })
+			once.Do(func() { close(polled) })
 			return now
 		},
 	}
@@ -60,26 +60,26 @@ func TestStandsStill(t *testing.T) {
 		return lines
 	}
 
-	testwait.Receive(t, looked, "a look")
+	testwait.Receive(t, polled, "the first poll")
 	clock.Store(int64(100 * time.Second))
 	testworld.Await(t, func() bool { return w.Simulation(t, id).StalledSince != nil })
 	s := w.Simulation(t, id)
 	if !s.StalledSince.Equal(begin) || s.SimulatedTimeNs != 5000 || s.LastCollective != "allReduce 3 of group 0" {
-		t.Errorf("it stands still since %s at %d ns", s.StalledSince, s.SimulatedTimeNs)
+		t.Errorf("got a stall since %s at %d ns, want one at 5000", s.StalledSince, s.SimulatedTimeNs)
 	}
 	testworld.Await(t, func() bool { return len(warnings()) > 0 })
 	clock.Store(int64(299 * time.Second))
 	if ctx.Err() != nil {
-		t.Error("it was given up before its time")
+		t.Error("the run was stopped before the stall timeout")
 	}
 	clock.Store(int64(300 * time.Second))
-	testwait.Receive(t, over, "the end")
+	testwait.Receive(t, over, "watch to end")
 	if cause := context.Cause(ctx); !errors.Is(cause, errStalled) {
-		t.Errorf("the engine was stopped because of %v", cause)
+		t.Errorf("the engine was stopped because of %v, want errStalled", cause)
 	}
 	history, err := projections.History(t.Context(), w.DB, id, 3, 100)
 	if err != nil || len(history) != 1 || history[0].Progress.StalledSince == nil {
-		t.Errorf("history %+v, %v", history, err)
+		t.Errorf("got the history %+v, %v", history, err)
 	}
 	lines := warnings()
 	const want = "simulated time stands still at 0ns since 2026-11-21T08:00:00.000Z; the last finished collective is none"

@@ -16,7 +16,7 @@ import (
 	"netsim/runs/execution"
 )
 
-// maxRefusals is how often a call is made if the object store refuses it.
+// maxRefusals is how often a call is tried if the object store refuses it.
 const maxRefusals = 5
 
 // unstored is the error of a call to the object store that failed after all
@@ -26,9 +26,10 @@ type unstored struct{ reason string }
 // Error implements error.
 func (u unstored) Error() string { return u.reason }
 
-// storeCalls makes the calls of a run to the object store and repeats those that
-// fail: maxRefusals times if the store refuses, for storeTimeout if it does not
-// answer properly. The run log has the first failure.
+// storeCalls makes the calls of a run to the object store, and repeats failed ones:
+// up to maxRefusals times if the store refuses the call, for Runner.StoreTimeout if
+// the store does not answer properly. It adds the first failure of a call to the run
+// log.
 type storeCalls struct {
 	*Runner
 	simulation string
@@ -36,8 +37,8 @@ type storeCalls struct {
 	repeating  atomic.Int32 // calls that wait to be repeated
 }
 
-// do makes a call; what describes its failure. NotFound, and errors that are not
-// the store's, are returned unchanged and not repeated.
+// do makes a call. what describes its failure. After NotFound, and after errors that
+// are not the store's, the call is not repeated and the error is returned unchanged.
 func (s *storeCalls) do(ctx context.Context, what string, call func() error) error {
 	var since time.Time // the first failure
 	for tries := 1; ; tries++ {
@@ -67,15 +68,15 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 	}
 }
 
-// wait waits 0.1, 0.2, 0.4 … at most 15 seconds.
+// wait waits before the next try: 0.1, 0.2, 0.4, … seconds, at most 15.
 func (s *storeCalls) wait(ctx context.Context, tries int) error {
 	s.repeating.Add(1)
 	defer s.repeating.Add(-1)
 	return wait.For(ctx, min(100*time.Millisecond<<min(tries-1, 10), 15*time.Second))
 }
 
-// unstored fails the run without results. If the simulation has ended already,
-// only the log says that its results are missing.
+// unstored fails the run without results. If the simulation has already ended, only
+// its log says that the results are missing.
 func (a *attempt) unstored(ctx context.Context, reason string) error {
 	reached := a.sim.Progress
 	if a.run != nil {
@@ -95,8 +96,8 @@ func (a *attempt) unstored(ctx context.Context, reason string) error {
 	return nil
 }
 
-// Abandon fails a simulation, without results, after all attempts at its run
-// failed. A simulation that has ended stays as it is.
+// Abandon fails a simulation without results, after all attempts at its run have
+// failed. It does nothing if the simulation has ended.
 func (r *Runner) Abandon(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil || sim.Deleted != "" || sim.Status != commands.Provisioning && sim.Status != commands.Running {

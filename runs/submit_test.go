@@ -28,7 +28,7 @@ func runner(w *testworld.World) *runs.Runner {
 	}
 }
 
-// small is a workload that is over at once.
+// small returns a workload that completes at once.
 func small() collective.Workload {
 	return collective.Workload{Ranks: 8, Phases: []collective.Phase{
 		{OperationType: collective.AllReduce, DataSize: 1 << 20},
@@ -36,7 +36,7 @@ func small() collective.Workload {
 	}}
 }
 
-// endless is one that takes longer than any test.
+// endless returns a workload that takes longer than any test.
 func endless() collective.Workload {
 	phases := make([]collective.Phase, collective.MaxPhases)
 	for i := range phases {
@@ -45,7 +45,7 @@ func endless() collective.Workload {
 	return collective.Workload{Ranks: 256, Phases: phases}
 }
 
-// submit asks for a simple simulation, as the API does.
+// submit requests a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) (string, events.SimulationRequested) {
 	t.Helper()
 	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
@@ -74,7 +74,7 @@ func submit(t *testing.T, w *testworld.World, workload collective.Workload, chan
 	return id, requested
 }
 
-// provisioned is submit with the inputs in place.
+// provisioned submits a simulation, and creates its inputs.
 func provisioned(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) string {
 	t.Helper()
 	id, requested := submit(t, w, workload, change...)
@@ -112,13 +112,13 @@ func resultFiles(t *testing.T, w *testworld.World, sim projections.Simulation) m
 		content := read(t, w, sim.ResultsPrefix+f.Name)
 		sum := sha256.Sum256([]byte(content))
 		if f.Size != int64(len(content)) || f.SHA256 != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s is not what the manifest says", f.Name)
+			t.Errorf("%s does not have the size or the hash in the manifest", f.Name)
 		}
 		contents[f.Name] = content
 		size += f.Size
 	}
 	if size != sim.ResultsBytes {
-		t.Errorf("the files have %d bytes, published were %d", size, sim.ResultsBytes)
+		t.Errorf("the files have %d bytes, but %d were recorded", size, sim.ResultsBytes)
 	}
 	return contents
 }

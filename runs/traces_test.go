@@ -24,7 +24,7 @@ import (
 	"netsim/simulator/results"
 )
 
-// replaying is a simulation of traces to be.
+// replaying describes a simulation that replays traces.
 type replaying struct {
 	files   map[string]string // of the traceset, by name
 	groups  string            // comm_groups.json
@@ -32,12 +32,11 @@ type replaying struct {
 	servers int
 	set     map[string]any // parameters of the application
 	mapping string         // the mapping file's text
-	lost    string         // the object that is gone: a file's name, or chakra-mapping.txt
+	lost    string         // name of the file whose object is missing
 	limits  runs.Limits
 }
 
-// run puts everything in place and runs the simulation to its end, as POST
-// /simulations and the recheck do.
+// run creates the inputs, and requests, checks and runs the simulation to its end.
 func (r replaying) run(t *testing.T, w *testworld.World) projections.Simulation {
 	t.Helper()
 	traceset, placement := r.traceset(t, w), r.mappingFile(t, w)
@@ -137,7 +136,7 @@ func (r replaying) mappingFile(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// configuration has the servers below one switch.
+// configuration creates a configuration with the servers below one switch.
 func (r replaying) configuration(t *testing.T, w *testworld.World) string {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
@@ -174,8 +173,8 @@ func (r replaying) configuration(t *testing.T, w *testworld.World) string {
 	return id
 }
 
-// ring is the reader's test data: eight ranks, each with 14 sends, 14 receives
-// and 7 computations of 7 us.
+// ring returns the test traces of package chakra: eight ranks, each with 14 sends,
+// 14 receives and 7 computations of 7 us.
 func ring(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -190,7 +189,8 @@ func ring(t *testing.T) map[string]string {
 	return files
 }
 
-// pair is two ranks with a collective of a named group and a message.
+// pair returns the traces of two ranks with a message and a collective of a named
+// group.
 func pair() map[string]string {
 	collect := `{"id":"1","type":"COMM_COLL_NODE","attr":[{"name":"comm_type","int64Val":"0"},{"name":"comm_size","int64Val":"1000000"},{"name":"pg_name","stringVal":"tensor, \"1\""}]}`
 	message := func(kind, peer string, rank int) string {
@@ -202,29 +202,30 @@ func pair() map[string]string {
 	}
 }
 
-// TestReplays: traces are read from the store and replayed, whichever way they
-// are stored.
+// TestReplays: traces are replayed whether they are stored as files of the library or
+// in its folder.
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	for _, folder := range []bool{false, true} {
 		sim := replaying{files: ring(t), servers: 9, folder: folder}.run(t, w)
 		if sim.Status != commands.Completed || sim.Ranks != 8 || sim.FinishedRanks != 8 {
-			t.Fatalf("simulation is %s, %d of %d ranks finished: %s", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
+			t.Fatalf("the simulation is %s with %d of %d ranks finished (%s), want completed", sim.Status, sim.FinishedRanks, sim.Ranks, sim.FailureReason)
 		}
 		files := resultFiles(t, w, sim)
 		// The accelerators' ComputeScale is 2.
 		if n := strings.Count(files["test-rank-completion-0.csv"], ",1835008,1835008,14,14,14,7,98.000000,1\n"); n != 8 {
-			t.Errorf("%d ranks did what they have to:\n%s", n, files["test-rank-completion-0.csv"])
+			t.Errorf("%d ranks did all their work, want 8:\n%s", n, files["test-rank-completion-0.csv"])
 		}
 		if n := strings.Count(files["test-perf-0.csv"], "TransferFCT.send.GroupSize2.CommSize131072Bytes,-1,"); n != 8*14 {
-			t.Errorf("%d messages", n)
+			t.Errorf("got %d messages, want 112", n)
 		}
 	}
 }
 
-// TestReplaysGroups: results have the names of the trace, and the receipt the
-// mapping file; scale-up groups are faster than the network.
+// TestReplaysGroups: the results have the group names of the traces, and the receipt
+// has the mapping file. Ranks in a scale-up group communicate faster than over the
+// network.
 func TestReplaysGroups(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -236,17 +237,17 @@ func TestReplaysGroups(t *testing.T) {
 	plain.mapping = "0, 3\n1, 1\n"
 	moved := plain.run(t, w)
 	if inside.Status != commands.Completed || moved.Status != commands.Completed || over.SimulatedTimeNs != moved.SimulatedTimeNs || inside.SimulatedTimeNs*5 > over.SimulatedTimeNs {
-		t.Fatalf("simulations are %s in %d ns, %s in %d and %s in %d: %s", over.Status, over.SimulatedTimeNs, inside.Status, inside.SimulatedTimeNs, moved.Status, moved.SimulatedTimeNs, inside.FailureReason)
+		t.Fatalf("the simulations are %s in %d ns, %s in %d and %s in %d (%s)", over.Status, over.SimulatedTimeNs, inside.Status, inside.SimulatedTimeNs, moved.Status, moved.SimulatedTimeNs, inside.FailureReason)
 	}
 	files := resultFiles(t, w, inside)
 	if !strings.Contains(files["test-collective-stats-0.csv"], "\n0,allReduce,1000000,\"tensor, \"\"1\"\"\",2,0.000000,") {
-		t.Errorf("collectives:\n%s", files["test-collective-stats-0.csv"])
+		t.Errorf("got the collectives:\n%s", files["test-collective-stats-0.csv"])
 	}
 	if !strings.Contains(files["test-perf-0.csv"], ",0,42,2,5000,rank-0,rank-1\n") {
-		t.Errorf("transfers:\n%s", files["test-perf-0.csv"])
+		t.Errorf("got the transfers:\n%s", files["test-perf-0.csv"])
 	}
 	if want := results.Columns("scale-up-stats"); files["test-scale-up-stats-0.csv"] != strings.Join(want, ",")+"\n0,7,0,3600.000000000,3,2,1005000,1000000\n1,7,0,3600.000000000,2,3,1000000,1005000\n" {
-		t.Errorf("scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
+		t.Errorf("got the scale-up ports:\n%s", files["test-scale-up-stats-0.csv"])
 	}
 	var receipt execution.Receipt
 	if err := json.Unmarshal([]byte(files["receipt.json"]), &receipt); err != nil {
@@ -254,7 +255,7 @@ func TestReplaysGroups(t *testing.T) {
 	}
 	m := receipt.MappingFile
 	if m == nil || m.Name != "chakra-mapping.txt" || m.Hash != sha("0, 3, 7, 0\n1, 1, 7, 0\n@\n7, 3600, 250, 5.5\n") || len(receipt.Traceset.Files) != 3 {
-		t.Errorf("receipt %s", files["receipt.json"])
+		t.Errorf("got the receipt %s", files["receipt.json"])
 	}
 	for host, name := range map[int]string{1: "nic-1", 3: "nic-3"} {
 		if !strings.Contains(resultFiles(t, w, moved)["test-nd-stats-0.csv"], name) {
@@ -263,7 +264,7 @@ func TestReplaysGroups(t *testing.T) {
 	}
 }
 
-// TestReplaysThatCannot: what keeps traces from running is said.
+// TestReplaysThatCannot: if traces cannot be replayed, the reason says why.
 func TestReplaysThatCannot(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -290,9 +291,9 @@ func TestReplaysThatCannot(t *testing.T) {
 		{"too few servers", replaying{files: pair(), servers: 1}, "invalid", "*2 ranks exceed the 1 servers of logical group 0"},
 		{"a lost file", replaying{files: pair(), groups: `{"tensor, \"1\"":[0,1],"lost":[0]}`, servers: 2, lost: "rank_1.chakra.json"}, "invalid", "file rank_1.chakra.json of the traceset is not stored"},
 		{"a lost file of a folder", replaying{files: pair(), servers: 2, folder: true, lost: "rank_1.chakra.json"}, "invalid", "traceset ts_* has 1 of 2 rank files stored"},
-		{"a server that is not there", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
+		{"a missing server", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 5\n"}, "invalid", "mapping file placement.txt (*): rank 1 is on server 5, and there are 2 servers"},
 		{"a mapping file of other ranks", replaying{files: pair(), servers: 2, mapping: "0, 0\n"}, "invalid", "mapping file placement.txt (* places 1 ranks, and traceset ts_* has 2"},
-		{"a mapping file that is gone", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: mapping.Name}, "invalid", "mapping file placement.txt (*) could not be delivered"},
+		{"a lost mapping file", replaying{files: pair(), servers: 2, mapping: "0, 0\n1, 1\n", lost: mapping.Name}, "invalid", "mapping file placement.txt (*) could not be delivered"},
 	} {
 		sim := c.r.run(t, w)
 		if !matches(c.want, sim.FailureReason) || sim.Status != c.status {
@@ -301,7 +302,8 @@ func TestReplaysThatCannot(t *testing.T) {
 	}
 }
 
-// matches holds a text against a pattern whose stars stand for anything.
+// matches reports whether a text matches a pattern, in which a star stands for any
+// text.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	for i, part := range parts {
@@ -314,8 +316,8 @@ func matches(pattern, text string) bool {
 	return text == "" || strings.HasSuffix(pattern, "*")
 }
 
-// TestDeadlock: ranks that wait for each other fail the run with who waits for
-// what, and what there is of results.
+// TestDeadlock: if ranks wait for each other, the run fails with partial results. The
+// reason says which rank waits for what.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -328,7 +330,7 @@ func TestDeadlock(t *testing.T) {
 	sim := replaying{files: files, servers: 2}.run(t, w)
 	want := "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"
 	if sim.Status != commands.Failed || sim.FailureReason != want {
-		t.Errorf("simulation is %s: %s", sim.Status, sim.FailureReason)
+		t.Errorf("the simulation is %s (%s), want failed because of %q", sim.Status, sim.FailureReason, want)
 	}
 	resultFiles(t, w, sim)
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // watch polls the simulation while the engine runs. It stops the engine if the
-// simulation was terminated, has ended or makes no progress, reports the progress
-// and stores the log. It returns when ctx ends.
+// simulation was terminated, has ended or makes no progress. It also reports the
+// progress and stores the log. It returns when it has stopped the engine or ctx
+// ends.
 func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	poll := time.NewTicker(cmp.Or(a.Poll, 200*time.Millisecond))
 	defer poll.Stop()
@@ -31,7 +32,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		}
 		now, p := a.Now(), a.run.Progress()
-		if p.Time > at || a.files.calls.repeating.Load() > 0 { // waiting for the store is no stall
+		if p.Time > at || a.files.calls.repeating.Load() > 0 { // waiting for the object store is not a stall
 			moved, at, warned = now, p.Time, false
 		}
 		switch quiet := now.Sub(moved); {
@@ -52,7 +53,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 }
 
 // untilDeleted returns a context that ends with errOver when the simulation is
-// deleted. The caller calls end.
+// deleted. The caller must call end.
 func (r *Runner) untilDeleted(ctx context.Context, id string) (_ context.Context, end func()) {
 	staging, stop := context.WithCancelCause(ctx)
 	go func() {
@@ -72,8 +73,8 @@ func (r *Runner) untilDeleted(ctx context.Context, id string) (_ context.Context
 	return staging, func() { stop(nil) }
 }
 
-// wanted returns why the run is no longer wanted; nil if it is, or if the
-// simulation cannot be read.
+// wanted returns the reason why the run is no longer needed. It returns nil if the
+// run is needed or the simulation cannot be read.
 func (a *attempt) wanted(ctx context.Context) error {
 	sim, known := a.current(ctx, a.sim.ID)
 	switch {
@@ -98,7 +99,8 @@ func (r *Runner) current(ctx context.Context, id string) (sim projections.Simula
 	return sim, err == nil
 }
 
-// report records the progress. An error is only logged: the next report has more.
+// report records the progress. An error is only logged, because the next report
+// includes this progress.
 func (r *Runner) report(ctx context.Context, sim *projections.Simulation, p events.Progress) {
 	from := handle.System(sim.ID, "progress", strconv.FormatInt(p.SimulatedTimeNs, 10))
 	if _, err := handle.Command(ctx, r.Commands, target(sim), from, commands.ReportProgress{Progress: p}); err != nil {

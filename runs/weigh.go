@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// Weigh returns the account of a simulation and an estimate of what its run costs:
-// its ranks, as for its price, or 1 while they are unknown.
+// Weigh returns the account of a simulation and the weight of its run in the job
+// queue: its number of ranks, or 1 while that is unknown.
 func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int64, err error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package writeapi implements the operations that change something. A handler
-// decodes the request, runs one command, and answers from the read model, which
-// shows the change when the command returns. The package uses neither SQL nor
-// Kafka: the interfaces below read what a handler must know before its command.
+// decodes the request, runs one command, and makes the response from the read
+// model, which shows the change when the command returns. The package uses
+// neither SQL nor Kafka: it reads through the interfaces below.
 package writeapi
 
 import (
@@ -16,7 +16,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// API implements the POST, PATCH and DELETE operations, except the preview.
+// API implements the POST, PATCH and DELETE operations, except the preview and
+// the checks that change nothing.
 type API struct {
 	Commands       *handle.Handler
 	Workspaces     Workspaces
@@ -34,8 +35,8 @@ type API struct {
 	Engines        Engines
 	Quotas         Quotas
 	MaxFiles       int // of an upload
-	// Hold holds credit for a simulation before it is requested, or returns
-	// PaymentRequired. Repeating it holds nothing more.
+	// Hold reserves credit for a simulation before it is requested, or returns
+	// PaymentRequired. Repeating it reserves nothing more.
 	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
 	// TracesetID returns the id of the account's traceset for a simple submission.
 	TracesetID func(account string, submission blueprint.Simple) (string, error)
@@ -46,20 +47,20 @@ type API struct {
 
 // Quotas checks the quotas of accounts.
 type Quotas interface {
-	// AdmitRun returns RateLimited when one more run would exceed a quota.
+	// AdmitRun returns RateLimited if another run would exceed a quota.
 	AdmitRun(ctx context.Context, account string) error
-	// AdmitUpload returns RateLimited when an upload of the size, in bytes, would
+	// AdmitUpload returns RateLimited if an upload of that size, in bytes, would
 	// exceed a quota.
 	AdmitUpload(ctx context.Context, account string, size int64) error
 }
 
 // Workspaces reads workspaces.
 type Workspaces interface {
-	// AdmitWorkspace returns NotFound unless the workspace is live and of the
-	// caller's account, Forbidden unless the caller is a member.
+	// AdmitWorkspace returns NotFound unless the workspace is live and belongs to
+	// the caller's account, and Forbidden unless the caller is a member.
 	AdmitWorkspace(ctx context.Context, id string) error
-	// AdmitWorkspaceDeletion is the same, but admits a workspace that is being
-	// deleted.
+	// AdmitWorkspaceDeletion is AdmitWorkspace, but also admits a workspace that is
+	// being deleted.
 	AdmitWorkspaceDeletion(ctx context.Context, id string) error
 	// Workspace returns the workspace and its entity tag.
 	Workspace(ctx context.Context, id string) (api.Workspace, string, error)
@@ -67,8 +68,8 @@ type Workspaces interface {
 
 // Configurations reads configurations.
 type Configurations interface {
-	// AdmitConfiguration returns the newest version of a configuration, NotFound or
-	// Forbidden unless the caller may use it.
+	// AdmitConfiguration returns the newest version of a configuration, and NotFound
+	// or Forbidden unless the caller may use it.
 	AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error)
 	// ConfigurationAt returns a version of the configuration, or NotFound.
 	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
@@ -80,11 +81,12 @@ type Configurations interface {
 
 // Simulations reads simulations.
 type Simulations interface {
-	// AdmitDeletion returns the workspace of a simulation, NotFound or Forbidden
+	// AdmitDeletion returns the workspace of a simulation, and NotFound or Forbidden
 	// unless the caller may delete it.
 	AdmitDeletion(ctx context.Context, id string) (workspace string, err error)
-	// AdmitTermination is the same for a termination. When the workspace is deleted
-	// it returns live as false. The state has only what the decision needs.
+	// AdmitTermination returns the workspace and the state of a simulation, and
+	// NotFound or Forbidden unless the caller may terminate it. live is false if the
+	// workspace is deleted. The state has only what the decision needs.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
@@ -92,18 +94,18 @@ type Simulations interface {
 
 // Engines calls the remote engines.
 type Engines interface {
-	// TerminateRun asks an engine to stop a run and returns the HTTP status of its
-	// response, or an error without a response.
+	// TerminateRun asks an engine to stop a run. It returns the HTTP status of the
+	// response, or an error if there is none.
 	TerminateRun(ctx context.Context, baseURL, runID string) (status int, err error)
 }
 
 // MappingFiles reads mapping files.
 type MappingFiles interface {
-	// AdmitMappingFile returns the workspace of a mapping file, deleted or not,
+	// AdmitMappingFile returns the workspace of a mapping file, deleted or not, and
 	// NotFound or Forbidden unless the caller may use it.
 	AdmitMappingFile(ctx context.Context, id string) (workspace string, err error)
-	// MappingFile returns the event that made a mapping file, and whether the file
-	// still exists. It does not check the caller. For a missing file live is false.
+	// MappingFile returns the event that created a mapping file. live is false for a
+	// deleted or missing file. MappingFile does not check the caller.
 	MappingFile(ctx context.Context, id string) (made events.MappingFileCreated, live bool, err error)
 	// Servers returns the server of each rank from the stored file.
 	Servers(ctx context.Context, file events.MappingFileCreated) ([]uint32, error)
@@ -113,6 +115,7 @@ type MappingFiles interface {
 type Tracesets interface {
 	// AdmitTraceset returns NotFound unless the caller sees the traceset.
 	AdmitTraceset(ctx context.Context, id string) error
-	// Traceset returns what validation needs of a traceset, deleted or not.
+	// Traceset returns the data of a traceset that validation needs, whether or not
+	// the traceset is deleted.
 	Traceset(ctx context.Context, id string) (validation.Traceset, error)
 }

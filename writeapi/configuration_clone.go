@@ -12,10 +12,10 @@ import (
 	"netsim/simulator/design"
 )
 
-// CloneConfiguration implements POST /configurations/{config_id}/clone: a copy
-// of one version. Templates have an operation of their own.
+// CloneConfiguration implements POST /configurations/{config_id}/clone: it copies
+// one version. CloneTemplate clones templates.
 func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRequestObject) (api.CloneConfigurationResponseObject, error) {
-	// The idempotency key is one of this configuration.
+	// An idempotency key identifies a clone of this configuration only.
 	w, err := create(ctx, "CloneConfiguration "+r.ConfigID, events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 	}}, nil
 }
 
-// cloneVersion clones the requested version, or the newest for 0, into the
-// requested workspace, or the original's for "".
+// cloneVersion clones the requested version into the requested workspace. The
+// defaults are the newest version and the workspace of the original.
 func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none handle.Result, err error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
@@ -47,16 +47,16 @@ func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.Co
 	return a.clone(ctx, w, source{id, c}, body.Name, cmp.Or(body.WorkspaceID, c.WorkspaceID))
 }
 
-// source is the original: a template or a version of a configuration.
+// source is the original of a clone: a template or a version of a configuration.
 type source struct {
 	id string
 	commands.Configuration
 }
 
 // clone makes a draft in a workspace, the default one for "". The draft has the
-// source's document, byte for byte, and its traceset. A mapping file is not cloned,
-// and is removed from the document (completions.md section 2.5; document 1,
-// Versioning item 8).
+// source's traceset and, byte for byte, its document. It does not have the mapping
+// file, which is also removed from the document (completions.md section 2.5;
+// document 1, Versioning item 8).
 func (a *API) clone(ctx context.Context, w write, from source, name, workspace string) (none handle.Result, err error) {
 	workspace, err = a.destination(ctx, workspace)
 	if err != nil {
@@ -88,8 +88,8 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 		}})
 }
 
-// destination returns the workspace of a new resource: the requested one, or the
-// default one for "". It returns an error unless the caller may use it.
+// destination returns the workspace of a new resource: the requested workspace, or
+// the default one for "". It returns an error unless the caller may use it.
 func (a *API) destination(ctx context.Context, workspace string) (string, error) {
 	switch workspace {
 	case "":

@@ -17,7 +17,7 @@ func TestCloneConfiguration(t *testing.T) {
 	user := p.User(t, account)
 	service := p.Service(t, account)
 	own, other := newWorkspace(t, service, "own"), newWorkspace(t, service, "other")
-	id := runnable(t, user, own, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, user, own, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	original := whole(user, path)
 	user.Patch(path+"/parameters", at("SimulationParameters.RandomSeed", leaf(7, "uint", ""))).Want(200)
@@ -46,31 +46,31 @@ func TestCloneConfiguration(t *testing.T) {
 			})
 			same(t, "the clone", want, made)
 			if reply.Header.Get("ETag") != `"1"` || reply.Header.Get("Location") != configurations+"/"+made["id"].(string) {
-				t.Errorf("headers %v", reply.Header)
+				t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", reply.Header)
 			}
 			same(t, "what is read", made, whole(user, configurations+"/"+made["id"].(string)))
 		})
 	}
-	// A clone goes its own way.
+	// Changes of a clone do not change the original.
 	copied := configurations + "/" + clone(user, object{"name": "copy", "version": 1}).Want(201).Object()["id"].(string)
 	if report := user.Post(copied+"/validate", nil).Want(200).Object(); report["valid"] != true {
-		t.Errorf("%v", report)
+		t.Errorf("got the report %v, want valid", report)
 	}
 	user.Patch(copied+"/traceset", object{"tracesetId": original["activeTraceset"].(object)["id"]}).Want(200)
 	if tag := user.Get(copied).Header.Get("ETag"); tag != `"1"` {
-		t.Errorf("the traceset that came with it is attached again: %s", tag)
+		t.Errorf("attaching the clone's traceset again changed the entity tag to %s", tag)
 	}
 	user.Patch(copied, object{"name": "changed"}, ifMatch(`"1"`)).Want(200)
 	same(t, "the original", newest, whole(user, path))
 
-	// One key makes one clone of one original.
+	// An idempotency key makes one clone of one original.
 	once := clone(user, object{"name": "once"}, key("k")).Want(201).Object()
 	if again := clone(user, object{"name": "once"}, key("k")).Want(201).Object(); again["id"] != once["id"] {
-		t.Error("a repetition makes another one")
+		t.Error("the repetition made another clone")
 	}
 	clone(user, object{"name": "twice"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	if of := user.Post(copied+"/clone", object{"name": "once"}, key("k")).Want(201).Object(); of["id"] == once["id"] {
-		t.Error("the key belongs to another original, too")
+		t.Error("the same key on another original returned the first clone")
 	}
 
 	for body, want := range map[string]string{
@@ -88,7 +88,7 @@ func TestCloneConfiguration(t *testing.T) {
 		``:                                                                 "required",
 	} {
 		if message := clone(user, []byte(body)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", body, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", body, message, want)
 		}
 	}
 	named := object{"name": "x"}

@@ -13,13 +13,13 @@ import (
 	"netsim/simulator/design"
 )
 
-// bench makes a workbench of a new account and returns its path.
-func bench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
+// newWorkbench creates a workbench in a new account, and returns its path.
+func newWorkbench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
 	t.Helper()
-	return benchOf(t, p, funded(t, p))
+	return newWorkbenchOf(t, p, funded(t, p))
 }
 
-func benchOf(t *testing.T, p *servicetest.Program, account string) (*servicetest.Client, string) {
+func newWorkbenchOf(t *testing.T, p *servicetest.Program, account string) (*servicetest.Client, string) {
 	t.Helper()
 	user := p.User(t, account)
 	made := user.Post(configurations, workbench(traceset(t, user, 8))).Want(201).Object()
@@ -34,10 +34,11 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-// whole is the newest version, with what the topology does not reach left out.
+// whole returns the newest version, without the components that the topology does
+// not reach.
 func whole(c *servicetest.Client, path string) object { return c.Get(path).Want(200).Object() }
 
-// find is the item of a name.
+// find returns the item with the name, nil if there is none.
 func find(list any, name string) object {
 	i := slices.IndexFunc(list.([]any), func(item any) bool { return item.(object)["name"] == name })
 	if i < 0 {
@@ -46,7 +47,7 @@ func find(list any, name string) object {
 	return list.([]any)[i].(object)
 }
 
-// shares are the distribution's values by their ids.
+// shares returns the values of the application distribution by their ids.
 func shares(c object) object {
 	values := object{}
 	for _, e := range c["topology"].(object)["appDistribution"].(object)["randomApplicationDistribution"].([]any) {
@@ -58,13 +59,13 @@ func shares(c object) object {
 
 func TestAddApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	add := func(query string) servicetest.Reply { return user.Post(path+"/applications?"+query, nil) }
 
 	generator, _ := catalogue.Find("traffic-generator-v1")
 	reply := add("modelId=" + generator.ID + "&name=mail&version=1.0.0").Want(201)
 	if location := reply.Header.Get("Location"); location != path+"/applications/mail" {
-		t.Errorf("Location %s", location)
+		t.Errorf("got the Location %s, want that of mail", location)
 	}
 	same(t, "the application", object{
 		"type": "application", "trafficType": "non-coordinated", "name": "mail", "model": "traffic-generator-v1", "version": "1.0.0",
@@ -78,19 +79,19 @@ func TestAddApplication(t *testing.T) {
 	same(t, "what is stored", reply.Object(), find(c["applications"], "mail"))
 	same(t, "shares", object{"web-client": 1.0, "web-server": 1.0, "mail-client": 0.0, "mail-server": 0.0}, shares(c))
 
-	// Traces bring no shares, and know the ranks of the traceset.
+	// A chakra application has no shares, and has the rank count of the traceset.
 	chakra := add("modelId=chakra-workload-v1&name=second").Want(201).Object()
 	ranks := chakra["typedParameters"].(object)["ChakraConfiguration"].(object)["NumOfChakraFiles"].(object)["value"]
 	if chakra["trafficType"] != "chakra" || ranks != 8.0 {
-		t.Errorf("traffic %v, %v ranks", chakra["trafficType"], ranks)
+		t.Errorf("got the traffic type %v and %v ranks, want chakra and 8", chakra["trafficType"], ranks)
 	}
 	same(t, "shares", 4, len(shares(whole(user, path))))
 
-	// What is missing to 1 goes to the next one.
+	// A new application gets the share that is missing to 1.
 	user.Patch(path+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.25}).Want(200)
 	add("modelId=traffic-generator-v1&name=rest").Want(201)
 	if got := shares(whole(user, path)); got["rest-client"] != 0.75 || got["rest-server"] != 0.0 {
-		t.Errorf("shares %v", got)
+		t.Errorf("got the shares %v, want 0.75 for rest-client", got)
 	}
 	user.Patch(path+"/distribution", object{"parentApplication": "mail", "distributionId": "mail-client", "value": 1}).Want(200)
 
@@ -117,7 +118,7 @@ func TestAddApplication(t *testing.T) {
 		"modelId=chakra-workload-v1&name=x&version=%2000000": "version must be",
 	} {
 		if message := add(query).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", query, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", query, message, want)
 		}
 	}
 	add("modelId=chakra-workload-v1&name=" + longName(64)).Want(201)
@@ -127,7 +128,7 @@ func longName(n int) string { return strings.Repeat("x", n) }
 
 func TestRemoveApplication(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	for _, name := range []string{"mail", "news"} {
 		user.Post(path+"/applications?modelId=traffic-generator-v1&name="+name, nil).Want(201)
 	}
@@ -143,12 +144,12 @@ func TestRemoveApplication(t *testing.T) {
 	reply := user.Delete(path + "/applications/web").Want(200)
 	gone := reply.Object()
 	if gone["id"] != strings.TrimPrefix(path, configurations+"/") || gone["status"] != "draft" || !strings.Contains(gone["message"].(string), "web") {
-		t.Errorf("%v", gone)
+		t.Errorf("got %v, want the draft and the name of the removed application", gone)
 	}
 	c := whole(user, path)
 	same(t, "shares, rescaled", object{"mail-client": 0.25, "news-client": 0.75, "mail-server": 0.5, "news-server": 0.5}, shares(c))
 	if find(c["applications"], "web") != nil || find(find(c["components"], "server")["components"], "web") != nil {
-		t.Error("something of it is left")
+		t.Error("the application or a reference to it is left")
 	}
 	user.Delete(path+"/applications/web").Refused(404, "NOT_FOUND")
 	user.Delete(path+"/applications/leaf").Refused(404, "NOT_FOUND")
@@ -158,22 +159,22 @@ func TestRemoveApplication(t *testing.T) {
 	user.Delete(path + "/applications/news").Want(200)
 	attached := whole(user, path)["activeTraceset"].(object)["id"].(string)
 	if message := user.Delete(path+"/applications/workload").Refused(409, "CONFLICT"); !strings.Contains(message, attached) {
-		t.Errorf("message %q, want one that names traceset %s", message, attached)
+		t.Errorf("got the message %q, want one that names traceset %s", message, attached)
 	}
 	without := user.Patch(path, object{"applications": []any{}}, ifMatch("*")).Refused(409, "CONFLICT")
 	if !strings.Contains(without, attached) {
-		t.Errorf("message %q, want one that names traceset %s", without, attached)
+		t.Errorf("got the message %q, want one that names traceset %s", without, attached)
 	}
 	user.Delete(path + "/traceset").Want(200)
 	user.Delete(path + "/applications/workload").Want(200)
 	if c := whole(user, path); len(c["applications"].([]any)) != 0 {
-		t.Errorf("applications %v", c["applications"])
+		t.Errorf("got the applications %v, want none", c["applications"])
 	}
 }
 
 func TestAddComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	add := func(query string) servicetest.Reply { return user.Post(path+"/components?"+query, nil) }
 	before := whole(user, path)
 	for _, model := range catalogue.Entries() {
@@ -184,7 +185,7 @@ func TestAddComponent(t *testing.T) {
 		reply := add("modelId=" + model.ID + "&type=" + model.Type + "&name=" + name).Want(201)
 		got := reply.Object()
 		if location := reply.Header.Get("Location"); location != path+"/components/"+name {
-			t.Errorf("Location %s", location)
+			t.Errorf("got the Location %s, want that of %s", location, name)
 		}
 		want := object{
 			"type": model.Type, "name": name, "model": model.Model, "version": model.Latest(),
@@ -225,14 +226,14 @@ func TestAddComponent(t *testing.T) {
 		"modelId=clos-switch-v1&type=switch&name=.x":              "name must be",
 	} {
 		if message := add(query).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", query, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", query, message, want)
 		}
 	}
 }
 
 func TestRemoveComponent(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	remove := func(name string) servicetest.Reply { return user.Delete(path + "/components/" + name) }
 
 	user.Patch(path+"/containers/pod", object{"name": "rack", "type": "rack"}).Want(200)
@@ -251,11 +252,11 @@ func TestRemoveComponent(t *testing.T) {
 
 	remove("nic").Refused(404, "NOT_FOUND")
 	remove("nothing").Refused(404, "NOT_FOUND")
-	remove("web").Refused(404, "NOT_FOUND") // applications have an operation of their own
+	remove("web").Refused(404, "NOT_FOUND") // another operation removes applications
 	remove("-x").Refused(400, "VALIDATION_ERROR")
-	remove("leaf").Want(204) // nothing reaches it any more
+	remove("leaf").Want(204) // the topology does not reach it any more
 
-	// A key belongs to what the path names.
+	// An idempotency key identifies a removal of the component in the path only.
 	for _, name := range []string{"spare", "gpu", "spare"} {
 		user.Delete(path+"/components/"+name, key("k")).Want(204)
 	}

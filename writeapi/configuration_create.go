@@ -16,7 +16,7 @@ import (
 )
 
 // CreateConfiguration implements POST /configurations (completions.md section
-// 3.5 row 2): it makes a draft and completes it from the catalogue.
+// 3.5 row 2): it makes a draft, and completes its document from the catalogue.
 func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfigurationRequestObject) (api.CreateConfigurationResponseObject, error) {
 	w, err := create(ctx, "CreateConfiguration", events.ConfigurationPrefix, r.Params.IdempotencyKey, r.Body)
 	if err != nil {
@@ -38,8 +38,8 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	}}, nil
 }
 
-// made makes the configuration of a write, unless the write is a repetition, and
-// returns version 1.
+// made calls create, unless the write is a repetition, and returns the
+// configuration: version 1, or the newest version after a repetition.
 func (a *API) made(ctx context.Context, w write, create func() (handle.Result, error)) (api.Configuration, string, error) {
 	var result handle.Result
 	_, err := a.once(ctx, w, func() (err error) { result, err = create(); return err })
@@ -81,7 +81,7 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 		commands.CreateConfiguration{Created: created})
 }
 
-// storable returns the text of a document, or PayloadTooLarge.
+// storable returns the canonical text of a document, or PayloadTooLarge.
 func storable(document *design.Document) (string, error) {
 	text, err := design.Canonical(document)
 	if err != nil {
@@ -90,7 +90,8 @@ func storable(document *design.Document) (string, error) {
 	return text, commands.CheckSize(text)
 }
 
-// readDocument reads a client's document and completes it.
+// readDocument reads the document of a request, and completes it from the
+// catalogue.
 func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
 	sent := documentMembers{body.Applications, body.Components, body.Containers, body.Links, &body.Topology, body.GlobalParameters}
 	if err := sent.checkParams(); err != nil {

@@ -18,8 +18,8 @@ import (
 
 // edit is a request to change a configuration.
 type edit struct {
-	operation string   // of the contract
-	path      []string // the configuration's id, and the names below it
+	operation string   // its name in the contract
+	path      []string // the configuration's id, and the names after it in the path
 	headers   headers
 	body      any // nil for none
 }
@@ -40,14 +40,14 @@ type edited struct {
 	at  time.Time // of the change; zero when nothing changed
 }
 
-// A decider makes the command for a configuration. The command checks If-Match.
+// decider makes the command for a configuration. The command checks If-Match.
 type decider = func(commands.Configuration, commands.Match) (decision, error)
 
 // edit runs the command that decide makes for the newest version of a
-// configuration, and returns the configuration after the command, without later
-// changes. When nothing changed, and for a repetition, it returns the newest
-// version. If-Match is checked before decide, and again by the command, which may
-// find a newer version.
+// configuration. It returns the configuration after the command, without later
+// changes. If nothing changed, or the write is a repetition, it returns the newest
+// version. If-Match is checked before decide, and again by the command, because
+// there may be a newer version by then.
 func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) {
 	id := e.path[0]
 	w, err := newWrite(ctx, e.operation, strings.Join(e.path, "/"), e.headers.IdempotencyKey, e.body)
@@ -95,7 +95,7 @@ func (a *API) whole(ctx context.Context, id string, after edited) (api.Configura
 	return view, after.tag, err
 }
 
-// admit makes the checks that come before the command, and makes the command.
+// admit checks the caller and If-Match, and makes the command.
 func (a *API) admit(ctx context.Context, id string, match commands.Match, decide decider) (commands.Configuration, decision, error) {
 	c, err := a.mutable(ctx, id)
 	if err != nil {
@@ -108,13 +108,13 @@ func (a *API) admit(ctx context.Context, id string, match commands.Match, decide
 	return c, command, err
 }
 
-// always is the decider that needs nothing of the configuration.
+// always returns a decider whose command does not depend on the configuration.
 func always(command func(commands.Match) decision) decider {
 	return func(_ commands.Configuration, m commands.Match) (decision, error) { return command(m), nil }
 }
 
-// declared returns everything that the configuration declares, reachable or not.
-// After a repetition a part may be missing that another client removed since.
+// declared returns all declarations of the configuration, reachable or not. After
+// a repetition some may be missing, because another client removed them.
 func (e edited) declared() (api.ConfigurationVersion, error) {
 	var view api.ConfigurationVersion
 	if err := json.Unmarshal([]byte(e.Document), &view); err != nil {
@@ -147,7 +147,8 @@ func (e edited) application(name string) (api.Application, error) {
 	return named(view.Applications, "application", name, func(a api.Application) string { return a.Name })
 }
 
-// parameters returns the tree of a target, by its kind in design.Document.
+// parameters returns the parameter tree of a target, whose kind is one of
+// design.OfComponent, ….
 func (e edited) parameters(kind, target string) (api.Params, error) {
 	document, err := design.Parse(e.Document)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// workbench is a configuration with something of everything.
+// workbench returns a configuration with every kind of component, container and
+// application.
 func workbench(traceset string) object {
 	return with(oneRack("workbench"), object{
 		"components": []object{
@@ -53,7 +54,7 @@ func share(application, kind string, value float64) object {
 	}
 }
 
-// traceset is a traceset of so many ranks.
+// traceset creates a traceset with the number of ranks.
 func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	t.Helper()
 	id := submit(t, c, workload(ranks, phase("allReduce", "", 1024)))
@@ -61,8 +62,8 @@ func traceset(t *testing.T, c *servicetest.Client, ranks int) string {
 	return made["activeTraceset"].(object)["id"].(string)
 }
 
-// put makes a configuration without the checks of the API.
-func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
+// createDirectly creates a configuration without the checks of the API.
+func createDirectly(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) string {
 	t.Helper()
 	id := events.NewID(events.ConfigurationPrefix)
 	to := handle.Target{Stream: id, PartitionKey: created.WorkspaceID, Fresh: true}
@@ -73,16 +74,17 @@ func put(t *testing.T, h *handle.Handler, created events.ConfigurationCreated) s
 	return id
 }
 
-// editing is one of the operations that change a configuration, with a request
-// that is accepted on a workbench.
+// editing is an operation that changes a configuration, with a valid request for a
+// workbench.
 type editing struct {
 	name, method, path string
 	body               any
 	status             int
-	other              any // another body; or, where there is none, another path; nil for neither
+	other              any // another valid body or, for an operation without a body, another path; or nil
 }
 
-// editings are all of them but deletion and validation (completions 3.5).
+// editings returns all operations that change a configuration, except deletion and
+// validation (completions 3.5).
 func editings(traceset string) []editing {
 	leaf := func(path string, value any) object {
 		names := strings.Split(path, ".")
@@ -124,7 +126,8 @@ func editings(traceset string) []editing {
 	}
 }
 
-// TestEditing: what all changes of a configuration have in common.
+// TestEditing: every operation that changes a configuration checks the caller,
+// If-Match and the body, makes one version, and can be repeated.
 func TestEditing(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -150,7 +153,7 @@ func TestEditing(t *testing.T) {
 			send(user, "config_x", ifMatch(`"1"`)).Refused(400, "VALIDATION_ERROR")
 			send(user, events.NewID(events.ConfigurationPrefix), ifMatch(`"1"`)).Refused(404, "NOT_FOUND")
 			if message := send(user, template, ifMatch(`"1"`)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "template") {
-				t.Errorf("message %q", message)
+				t.Errorf("got the message %q, want \"template\" in it", message)
 			}
 			send(user, id, ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
 			send(user, id, ifMatch(`W/"1"`)).Refused(412, "PRECONDITION_FAILED")
@@ -160,16 +163,16 @@ func TestEditing(t *testing.T) {
 				e.refusesBodies(t, user, configurations+"/"+id+e.path)
 			}
 			if diff := cmp.Diff(made, user.Get(configurations+"/"+id).Want(200).Object()); diff != "" {
-				t.Fatalf("a refused change changed something:\n%s", diff)
+				t.Fatalf("a refused request changed the configuration (-before +after):\n%s", diff)
 			}
 
 			done := send(user, id, ifMatch(`"7", "1"`), key("k")).Want(e.status)
 			if done.Header.Get("ETag") != `"2"` {
-				t.Errorf("ETag %s", done.Header.Get("ETag"))
+				t.Errorf("got the entity tag %s, want \"2\"", done.Header.Get("ETag"))
 			}
 			again := send(user, id, ifMatch(`"7", "1"`), key("k")).Want(e.status)
 			if again.Header.Get("ETag") != `"2"` || !bytes.Equal(done.Body, again.Body) {
-				t.Errorf("a repetition is answered differently: %s %s", again.Header.Get("ETag"), again.Body)
+				t.Errorf("the repetition gets another response: entity tag %s, body %s", again.Header.Get("ETag"), again.Body)
 			}
 			switch other := e.other.(type) {
 			case object:
@@ -179,7 +182,7 @@ func TestEditing(t *testing.T) {
 			}
 			now := user.Get(configurations + "/" + id).Want(200)
 			if c := now.Object(); c["version"] != 2.0 || c["status"] != "draft" || now.Header.Get("ETag") != `"2"` || c["createdAt"] != made["createdAt"] {
-				t.Errorf("afterwards %v %v %s", c["version"], c["status"], now.Header.Get("ETag"))
+				t.Errorf("got version %v, status %v, entity tag %s, want draft 2", c["version"], c["status"], now.Header.Get("ETag"))
 			}
 			user.Delete(configurations + "/" + id).Want(204)
 			send(user, id, ifMatch(`*`)).Refused(404, "NOT_FOUND")
@@ -195,30 +198,30 @@ func (e editing) refusesBodies(t *testing.T, c *servicetest.Client, path string)
 		"{}": "",
 	} {
 		if message := c.Do(e.method, path, []byte(body), tag).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%s: message %q, want one with %q", body, message, want)
+			t.Errorf("%s: got the message %q, want %q in it", body, message, want)
 		}
 	}
 	c.Do(e.method, path, e.body, tag, servicetest.Header{Name: "Content-Type", Value: "text/plain"}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 	c.Do(e.method, path, bytes.Repeat([]byte(" "), 8<<20+1), tag).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
-// TestEditingKeepsVersions: a version keeps its content and its status, and a
-// change that alters nothing makes none (completions 3.4).
+// TestEditingKeepsVersions: a version keeps its content and its status. A request
+// that changes nothing makes no version (completions 3.4).
 func TestEditingKeepsVersions(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
-	id := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	path := configurations + "/" + id
 	before := user.Get(path + "/versions/1").Want(200).Object()
 
 	seed := object{"SimulationParameters": object{"RandomSeed": object{"value": 7, "type": "uint"}}}
 	user.Patch(path+"/parameters", seed).Want(200)
 	if same := user.Patch(path+"/parameters", seed).Want(200); same.Header.Get("ETag") != `"2"` {
-		t.Errorf("nothing changed, but the tag is %s", same.Header.Get("ETag"))
+		t.Errorf("nothing changed, but the entity tag is %s", same.Header.Get("ETag"))
 	}
 	if report := user.Post(path+"/validate", nil, ifMatch(`"2"`)).Want(200).Object(); report["valid"] != true {
-		t.Errorf("%v", report)
+		t.Errorf("got the report %v, want valid", report)
 	}
 	user.Patch(path, object{"name": "renamed"}, ifMatch(`"2"`)).Want(200)
 
@@ -230,12 +233,12 @@ func TestEditingKeepsVersions(t *testing.T) {
 		t.Errorf("statuses, newest first (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(before, user.Get(path+"/versions/1").Want(200).Object()); diff != "" {
-		t.Errorf("version 1 is another one now:\n%s", diff)
+		t.Errorf("version 1 has changed (-before +after):\n%s", diff)
 	}
 }
 
-// TestEditingAtOnce: without a condition all of the changes are made, with one
-// a single change is.
+// TestEditingAtOnce: of concurrent changes, all succeed without If-Match, and only
+// one succeeds with it.
 func TestEditingAtOnce(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -254,16 +257,16 @@ func TestEditingAtOnce(t *testing.T) {
 				lock.Unlock()
 			})
 		}
-		testwait.Group(t, &all, "everyone")
+		testwait.Group(t, &all, "the requests")
 		return statuses
 	}
 	if diff := cmp.Diff(map[int]int{201: 1, 412: many - 1}, at(ifMatch(`"1"`))); diff != "" {
-		t.Errorf("with a condition:\n%s", diff)
+		t.Errorf("statuses with If-Match (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[int]int{201: many}, at()); diff != "" {
-		t.Errorf("without one:\n%s", diff)
+		t.Errorf("statuses without If-Match (-want +got):\n%s", diff)
 	}
 	if c := user.Get(path).Want(200).Object(); c["version"] != 2.0+many || c["componentCount"] != 4.0+1+many {
-		t.Errorf("version %v, %v components", c["version"], c["componentCount"])
+		t.Errorf("got version %v with %v components, want one version and one component for each change", c["version"], c["componentCount"])
 	}
 }

@@ -33,10 +33,11 @@ func pick(tree any, path string) any {
 	return tree
 }
 
-// Source: completions 3.7.
+// Every parameter of an element can be patched, and wrong patches are refused
+// (completions 3.7).
 func TestPatchParameters(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	delay, rate := "NetworkInterface.TransmissionMedium.Delay", "NetworkInterface.UplinkNetworkInterface.DataRate"
 	for where, stored := range map[string]func() any{
 		"/components/leaf/parameters": func() any { return find(whole(user, path)["components"], "leaf")["typedParameters"] },
@@ -76,12 +77,12 @@ func TestPatchParameters(t *testing.T) {
 		same(t, "stored "+one, any(leaf(on, "bool", "")), pick(stored.(object), one))
 	}
 	user.Patch(path+"/applications/workload/parameters", at(one, leaf("on", "string", ""))).Want(400)
-	// Bounds are left to validation.
+	// A patch may exceed the bounds of a parameter; validation reports it.
 	user.Patch(path+"/applications/web/parameters", at("Load", leaf(2, "double", ""))).Want(200)
 	user.Patch(path+"/components/leaf/parameters", at("NumUpLinks", leaf(1<<53-1, "uint", ""))).Want(200)
 	report := user.Post(path+"/validate", nil).Want(200).Object()
 	if !strings.Contains(string(user.Post(path+"/validate", nil).Want(200).Body), "PARAMETER_OUT_OF_RANGE") {
-		t.Errorf("report %v", report)
+		t.Errorf("got the report %v, want PARAMETER_OUT_OF_RANGE", report)
 	}
 
 	before := whole(user, path)
@@ -119,14 +120,14 @@ func TestPatchParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Patch(path+c.where, c.patch).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-				t.Errorf("message %q, want one with %q", message, c.want)
+				t.Errorf("got the message %q, want %q in it", message, c.want)
 			}
 		})
 	}
 	for _, character := range "[]{}()'\";$*?#~`|&<>\\\n\r" {
 		patch := at("ChakraConfiguration.MappingFileName", leaf("a"+string(character)+"b", "string", ""))
 		if message := user.Patch(path+workload, patch).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, "must not hold") {
-			t.Errorf("%q: message %q", character, message)
+			t.Errorf("%q: got the message %q, want \"must not hold\" in it", character, message)
 		}
 	}
 	for _, where := range []string{
@@ -144,7 +145,7 @@ func TestPatchParameters(t *testing.T) {
 func TestUpdateDistribution(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	user, path := bench(t, p)
+	user, path := newWorkbench(t, p)
 	set := func(application, id string, value any) servicetest.Reply {
 		return user.Patch(path+"/distribution", object{"parentApplication": application, "distributionId": id, "value": value})
 	}
@@ -155,7 +156,7 @@ func TestUpdateDistribution(t *testing.T) {
 	}
 	tag := user.Get(path).Header.Get("ETag")
 	if again := set("web", "web-client", 0.1).Want(200); again.Header.Get("ETag") != tag {
-		t.Errorf("nothing changed, but the tag is %s", again.Header.Get("ETag"))
+		t.Errorf("nothing changed, but the entity tag is %s", again.Header.Get("ETag"))
 	}
 	set("web", "mail-client", 0.1).Refused(404, "NOT_FOUND")
 	set("mail", "web-client", 0.1).Refused(404, "NOT_FOUND")
@@ -170,12 +171,12 @@ func TestUpdateDistribution(t *testing.T) {
 		body := object{"parentApplication": "web", "distributionId": "web-client", "value": 0.2}
 		delete(body, member)
 		if message := user.Patch(path+"/distribution", body).Refused(400, "VALIDATION_ERROR"); message != member+" is required" {
-			t.Errorf("message %q", message)
+			t.Errorf("got the message %q, want that %s is required", message, member)
 		}
 	}
 	bare := configurations + "/" + user.Post(configurations, oneRack("bare")).Want(201).Object()["id"].(string)
 	message := user.Patch(bare+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.2}).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(message, "appDistribution") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want appDistribution in it", message)
 	}
 }

@@ -116,7 +116,7 @@ func (a *API) RemoveContainerReference(ctx context.Context, r api.RemoveContaine
 	return api.RemoveContainerReference204Response{Headers: api.RemoveContainerReference204ResponseHeaders{ETag: after.tag}}, nil
 }
 
-// readChange reads the changes of a reference; there must be at least one.
+// readChange reads the changes of a reference. It refuses a body without any.
 func readChange(body *api.ReferenceChange) (commands.ChangeReference, error) {
 	change := commands.ChangeReference{Group: body.Group}
 	if body.Count != 0 {

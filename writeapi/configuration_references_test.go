@@ -7,7 +7,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// refused is a request that is refused, with a part of the message.
+// refused is a request that must be refused, with a part of the message.
 type refused struct {
 	path   string
 	body   object
@@ -30,20 +30,21 @@ func refuseAll(t *testing.T, c *servicetest.Client, method, path string, cases [
 			continue
 		}
 		if message := reply.Refused(r.status, code); !strings.Contains(message, r.want) {
-			t.Errorf("%s %v: message %q, want one with %q", r.path, r.body, message, r.want)
+			t.Errorf("%s %v: got the message %q, want %q in it", r.path, r.body, message, r.want)
 		}
 	}
 	same(t, "after refusals", before, whole(c, path))
 }
 
-// reference is a reference as it is read, to something of the workbench.
+// reference returns a reference to a declaration of the workbench, as GET shows
+// it.
 func reference(name, kind, model string, count float64, more object) object {
 	return with(object{"name": name, "type": kind, "count": count, "model": model, "version": "1.0.0"}, more)
 }
 
 func TestServerReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	const server = "/configurations/server"
 	members := func() any { return find(whole(user, path)["components"], "server")["components"] }
 	nic := reference("nic", "nic", "roce-nic-v1", 1, nil)
@@ -65,7 +66,7 @@ func TestServerReferences(t *testing.T) {
 	tag := user.Get(path).Header.Get("ETag")
 	change("gpu", object{"count": 4})
 	if now := user.Get(path).Header.Get("ETag"); now != tag {
-		t.Errorf("nothing changed, but the tag is %s", now)
+		t.Errorf("nothing changed, but the entity tag is %s", now)
 	}
 
 	refuseAll(t, user, "PATCH", path, []refused{
@@ -103,7 +104,7 @@ func TestServerReferences(t *testing.T) {
 	user.Delete(path + server + "/components/workload").Want(204)
 	same(t, "what is left", any([]any{with(nic, object{"group": "b"})}), members())
 	if find(user.Get(path + "/versions/1").Want(200).Object()["components"], "server") == nil {
-		t.Error("version 1 lost its server")
+		t.Error("version 1 has no server any more")
 	}
 	refuseAll(t, user, "DELETE", path, []refused{
 		{server + "/components/gpu", nil, 404, "gpu"},
@@ -111,12 +112,12 @@ func TestServerReferences(t *testing.T) {
 		{"/configurations/nothing/components/nic", nil, 404, "nothing"},
 		{"/configurations/rack/components/leaf", nil, 404, "rack"},
 	})
-	user.Delete(path + "/components/gpu").Want(204) // it was still declared
+	user.Delete(path + "/components/gpu").Want(204) // without references it is still declared
 }
 
 func TestContainerReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	members := func(name string) any { return find(whole(user, path)["containers"], name)["components"] }
 	leaf, server := reference("leaf", "switch", "clos-switch-v1", 1, nil), reference("server", "server", "gpu-server-v1", 8, nil)
 
@@ -165,7 +166,7 @@ func TestContainerReferences(t *testing.T) {
 
 func TestTopologyReferences(t *testing.T) {
 	t.Parallel()
-	user, path := bench(t, servicetest.Shared(t))
+	user, path := newWorkbench(t, servicetest.Shared(t))
 	rack := reference("rack", "rack", "leaf-rack-v1", 1, nil)
 	members := func() any { return pick(whole(user, path), "topology.components") }
 

@@ -75,7 +75,7 @@ func (a *API) UpdateDistribution(ctx context.Context, r api.UpdateDistributionRe
 	if err != nil {
 		return nil, err
 	}
-	if view.Topology.AppDistribution == nil { // another client replaced the topology since
+	if view.Topology.AppDistribution == nil { // another client has replaced the topology
 		return nil, fault.New(fault.NotFound, "the topology has no appDistribution any more")
 	}
 	return api.UpdateDistribution200JSONResponse{

@@ -34,8 +34,8 @@ func (a *API) DetachTraceset(ctx context.Context, r api.DetachTracesetRequestObj
 	return api.DetachTraceset200JSONResponse{Body: whole, Headers: api.DetachTraceset200ResponseHeaders{ETag: tag}}, nil
 }
 
-// rankCount returns the number of ranks of a traceset to attach. Errors name it by
-// member, its name in the request.
+// rankCount returns the number of ranks of a traceset to attach. member is the
+// request member that errors name.
 func (a *API) rankCount(ctx context.Context, member, id string) (int64, error) {
 	if err := a.Tracesets.AdmitTraceset(ctx, id); err != nil {
 		if fault.Is(err, fault.NotFound) {

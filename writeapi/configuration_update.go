@@ -16,7 +16,8 @@ import (
 )
 
 // UpdateConfiguration implements PATCH /configurations/{config_id}
-// (completions.md section 3.5 row 4): each member sent replaces the stored one.
+// (completions.md section 3.5 row 4): each member of the request replaces the
+// stored one.
 func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfigurationRequestObject) (api.UpdateConfigurationResponseObject, error) {
 	update, err := readUpdate(r.Body)
 	if err != nil {
@@ -48,7 +49,8 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 	return api.UpdateConfiguration200JSONResponse{Body: whole, Headers: api.UpdateConfiguration200ResponseHeaders{ETag: tag}}, nil
 }
 
-// unreached returns warnings about the declared components that a response omits.
+// unreached returns a warning for each declared component that the response omits
+// because the topology does not reach it.
 func (e edited) unreached() (warnings []string, err error) {
 	document, err := design.Parse(e.Document)
 	if err != nil {
@@ -63,10 +65,10 @@ func (e edited) unreached() (warnings []string, err error) {
 	return warnings, nil
 }
 
-// readUpdate reads an update without its references to other resources.
+// readUpdate reads an update, except its references to other resources.
 func readUpdate(body *api.ConfigurationUpdate) (commands.UpdateConfiguration, error) {
 	var update commands.UpdateConfiguration
-	if body.Name != nil { // a null leaves it empty
+	if body.Name != nil { // null leaves update.Name empty
 		if err := json.Unmarshal(body.Name, &update.Name); err != nil {
 			return update, fmt.Errorf("read the name: %w", err)
 		}

@@ -11,29 +11,31 @@ import (
 
 var documentMembers = []string{"applications", "components", "containers", "links", "topology", "globalParameters"}
 
-// Source: completions 3.5 row 4.
+// Each member of an update replaces the stored one, and wrong updates are refused
+// (completions 3.5 row 4).
 func TestUpdateConfiguration(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	user, path := bench(t, p)
+	user, path := newWorkbench(t, p)
 	before := whole(user, path)
 
-	// What was read can be sent back, and alters nothing the second time: the
-	// first leaves out what the topology does not reach.
+	// A client can send back the configuration that it has read. The first time
+	// this removes the components that the topology does not reach, because GET
+	// omits them. The second time it changes nothing.
 	user.Patch(path, before, ifMatch(`"1"`)).Want(200)
 	back := user.Patch(path, whole(user, path), ifMatch(`"2"`)).Want(200)
 	if back.Header.Get("ETag") != `"2"` {
-		t.Errorf("nothing changed, but the tag is %s", back.Header.Get("ETag"))
+		t.Errorf("nothing changed, but the entity tag is %s", back.Header.Get("ETag"))
 	}
 	for _, member := range append([]string{"name", "activeTraceset"}, documentMembers...) {
 		same(t, member, before[member], back.Object()[member])
 	}
 	same(t, "the answer", whole(user, path), back.Object())
 	if n := back.Object()["componentCount"]; n != 3.0 {
-		t.Errorf("%v components are left, want those 3 that are reached", n)
+		t.Errorf("got %v components, want the 3 that the topology reaches", n)
 	}
 
-	// Each member is replaced whole, and completed; the others stay.
+	// An update replaces a whole member and completes it. Other members stay.
 	other := oneRack("other")
 	version := 2
 	for _, member := range documentMembers {
@@ -46,35 +48,35 @@ func TestUpdateConfiguration(t *testing.T) {
 		version++
 		same(t, "the version", float64(version), now.Object()["version"])
 		for _, kept := range append([]string{"name", "activeTraceset", "createdAt", "workspaceId"}, documentMembers...) {
-			if kept != member && !(member == "topology" || kept == "components") { // these show what is reached
+			if kept != member && !(member == "topology" || kept == "components") { // a new topology reaches other components
 				same(t, kept+" beside "+member, was[kept], now.Object()[kept])
 			}
 		}
 	}
 	now := whole(user, path)
 	if pick(now, "globalParameters.SimulationParameters.RandomSeed.value") != 9.0 || pick(now, "globalParameters.SimulationParameters.Mtu.value") != 9216.0 {
-		t.Errorf("global parameters %v", now["globalParameters"])
+		t.Errorf("got the global parameters %v, want the new seed and the default Mtu", now["globalParameters"])
 	}
 	if got := pick(find(now["components"], "leaf"), "typedParameters.NumUpLinks.value"); got != 64.0 {
-		t.Errorf("a default is %v", got)
+		t.Errorf("got NumUpLinks %v, want the default 64", got)
 	}
 	workload := find(now["applications"], "workload")
 	if workload["trafficType"] != "chakra" || pick(workload, "typedParameters.ChakraConfiguration.NumOfChakraFiles.value") != 8.0 {
-		t.Errorf("application %v", workload)
+		t.Errorf("got the application %v, want chakra with 8 ranks", workload)
 	}
 
-	// Names.
+	// The name can be changed; a null name and read-only members change nothing.
 	tag := user.Get(path).Header.Get("ETag")
 	if same := user.Patch(path, object{"name": nil}, ifMatch(tag)).Want(200); same.Header.Get("ETag") != tag || same.Object()["name"] != "workbench" {
-		t.Errorf("a null name changes %s", same.Body)
+		t.Errorf("a null name changed the configuration: %s", same.Body)
 	}
 	renamed := user.Patch(path, object{"name": "Blåhaj 2", "version": 999, "id": "x", "status": "y", "modifiedAt": 1}, ifMatch(tag)).Want(200)
 	if c := renamed.Object(); c["name"] != "Blåhaj 2" || c["status"] != "draft" || c["id"] != before["id"] {
-		t.Errorf("%v %v %v", c["name"], c["status"], c["id"])
+		t.Errorf("got the name %v, status %v and id %v, want only the name changed", c["name"], c["status"], c["id"])
 	}
 	user.Patch(path, object{"name": longName(255)}, ifMatch("*")).Want(200)
 	if body := string(user.Get(configurations + "?search=" + longName(100)).Want(200).Body); !strings.Contains(body, before["id"].(string)) {
-		t.Errorf("it is not listed under its name: %s", body)
+		t.Errorf("a search for the new name lists %s", body)
 	}
 	user.Patch(path, object{"name": "x"}).Refused(428, "PRECONDITION_REQUIRED")
 	user.Patch(configurations+"/"+events.NewID(events.ConfigurationPrefix), object{"name": "x"}).Refused(404, "NOT_FOUND")
@@ -87,7 +89,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		"nothing":                  {object{}, "at least one member"},
 		"what is read-only":        {object{"id": before["id"]}, "at least one member"},
 		"a mapping file":           {object{"name": "x", "activeMappingFile": object{"id": "mapfile_x"}}, "activeMappingFile"},
-		"no mapping file":          {object{"name": "x", "activeMappingFile": nil}, "activeMappingFile"},
+		"a null mapping file":      {object{"name": "x", "activeMappingFile": nil}, "activeMappingFile"},
 		"an unknown member":        {object{"colour": "red"}, "colour"},
 		"a blank name":             {object{"name": " "}, "name must be"},
 		"an empty name":            {object{"name": ""}, "name must be"},
@@ -98,8 +100,8 @@ func TestUpdateConfiguration(t *testing.T) {
 		"an unknown traceset":      {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, "activeTraceset.id"},
 		"a malformed traceset":     {object{"activeTraceset": object{"id": "ts_x"}}, "activeTraceset.id"},
 		"a traceset without id":    {object{"activeTraceset": object{"name": "x"}}, "activeTraceset.id is required"},
-		"no traceset":              {object{"activeTraceset": nil}, "activeTraceset must be"},
-		"a name twice":             {object{"links": []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "leaf", "version": "1.0.0"}}}, "'leaf' is taken"},
+		"a null traceset":          {object{"activeTraceset": nil}, "activeTraceset must be"},
+		"a duplicate name":         {object{"links": []object{{"type": "layer", "model": "ethernet-layer-v1", "name": "leaf", "version": "1.0.0"}}}, "'leaf' is taken"},
 		"links that are no layers": {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, "links[0].type"},
 		"an odd parameter":         {object{"globalParameters": at("SimulationParameters.Mtu", 1)}, "globalParameters.SimulationParameters.Mtu must be an object"},
 		"another odd parameter":    {object{"components": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0", "typedParameters": at("X", 1)}}}, "components[0].typedParameters.X"},
@@ -108,38 +110,40 @@ func TestUpdateConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Patch(path, c.body, ifMatch("*")).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-				t.Errorf("message %q, want one with %q", message, c.want)
+				t.Errorf("got the message %q, want %q in it", message, c.want)
 			}
 		})
 	}
 	same(t, "after refusals", before, whole(user, path))
-	// A condition that does not hold comes before what the content has wrong.
+	// If-Match is checked before the content.
 	user.Patch(path, object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 }
 
-// TestUpdateConfigurationTraceset: the member activeTraceset attaches.
+// TestUpdateConfigurationTraceset: the member activeTraceset of an update attaches
+// a traceset.
 func TestUpdateConfigurationTraceset(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
-	user, path := benchOf(t, p, account)
+	user, path := newWorkbenchOf(t, p, account)
 	other := traceset(t, user, 16)
 	before := whole(user, path)
 	same := user.Patch(path, object{"activeTraceset": before["activeTraceset"]}, ifMatch(`"1"`)).Want(200)
 	if same.Header.Get("ETag") != `"1"` {
-		t.Error("the traceset that is attached is attached again")
+		t.Error("sending the attached traceset made a version")
 	}
 	now := user.Patch(path, object{"name": "sixteen", "activeTraceset": object{"id": other, "name": "ignored"}}, ifMatch(`"1"`)).Want(200).Object()
 	if a := now["activeTraceset"].(object); a["id"] != other || a["name"] == "ignored" || ranksOf(now) != 16.0 {
-		t.Errorf("%v with %v ranks", a, ranksOf(now))
+		t.Errorf("got the traceset %v with %v ranks, want the other with 16", a, ranksOf(now))
 	}
 	web := []object{{"type": "application", "trafficType": "non-coordinated", "name": "web", "model": "traffic-generator-v1", "version": "1.0.0"}}
 	bare := configurations + "/" + user.Post(configurations, with(oneRack("bare"), object{"applications": web})).Want(201).Object()["id"].(string)
 	message := user.Patch(bare, object{"activeTraceset": object{"id": other}}, ifMatch("*")).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(message, "chakra") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want chakra in it", message)
 	}
-	// What was read can be sent back when the traceset is gone meanwhile, too.
+	// A client can send back what it has read even if the traceset was deleted
+	// since.
 	h := p.Beside(t).Commands
 	gone := putTraceset(t, h, account, "ready", 4)
 	user.Patch(path+"/traceset", object{"tracesetId": gone}).Want(200)
@@ -151,13 +155,13 @@ func TestUpdateConfigurationTraceset(t *testing.T) {
 	user.Patch(path, object{"activeTraceset": object{"id": large}}, ifMatch("*")).Refused(422, "UNPROCESSABLE_ENTITY")
 }
 
-// ranksOf is the number of ranks that the application workload knows of.
+// ranksOf returns the number of ranks in the parameters of the application
+// "workload".
 func ranksOf(c object) any {
 	return pick(find(c["applications"], "workload"), "typedParameters.ChakraConfiguration.NumOfChakraFiles.value")
 }
 
-// TestDocumentSize: a document has at most 4 MiB, however it came to be so
-// large.
+// TestDocumentSize: every operation refuses to make a document larger than 4 MiB.
 func TestDocumentSize(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -175,13 +179,13 @@ func TestDocumentSize(t *testing.T) {
 	user.Patch(path, object{"components": padded(limit)}, ifMatch("*")).Refused(413, "PAYLOAD_TOO_LARGE")
 	user.Patch(path+"/components/pad/parameters", at("Padding", leaf(strings.Repeat("x", limit), "string", ""))).Refused(413, "PAYLOAD_TOO_LARGE")
 
-	// Declarations fit until they do not.
+	// Components are added until the document is too large.
 	status := 201
 	for i := 0; status == 201 && i < 12; i++ {
 		status = user.Post(fmt.Sprintf("%s/components?type=switch&modelId=clos-switch-v1&name=switch%d", path, i), nil).Status
 	}
 	if status != 413 {
-		t.Errorf("status %d at last, want 413", status)
+		t.Errorf("got the status %d in the end, want 413", status)
 	}
 	user.Post(path+"/applications?modelId=chakra-workload-v1&name=more", nil).Refused(413, "PAYLOAD_TOO_LARGE")
 	user.Patch(path, object{"components": padded(10)}, ifMatch("*")).Want(200)

@@ -16,7 +16,7 @@ import (
 )
 
 // DeleteConfiguration implements DELETE /configurations/{config_id}
-// (completions.md section 3.5 row 5). Simulations keep their copy.
+// (completions.md section 3.5 row 5). Simulations keep the version that they use.
 func (a *API) DeleteConfiguration(ctx context.Context, r api.DeleteConfigurationRequestObject) (api.DeleteConfigurationResponseObject, error) {
 	w, err := change(ctx, "DeleteConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -42,7 +42,8 @@ func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
 	return err
 }
 
-// mutable returns a configuration that the caller may change.
+// mutable returns a configuration that the caller may change. It refuses
+// templates.
 func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, error) {
 	c, err := a.Configurations.AdmitConfiguration(ctx, id)
 	if err == nil && c.WorkspaceID == events.TemplateWorkspace {
@@ -52,8 +53,8 @@ func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, e
 }
 
 // ValidateConfiguration implements POST /configurations/{config_id}/validate
-// (completions.md sections 3.4, 3.6). Templates allow it, too. A result that
-// is recorded already is not recorded again.
+// (completions.md sections 3.4, 3.6), also for templates. A result is recorded
+// only once.
 func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigurationRequestObject) (api.ValidateConfigurationResponseObject, error) {
 	w, err := change(ctx, "ValidateConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -111,8 +112,8 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	return validation.Check(document, with), nil
 }
 
-// placement returns what validation needs of a mapping file. The content is read
-// only when the rank counts agree, which bounds its size in memory.
+// placement returns the data of a mapping file that validation needs. It reads
+// the content only if the rank counts agree, which bounds its size in memory.
 func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) (*validation.MappingFile, error) {
 	made, live, err := a.MappingFiles.MappingFile(ctx, id)
 	if err != nil {
@@ -125,7 +126,7 @@ func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) 
 	return m, err
 }
 
-// refusal returns the 400 with a message.
+// refusal returns a Validation fault with the message of err.
 func refusal(err error) error {
 	return fault.New(fault.Validation, "%s", err)
 }

@@ -9,7 +9,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// oneRack is a configuration of one rack of eight servers.
+// oneRack returns a configuration of one rack with eight servers.
 func oneRack(name string) object {
 	return object{
 		"name": name,
@@ -36,9 +36,9 @@ func with(body object, changes object) object {
 	return body
 }
 
-// runnable makes a validated configuration in a workspace: the document and
-// the traceset of a simple submission.
-func runnable(t *testing.T, c *servicetest.Client, workspace string, body object) string {
+// newValidConfiguration creates a validated configuration in a workspace, with the
+// document and the traceset of a simple submission.
+func newValidConfiguration(t *testing.T, c *servicetest.Client, workspace string, body object) string {
 	t.Helper()
 	id := submit(t, c, body)
 	made := c.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
@@ -48,7 +48,7 @@ func runnable(t *testing.T, c *servicetest.Client, workspace string, body object
 	}
 	again := c.Post(configurations, copied).Want(201).Object()["id"].(string)
 	if report := c.Post(configurations+"/"+again+"/validate", nil).Want(200).Object(); report["valid"] != true {
-		t.Fatalf("not valid: %v", report)
+		t.Fatalf("got the report %v, want valid", report)
 	}
 	if body := c.Post(simulations+"/"+id+"/terminate", nil); body.Status != 200 && body.Status != 409 {
 		body.Want(200)
@@ -65,21 +65,22 @@ func TestCreateConfiguration(t *testing.T) {
 	c := reply.Object()
 	id := c["id"].(string)
 	if reply.Header.Get("Location") != configurations+"/"+id || reply.Header.Get("ETag") != `"1"` {
-		t.Errorf("headers %v", reply.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", reply.Header)
 	}
 	if c["status"] != "draft" || c["version"] != 1.0 || c["componentCount"] != 4.0 || c["workspaceId"] != events.DefaultWorkspace {
-		t.Errorf("%v", c)
+		t.Errorf("got %v, want draft 1 with 4 components in the default workspace", c)
 	}
 	if n := len(c["components"].([]any)); n != 3 {
-		t.Errorf("%d components, want the 3 that the topology reaches", n)
+		t.Errorf("got %d components, want the 3 that the topology reaches", n)
 	}
 	if a := c["applications"].([]any)[0].(object); a["trafficType"] != "chakra" || a["typedParameters"].(object)["ChakraConfiguration"] == nil {
-		t.Errorf("application %v", a)
+		t.Errorf("got the application %v, want chakra with default parameters", a)
 	}
 	if g := c["globalParameters"].(object); g["SimulationParameters"] == nil || g["SoftwareVersion"] == nil {
-		t.Errorf("global parameters %v", g)
+		t.Errorf("got the global parameters %v, want the defaults", g)
 	}
-	// Members that completions 3.2 does not mark as optional are there when empty.
+	// A member that completions 3.2 does not mark as optional is present even if it
+	// is empty.
 	strange := with(oneRack("strange"), object{"components": []object{{"type": "switch", "model": "nothing-v1", "name": "leaf", "version": "1.0.0"}}})
 	for _, c := range []object{c, user.Post(configurations, strange).Want(201).Object()} {
 		for list, members := range map[string][]string{
@@ -96,7 +97,7 @@ func TestCreateConfiguration(t *testing.T) {
 		}
 	}
 	if again := user.Post(configurations, oneRack("one rack"), key("k")).Want(201).Object(); again["id"] != id {
-		t.Error("a repetition makes another one")
+		t.Error("the repetition made another configuration")
 	}
 	user.Post(configurations, oneRack("two racks"), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 
@@ -106,23 +107,23 @@ func TestCreateConfiguration(t *testing.T) {
 		code    string
 		message string
 	}{
-		"unknown workspace":         {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND", ""},
-		"template workspace":        {object{"workspaceId": events.TemplateWorkspace}, 400, "VALIDATION_ERROR", "template"},
-		"malformed workspace":       {object{"workspaceId": "workspace_x"}, 400, "VALIDATION_ERROR", "workspaceId"},
-		"no components":             {object{"components": nil}, 400, "VALIDATION_ERROR", "components"},
-		"unknown member":            {object{"colour": 1}, 400, "VALIDATION_ERROR", "colour"},
-		"blank name":                {object{"name": " "}, 400, "VALIDATION_ERROR", "name"},
-		"unknown traceset":          {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
-		"malformed traceset":        {object{"activeTraceset": object{"id": "ts_x"}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
-		"a parameter of odd form":   {object{"globalParameters": object{"SimulationParameters": object{"Mtu": 1}}}, 400, "VALIDATION_ERROR", "globalParameters.SimulationParameters.Mtu must be an object"},
-		"a section of the service":  {object{"globalParameters": object{"ComputeConfiguration": object{}}}, 400, "VALIDATION_ERROR", "set by the service"},
-		"links that are no layers":  {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "links[0].type"},
-		"a name twice":              {object{"containers": []object{{"type": "rack", "name": "leaf", "model": "leaf-rack-v1", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "'leaf' is taken"},
-		"a topology of other shape": {object{"topology": object{"type": "mesh", "topologyTiers": 1, "components": []object{}}}, 400, "VALIDATION_ERROR", "topology.type"},
+		"unknown workspace":        {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND", ""},
+		"template workspace":       {object{"workspaceId": events.TemplateWorkspace}, 400, "VALIDATION_ERROR", "template"},
+		"malformed workspace":      {object{"workspaceId": "workspace_x"}, 400, "VALIDATION_ERROR", "workspaceId"},
+		"no components":            {object{"components": nil}, 400, "VALIDATION_ERROR", "components"},
+		"unknown member":           {object{"colour": 1}, 400, "VALIDATION_ERROR", "colour"},
+		"blank name":               {object{"name": " "}, 400, "VALIDATION_ERROR", "name"},
+		"unknown traceset":         {object{"activeTraceset": object{"id": events.NewID(events.TracesetPrefix)}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
+		"malformed traceset":       {object{"activeTraceset": object{"id": "ts_x"}}, 400, "VALIDATION_ERROR", "activeTraceset.id"},
+		"a malformed parameter":    {object{"globalParameters": object{"SimulationParameters": object{"Mtu": 1}}}, 400, "VALIDATION_ERROR", "globalParameters.SimulationParameters.Mtu must be an object"},
+		"a section of the service": {object{"globalParameters": object{"ComputeConfiguration": object{}}}, 400, "VALIDATION_ERROR", "set by the service"},
+		"a link of another type":   {object{"links": []object{{"type": "nic", "model": "roce-nic-v1", "name": "n", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "links[0].type"},
+		"a duplicate name":         {object{"containers": []object{{"type": "rack", "name": "leaf", "model": "leaf-rack-v1", "version": "1.0.0"}}}, 400, "VALIDATION_ERROR", "'leaf' is taken"},
+		"another topology type":    {object{"topology": object{"type": "mesh", "topologyTiers": 1, "components": []object{}}}, 400, "VALIDATION_ERROR", "topology.type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if message := user.Post(configurations, with(oneRack("x"), c.changes)).Refused(c.status, c.code); !strings.Contains(message, c.message) {
-				t.Errorf("message %q, want one with %q", message, c.message)
+				t.Errorf("got the message %q, want %q in it", message, c.message)
 			}
 		})
 	}
@@ -142,24 +143,24 @@ func TestValidateConfiguration(t *testing.T) {
 	reply := user.Post(path+"/validate", nil, ifMatch(`"1"`)).Want(200)
 	report := reply.Object()
 	if report["valid"] != false || report["status"] != "error" || reply.Header.Get("ETag") != `"1"` {
-		t.Errorf("%s %v", reply.Header.Get("ETag"), report)
+		t.Errorf("got entity tag %s and report %v, want an error in version 1", reply.Header.Get("ETag"), report)
 	}
 	if errs := report["errors"].([]any); len(errs) != 1 || errs[0].(object)["code"] != "TRACESET_REQUIRED" {
-		t.Errorf("errors %v", errs)
+		t.Errorf("got the errors %v, want TRACESET_REQUIRED", errs)
 	}
-	if n := len(report["info"].([]any)); n != 2 { // the spare NIC, and the note
-		t.Errorf("info %v", report["info"])
+	if n := len(report["info"].([]any)); n != 2 { // the unreachable NIC, and the closing note
+		t.Errorf("got the info %v, want 2 findings", report["info"])
 	}
 	if c := user.Get(path).Want(200).Object(); c["status"] != "invalid" || c["version"] != 1.0 {
-		t.Errorf("status %v, version %v", c["status"], c["version"])
+		t.Errorf("got status %v and version %v, want invalid and 1", c["status"], c["version"])
 	}
 	user.Post(path+"/validate", nil, key("k")).Want(200)
 	user.Post(path+"/validate", nil, key("k")).Want(200)
 	user.Post(path+"/validate", nil, ifMatch(`"2"`)).Refused(412, "PRECONDITION_FAILED")
 
-	valid := runnable(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
+	valid := newValidConfiguration(t, user, events.DefaultWorkspace, workload(8, phase("allReduce", "", 1024)))
 	if c := user.Get(configurations + "/" + valid).Want(200).Object(); c["status"] != "validated" {
-		t.Errorf("status %v", c["status"])
+		t.Errorf("got the status %v, want validated", c["status"])
 	}
 	user.Post(configurations+"/config_x/validate", nil).Refused(400, "VALIDATION_ERROR")
 	user.Post(configurations+"/"+events.NewID(events.ConfigurationPrefix)+"/validate", nil).Refused(404, "NOT_FOUND")

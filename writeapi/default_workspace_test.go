@@ -8,9 +8,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestTheDefaultWorkspace is readable by the whole account. A run in it can be
-// terminated and deleted by the user who started it, or with a token that names the
-// workspace.
+// TestTheDefaultWorkspace: the whole account can read the default workspace. Only
+// the user who started a run in it, or a token that names the workspace, can
+// terminate and delete the run.
 func TestTheDefaultWorkspace(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -42,7 +42,8 @@ func TestTheDefaultWorkspace(t *testing.T) {
 }
 
 // TestListsOfAWorkspaceThatIsNotThere: the response does not reveal whether a
-// workspace of another account exists. A workspace of the account needs a member.
+// workspace of another account exists. For a workspace of the own account, the
+// caller must be a member.
 func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -53,7 +54,7 @@ func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 		for _, path := range []string{tracesets, mappingFiles} {
 			for _, workspace := range []string{foreign, events.NewID(events.WorkspacePrefix)} {
 				if items := c.Get(path + "?workspaceId=" + workspace).Want(200).Object()["items"].([]any); len(items) != 0 {
-					t.Errorf("%s lists %v", path, items)
+					t.Errorf("%s lists %v, want nothing", path, items)
 				}
 			}
 		}

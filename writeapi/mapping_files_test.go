@@ -21,8 +21,8 @@ import (
 
 const mappingFiles = "/api/v1/mapping-files"
 
-// straight is a mapping file that places each rank on the server of its number.
-func straight(ranks int) string {
+// identityMapping returns a mapping file that places rank n on server n.
+func identityMapping(ranks int) string {
 	var text strings.Builder
 	text.WriteString("# straight\n")
 	for rank := range ranks {
@@ -31,23 +31,23 @@ func straight(ranks int) string {
 	return text.String()
 }
 
-// shelf puts mapping files where no upload has been.
-type shelf struct {
+// recorder creates mapping files without an upload.
+type recorder struct {
 	t        *testing.T
 	commands *handle.Handler
 	store    *objects.Store
 }
 
-func newShelf(t *testing.T, p *servicetest.Program) shelf {
+func newRecorder(t *testing.T, p *servicetest.Program) recorder {
 	t.Helper()
-	return shelf{t, p.Beside(t).Commands, objects.New(objects.Config{
+	return recorder{t, p.Beside(t).Commands, objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
 		AccessKey: p.Config.S3AccessKey, SecretKey: p.Config.S3SecretKey,
 	})}
 }
 
-// put stores a mapping file and records it.
-func (s shelf) put(account, workspace, name, content string) string {
+// record stores a mapping file and records it.
+func (s recorder) record(account, workspace, name, content string) string {
 	s.t.Helper()
 	file, err := mapping.Parse(strings.NewReader(content))
 	if err != nil {
@@ -75,18 +75,19 @@ func (s shelf) put(account, workspace, name, content string) string {
 	return id
 }
 
-// Source: document 2, completions 1.4, 6.6.
+// A list has the live mapping files of one workspace, newest first (document 2,
+// completions 1.4, 6.6).
 func TestListMappingFiles(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
-	user, files := p.User(t, account), newShelf(t, p)
+	user, files := p.User(t, account), newRecorder(t, p)
 	own := newWorkspace(t, p.Service(t, account), "own")
 	list := func(c *servicetest.Client, query string) servicetest.Reply { return c.Get(mappingFiles + "?" + query) }
 
 	var newest []string
 	for i := range 5 {
-		newest = append([]string{files.put(account, own, fmt.Sprintf("m%d.txt", i), straight(i+1))}, newest...)
+		newest = append([]string{files.record(account, own, fmt.Sprintf("m%d.txt", i), identityMapping(i+1))}, newest...)
 	}
 	user.Delete(mappingFiles + "/" + newest[1]).Want(204)
 	newest = append(newest[:1], newest[2:]...)
@@ -131,23 +132,23 @@ func TestListMappingFiles(t *testing.T) {
 	user.Get(mappingFiles+"/"+newest[0]).Refused(404, "NOT_FOUND")
 }
 
-func TestMappingFileLife(t *testing.T) {
+func TestReadAndDeleteAMappingFile(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	own := newWorkspace(t, p.Service(t, account), "own")
 	const content = "0 0 7 0 # first\n1 1 7 1\n@\n7 3600 250 5.5" // no line end
-	id := newShelf(t, p).put(account, own, "two.txt", content)
+	id := newRecorder(t, p).record(account, own, "two.txt", content)
 	path := mappingFiles + "/" + id
 
 	reply := user.Get(path).Want(200)
 	m := reply.Object()
 	if tag := reply.Header.Get("ETag"); tag != `"0"` || m["etag"] != tag {
-		t.Errorf("ETag %s, etag %v", tag, m["etag"])
+		t.Errorf("got the ETag header %s and the member %v, want \"0\"", tag, m["etag"])
 	}
 	if hash, _ := m["hash"].(string); !strings.HasPrefix(hash, "crc64nvme:") {
-		t.Errorf("hash %v", m["hash"])
+		t.Errorf("got the hash %v, want one of crc64nvme", m["hash"])
 	}
 	delete(m, "createdAt")
 	delete(m, "hash")
@@ -165,7 +166,7 @@ func TestMappingFileLife(t *testing.T) {
 	}
 	defer served.Body.Close()
 	if bytes, err := io.ReadAll(served.Body); err != nil || string(bytes) != content {
-		t.Errorf("%q, %v", bytes, err)
+		t.Errorf("downloaded %q, %v, want the content", bytes, err)
 	}
 
 	unknown := mappingFiles + "/" + events.NewID(events.MappingFilePrefix)
@@ -177,7 +178,7 @@ func TestMappingFileLife(t *testing.T) {
 	} {
 		send(user, unknown).Refused(404, "NOT_FOUND")
 		if r := send(user, mappingFiles+"/mapfile_x"); r.Status != 404 && r.Status != 400 {
-			t.Errorf("a malformed id: %d %s", r.Status, r.Body)
+			t.Errorf("malformed id: got %d %s, want 400 or 404", r.Status, r.Body)
 		}
 		send(stranger, path).Refused(404, "NOT_FOUND")
 		send(outsider, path).Refused(403, "FORBIDDEN")

@@ -7,19 +7,19 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestTheAnswerToAPromotionIsItsOwn, also when another client promotes further
-// as soon as that can be done.
+// TestTheAnswerToAPromotionIsItsOwn: the response shows the scope of this promotion, even
+// if another client promotes the traceset further right after it.
 func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	const rounds = 16
 	for range rounds {
-		path := tracesets + "/" + stored(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
+		path := tracesets + "/" + storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil) + "/promote"
 		further := make(chan servicetest.Reply, 1)
 		go func() {
 			for {
 				r := user.Post(path, object{"target": "public"})
-				if r.Status != 412 { // the account does not see it yet
+				if r.Status != 412 { // 412 until the traceset is promoted to the account
 					further <- r
 					return
 				}
@@ -27,10 +27,10 @@ func TestTheAnswerToAPromotionIsItsOwn(t *testing.T) {
 		}()
 		own := user.Post(path, object{"workloadMetadata": object{"workloadFamily": "ring"}}).Want(200).Object()
 		if own["scope"] != "tenant" || own["promotionApplied"] != true {
-			t.Errorf("a promotion to the account is answered with %v", own)
+			t.Errorf("promotion to the account: got %v, want the scope tenant, applied", own)
 		}
 		if r := testwait.Receive(t, further, "the further promotion"); r.Status != 200 || r.Object()["scope"] != "public" {
-			t.Errorf("a promotion to everyone is answered with %d %s", r.Status, r.Body)
+			t.Errorf("promotion to the public: got %d %s, want the scope public", r.Status, r.Body)
 		}
 	}
 }

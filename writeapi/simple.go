@@ -16,7 +16,7 @@ import (
 	"netsim/simulator/design"
 )
 
-// The bound on the simulated time of a simple submission (completions.md
+// The limit of the simulated time of a simple submission (completions.md
 // section 4.3).
 const (
 	simpleRunTime     = time.Hour
@@ -46,7 +46,7 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 		return nil, err
 	}
 	if err := a.Unfold(ctx, w.stream, requested); err != nil {
-		return nil, fault.Unknown(err) // the simulation is a fact; a repetition finds it
+		return nil, fault.Unknown(err) // the simulation is recorded, and a repetition completes it
 	}
 	return accepted(w.stream, r.Body, simple), nil
 }
@@ -71,13 +71,14 @@ func (a *API) simpleRequest(w write, simple blueprint.Simple, name string) (even
 	}, nil
 }
 
-// simpleName returns the name of a submission without one.
+// simpleName returns the default name of a submission.
 func simpleName(simulation string, s blueprint.Simple) string {
 	return fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(s.Groups[0].Phases[0].OperationType),
 		collective.Ranks(s.Groups), simulation[len(simulation)-8:])
 }
 
-// accepted returns the submission with its algorithms resolved.
+// accepted returns the response to a submission: its workload with the chosen
+// algorithms.
 func accepted(simulation string, body *api.SimpleSubmission, simple blueprint.Simple) api.SubmitSimpleResponseObject {
 	answer := api.SimpleAccepted{
 		SimulationID: simulation, Status: api.SimpleAcceptedStatusAccepted, Mode: api.SimpleAcceptedModeParallel,

@@ -41,7 +41,7 @@ func TestSubmitSimple(t *testing.T) {
 	got := reply.Object()
 	id := got["simulationId"].(string)
 	if reply.Header.Get("Location") != simulations+"/"+id {
-		t.Errorf("Location %s", reply.Header.Get("Location"))
+		t.Errorf("got the Location %s, want that of the simulation", reply.Header.Get("Location"))
 	}
 	want := object{"simulationId": id, "status": "accepted", "mode": "sequential", "workload": object{
 		"ranks": 64.0, "phases": []any{
@@ -52,26 +52,26 @@ func TestSubmitSimple(t *testing.T) {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 
-	// What it made is there when the answer is: the simulation, and a validated
-	// configuration with its traceset.
+	// When the response arrives, the simulation and its validated configuration with
+	// a traceset exist.
 	s := user.Get(simulations + "/" + id).Want(200).Object()
 	if s["workspaceId"] != events.DefaultWorkspace || s["configurationVersion"] != 1.0 ||
 		s["name"] != fmt.Sprintf("simple-allreduce-64-%s", id[len(id)-8:]) || s["status"] == "accepted" || s["status"] == "validating" {
-		t.Errorf("simulation %v", s)
+		t.Errorf("got the simulation %v", s)
 	}
 	if want := events.DerivedID(events.ConfigurationPrefix, id); s["configurationId"] != want {
 		t.Errorf("configuration %v, want %s", s["configurationId"], want)
 	}
 	c := user.Get(configurations + "/" + s["configurationId"].(string)).Want(200).Object()
 	if c["status"] != "validated" || c["name"] != s["name"] || c["activeTraceset"] == nil {
-		t.Errorf("configuration %v", c)
+		t.Errorf("got the configuration %v, want it validated with a traceset", c)
 	}
 
 	// The same workload of the same account has the same traceset.
 	again := user.Post(simple, workload(64, phase("allReduce", "ring", 1<<20), phase("broadcast", "sequential", 1000))).Want(202).Object()
 	twin := user.Get(configurations + "/" + events.DerivedID(events.ConfigurationPrefix, again["simulationId"].(string))).Want(200).Object()
 	if diff := cmp.Diff(c["activeTraceset"], twin["activeTraceset"]); diff != "" {
-		t.Errorf("tracesets differ:\n%s", diff)
+		t.Errorf("the same workload has another traceset (-first +second):\n%s", diff)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestSubmitSimpleGroups(t *testing.T) {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 	if s := user.Get(simulations + "/" + got["simulationId"].(string)).Want(200).Object(); s["name"] != "parts*of-a_run" {
-		t.Errorf("name %v", s["name"])
+		t.Errorf("got the name %v, want the one in the request", s["name"])
 	}
 }
 
@@ -99,21 +99,21 @@ func TestSubmitSimpleOnce(t *testing.T) {
 	body := workload(8, phase("allReduce", "", 1024))
 	first := user.Post(simple, body, key("k")).Want(202).Object()
 	if diff := cmp.Diff(first, user.Post(simple, body, key("k")).Want(202).Object()); diff != "" {
-		t.Errorf("a repetition is answered otherwise:\n%s", diff)
+		t.Errorf("the repetition gets another response (-first +second):\n%s", diff)
 	}
 	user.Post(simple, workload(16, phase("allReduce", "", 1024)), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
-	// JSON has one type of numbers: 8.0 is the integer 8, and the same request.
+	// JSON has one number type, so 8.0 is 8, and the request is the same.
 	same := []byte(`{"workload":{"ranks":8.0,"phases":[{"operationType":"allReduce","dataSize":1.024e3}]}}`)
 	if diff := cmp.Diff(first, user.Post(simple, same, key("k")).Want(202).Object()); diff != "" {
-		t.Errorf("numbers written otherwise are answered otherwise:\n%s", diff)
+		t.Errorf("other notations of the same numbers get another response (-first +second):\n%s", diff)
 	}
 	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 1 {
-		t.Errorf("%d simulations, want 1", len(list))
+		t.Errorf("got %d simulations, want 1", len(list))
 	}
 }
 
-// TestSimpleRefusals: submitting and previewing refuse the same requests in the
-// same words (completions 4.1).
+// TestSimpleRefusals: submit and preview refuse the same requests with the same
+// messages (completions 4.1).
 func TestSimpleRefusals(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -152,6 +152,6 @@ func TestSimpleRefusals(t *testing.T) {
 	p.Bearer(t, "").Post(simple, workload(8, ring)).Refused(401, "UNAUTHORIZED")
 	p.Client(t, devissuer.Options{Service: true, Account: "*"}).Post(simple, workload(8, ring)).Refused(403, "FORBIDDEN")
 	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 0 {
-		t.Errorf("a refusal or a preview left %v", list)
+		t.Errorf("refusals and previews created %v, want nothing", list)
 	}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // TerminateSimulation implements POST /simulations/{sim_id}/terminate, by the
-// table of completions.md section 5.4. The built-in engine stops on the
-// event. A remote engine is asked first, except in a deleted workspace, where the
-// worker notifies it.
+// table of completions.md section 5.4. The built-in engine stops because of the
+// event. A remote engine is asked before the event is recorded. If the workspace
+// is deleted, the worker notifies the remote engine afterwards.
 func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulationRequestObject) (api.TerminateSimulationResponseObject, error) {
 	w, err := change(ctx, "TerminateSimulation", r.SimID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -48,8 +48,8 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	return api.TerminateSimulation200JSONResponse(s), nil
 }
 
-// agreed asks the remote engine of a run to stop it; false is a refusal. It does
-// not ask when the command has run before, or would be refused.
+// agreed asks the remote engine to stop a run, and reports whether the engine
+// agreed. It does not ask if the command has run before or would be refused.
 func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, terminate commands.TerminateSimulation) (bool, error) {
 	done, err := a.repeated(ctx, w)
 	if err != nil || done {
@@ -74,8 +74,8 @@ func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, termi
 	return false, fault.New(passedOn(status), "the engine of simulation %s answers with status %d", terminate.ID, status)
 }
 
-// passedOn returns the code of an engine's failure: that of its HTTP status, if
-// section 1.3 has one.
+// passedOn returns the code for an engine's HTTP status: the corresponding code if
+// completions.md section 1.3 has one, otherwise BadGateway.
 func passedOn(status int) fault.Code {
 	switch status {
 	case 500:
@@ -90,8 +90,8 @@ func passedOn(status int) fault.Code {
 	return fault.BadGateway
 }
 
-// stopDispatched responds for a simulation whose workspace is deleted: in every
-// state there is nothing left to do and nothing to show.
+// stopDispatched returns the response for a simulation whose workspace is deleted:
+// 202, whatever the state of the simulation.
 func stopDispatched(err error) (api.TerminateSimulationResponseObject, error) {
 	switch fault.CodeOf(err) {
 	case fault.Conflict, fault.NotFound, fault.Validation, fault.NotImplemented:

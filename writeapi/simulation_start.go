@@ -39,9 +39,9 @@ func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestO
 	}}, nil
 }
 
-// asRequested returns the simulation in the state right after its request. Its
-// state may be a later one by now, above all after a repetition, which gets the
-// first response again.
+// asRequested returns the simulation in the state right after its request. The
+// simulation may have progressed since, but a repetition must get the first
+// response again.
 func asRequested(s api.Simulation) api.Simulation {
 	return api.Simulation{
 		ID: s.ID, WorkspaceID: s.WorkspaceID,
@@ -51,7 +51,7 @@ func asRequested(s api.Simulation) api.Simulation {
 	}
 }
 
-// readStart reads a start without its references to other resources.
+// readStart reads a start request, except its references to other resources.
 func readStart(body *api.SimulationStart) (events.SimulationRequested, error) {
 	duration, err := units.ParseDuration(body.Duration)
 	if err != nil {
@@ -78,7 +78,7 @@ func readStart(body *api.SimulationStart) (events.SimulationRequested, error) {
 	return requested, nil
 }
 
-// start checks the resources that the request names, and then the credit.
+// start checks the resources that the request names, and requests the simulation.
 func (a *API) start(ctx context.Context, w write, requested events.SimulationRequested, body *api.SimulationStart) error {
 	newest, err := a.Configurations.AdmitConfiguration(ctx, body.ConfigurationID)
 	if err != nil {
@@ -120,8 +120,9 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 	return a.request(ctx, w, requested)
 }
 
-// request checks the quotas, holds the credit and then requests the simulation. If
-// this process dies in between, the credit is released some minutes later.
+// request checks the quotas, reserves the credit and then requests the simulation.
+// If the process ends before the request, the credit is released some minutes
+// later.
 func (a *API) request(ctx context.Context, w write, requested events.SimulationRequested) error {
 	if err := a.Quotas.AdmitRun(ctx, requested.AccountID); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"netsim/internal/testwait"
 )
 
-// funded is an account of the test's own with credit.
+// funded returns a new account with credit.
 func funded(t *testing.T, p *servicetest.Program) string {
 	t.Helper()
 	account := servicetest.NewAccount()
@@ -27,8 +27,8 @@ func submit(t *testing.T, c *servicetest.Client, body object) string {
 	return c.Post(simple, body).Want(202).Object()["simulationId"].(string)
 }
 
-// reaches waits until the simulation has one of the statuses.
-func reaches(c *servicetest.Client, id string, statuses ...string) object {
+// awaitStatus waits until the simulation has one of the statuses, and returns it.
+func awaitStatus(c *servicetest.Client, id string, statuses ...string) object {
 	return c.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		s, _ := r.Object()["status"].(string)
 		for _, want := range statuses {
@@ -40,7 +40,7 @@ func reaches(c *servicetest.Client, id string, statuses ...string) object {
 	}).Object()
 }
 
-// long is a workload that runs for as long as a test may take.
+// long returns a workload whose simulation takes longer than any test.
 func long() object {
 	phases := make([]object, 1000)
 	for i := range phases {
@@ -71,19 +71,19 @@ func TestStartSimulation(t *testing.T) {
 	id := s["id"].(string)
 	if reply.Header.Get("Location") != simulations+"/"+id || s["workspaceId"] != events.DefaultWorkspace ||
 		s["configurationId"] != configuration || s["configurationVersion"] != 1.0 || s["name"] != "again" {
-		t.Errorf("%s %v", reply.Header.Get("Location"), s)
+		t.Errorf("got Location %s and simulation %v", reply.Header.Get("Location"), s)
 	}
 	if s["status"] != "validating" {
-		t.Errorf("status %v", s["status"])
+		t.Errorf("got the status %v, want validating", s["status"])
 	}
 	user.Post(simulations, start(nil), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
-	done := reaches(user, id, "completed", "failed", "invalid")
+	done := awaitStatus(user, id, "completed", "failed", "invalid")
 	if done["status"] != "completed" || done["metrics"] == nil || done["startedAt"] == nil || done["completedAt"] == nil {
-		t.Errorf("it ended as %v", done)
+		t.Errorf("got %v in the end, want completed with metrics", done)
 	}
 	again := user.Post(simulations, start(object{"checkpointing": object{"enabled": true}}), key("k")).Want(201).Object()
 	if diff := cmp.Diff(s, again); diff != "" {
-		t.Errorf("a repetition is answered otherwise:\n%s", diff)
+		t.Errorf("the repetition gets another response (-first +second):\n%s", diff)
 	}
 	user.Post(simulations, start(object{"configurationVersion": 1, "workspaceId": events.DefaultWorkspace, "duration": "PT1H30M"})).Want(201)
 
@@ -101,21 +101,21 @@ func TestStartSimulation(t *testing.T) {
 		"unknown workspace":           {object{"workspaceId": events.NewID(events.WorkspacePrefix)}, 404, "NOT_FOUND"},
 		"another workspace":           {object{"workspaceId": elsewhere}, 400, "VALIDATION_ERROR"},
 		"no duration":                 {object{"duration": nil}, 400, "VALIDATION_ERROR"},
-		"no time":                     {object{"duration": "0s"}, 400, "VALIDATION_ERROR"},
+		"zero duration":               {object{"duration": "0s"}, 400, "VALIDATION_ERROR"},
 		"too long":                    {object{"duration": "25h"}, 400, "VALIDATION_ERROR"},
 		"not a duration":              {object{"duration": "soon"}, 400, "VALIDATION_ERROR"},
 		"malformed name":              {object{"name": "a b"}, 400, "VALIDATION_ERROR"},
 		"unknown member":              {object{"colour": "red"}, 400, "VALIDATION_ERROR"},
-		"checkpoints without a say":   {object{"checkpointing": object{}}, 400, "VALIDATION_ERROR"},
+		"checkpoints without enabled": {object{"checkpointing": object{}}, 400, "VALIDATION_ERROR"},
 		"checkpoints too often":       {object{"checkpointing": object{"enabled": true, "interval": "9s"}}, 400, "VALIDATION_ERROR"},
-		"checkpoints of odd interval": {object{"checkpointing": object{"enabled": true, "interval": "x"}}, 400, "VALIDATION_ERROR"},
+		"malformed interval":          {object{"checkpointing": object{"enabled": true, "interval": "x"}}, 400, "VALIDATION_ERROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			user.Post(simulations, start(c.changes)).Refused(c.status, c.code)
 		})
 	}
 	if message := user.Post(simulations, start(object{"duration": "0s"})).Refused(400, "VALIDATION_ERROR"); !strings.HasPrefix(message, "duration must") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want one about duration", message)
 	}
 	p.User(t, servicetest.NewAccount()).Post(simulations, start(nil)).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(simulations, start(nil)).Refused(401, "UNAUTHORIZED")
@@ -149,7 +149,7 @@ func TestTerminateSimulation(t *testing.T) {
 	user := p.User(t, account)
 	id := submit(t, user, long())
 	path := simulations + "/" + id + "/terminate"
-	// It has more bytes than the contract's numbers can say.
+	// The workload has more bytes than the largest integer of the contract.
 	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool {
 		progress, _ := r.Object()["progress"].(object)
 		return progress["totalBytes"] == float64(1<<53-1)
@@ -158,22 +158,22 @@ func TestTerminateSimulation(t *testing.T) {
 	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
 	user.Delete(simulations+"/"+id).Refused(409, "CONFLICT")
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want terminated", s)
 	}
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
-		t.Errorf("repeated: %v", s)
+		t.Errorf("repetition: got %v, want terminated", s)
 	}
 	user.Post(path, nil).Refused(409, "CONFLICT")
 	user.Post(simulations+"/sim_x/terminate", nil).Refused(400, "VALIDATION_ERROR")
 	user.Post(simulations+"/"+events.NewID(events.SimulationPrefix)+"/terminate", nil).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Post(path, nil).Refused(401, "UNAUTHORIZED")
-	// What was simulated up to the stop is published.
+	// The results up to the termination are published.
 	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if packets := results["summary"].(object)["totalPackets"]; packets != 0.0 && results["duration"] == "0ns" {
-		t.Errorf("%v packets in no time: %v", packets, results)
+		t.Errorf("got %v packets in no simulated time: %v", packets, results)
 	}
-	if m, told := user.Get(simulations + "/" + id).Object()["metrics"].(object); told != (results["duration"] != "0ns") || told && m["simulatedTime"] != results["duration"] {
-		t.Errorf("metrics %v, results %v", m, results["duration"])
+	if m, present := user.Get(simulations + "/" + id).Object()["metrics"].(object); present != (results["duration"] != "0ns") || present && m["simulatedTime"] != results["duration"] {
+		t.Errorf("got metrics %v, want the simulated time %v of the results, if any", m, results["duration"])
 	}
 }
 
@@ -183,15 +183,15 @@ func TestTerminateInADeletedWorkspace(t *testing.T) {
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "closing")
-	configuration := runnable(t, user, workspace, long())
+	configuration := newValidConfiguration(t, user, workspace, long())
 	id := user.Post(simulations, object{"configurationId": configuration, "name": "orphan", "duration": "24h"}).Want(201).Object()["id"].(string)
-	reaches(user, id, "running")
+	awaitStatus(user, id, "running")
 	service.Delete(workspaces + "/" + workspace).Want(202)
 
 	user.Get(simulations+"/"+id).Refused(404, "NOT_FOUND")
 	path := simulations + "/" + id + "/terminate"
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
-		t.Errorf("a body: %s", reply.Body)
+		t.Errorf("got the body %s, want none", reply.Body)
 	}
 	user.Post(path, nil).Want(202)
 	p.User(t, servicetest.NewAccount()).Post(path, nil).Refused(404, "NOT_FOUND")
@@ -203,11 +203,11 @@ func TestDeleteSimulation(t *testing.T) {
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, workload(8, phase("allReduce", "", 1024)))
 	path := simulations + "/" + id
-	reaches(user, id, "completed")
+	awaitStatus(user, id, "completed")
 
 	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := user.Delete(path, key("k")).Want(200).Object(); got["id"] != id || got["status"] != "deleting" || got["message"] == "" {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want the status deleting", got)
 	}
 	user.Delete(path, key("k")).Want(200)
 	for _, gone := range []servicetest.Reply{
@@ -217,15 +217,15 @@ func TestDeleteSimulation(t *testing.T) {
 		gone.Refused(404, "NOT_FOUND")
 	}
 	if list := user.Get(simulations).Want(200).Object()["simulations"].([]any); len(list) != 0 {
-		t.Errorf("it is still listed: %v", list)
+		t.Errorf("the list still has %v", list)
 	}
 	user.Delete(simulations+"/sim_x").Refused(400, "VALIDATION_ERROR")
 	user.Delete(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
 }
 
-// Of 1,000 starts that race on two nodes, those begin whose hour is covered by
-// what is neither spent nor held, the last by what is left of it. The others
-// are refused and leave nothing behind.
+// Of 1,000 concurrent starts on two nodes, as many succeed as the account has
+// credit for, counting one hour each; the last one may use the remainder. The
+// others are refused and create nothing.
 func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 	t.Parallel()
 	withoutWorker := func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} }
@@ -249,16 +249,16 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 			statuses <- node.User(t, account).Post(simple, workload(8, phase("allReduce", "", 1024))).Status
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the requests")
 	close(statuses)
 	counts := map[int]int{}
 	for s := range statuses {
 		counts[s]++
 	}
 	if diff := cmp.Diff(map[int]int{202: 10, 402: racing - 10}, counts); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
+		t.Errorf("statuses (-want +got):\n%s", diff)
 	}
 	if n := len(one.User(t, account).Get(simulations).Want(200).Object()["simulations"].([]any)); n != 10 {
-		t.Errorf("%d simulations were requested", n)
+		t.Errorf("%d simulations were requested, want 10", n)
 	}
 }

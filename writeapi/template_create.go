@@ -14,10 +14,10 @@ import (
 
 // Templates reads templates.
 type Templates interface {
-	// AdmitTemplate returns a template that the caller sees.
+	// AdmitTemplate returns a template that the caller may see.
 	AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error)
-	// AdmitTemplateDeletion returns NotFound unless the caller sees the template,
-	// Forbidden unless the caller's account made it.
+	// AdmitTemplateDeletion returns NotFound unless the caller may see the template,
+	// and Forbidden unless it belongs to the caller's account.
 	AdmitTemplateDeletion(ctx context.Context, id string) error
 	// TemplateAfter returns the template after a change at a time.
 	TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error)
@@ -62,8 +62,8 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	}}, nil
 }
 
-// templateAfter returns a template and its entity tag: as it was made, or as it is
-// now for a repetition.
+// templateAfter returns a template and its entity tag: the state after the command,
+// or the current state for a repetition.
 func (a *API) templateAfter(ctx context.Context, id string, result handle.Result) (api.Template, string, error) {
 	made, ok := result.State.(*commands.Configuration)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"netsim/events"
 )
 
-// DeleteTemplate implements DELETE /templates/{template_id}. What was cloned
-// from it stays.
+// DeleteTemplate implements DELETE /templates/{template_id}. Clones of the
+// template are not deleted.
 func (a *API) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObject) (api.DeleteTemplateResponseObject, error) {
 	w, err := change(ctx, "DeleteTemplate", r.TemplateID, r.Params.IdempotencyKey, nil)
 	if err != nil {

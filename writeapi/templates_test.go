@@ -19,7 +19,7 @@ import (
 
 const templates = "/api/v1/templates"
 
-// aTemplate is a template of one rack.
+// aTemplate returns a public template of one rack.
 func aTemplate(name string) object {
 	body := oneRack(name)
 	body["visibility"] = "public"
@@ -27,7 +27,7 @@ func aTemplate(name string) object {
 	return body
 }
 
-// document is what a configuration's copy has in common with it.
+// document returns the members that a configuration and its clone have in common.
 func document(c object) object {
 	d := object{}
 	for _, member := range []string{"components", "containers", "applications", "links", "topology", "globalParameters"} {
@@ -45,36 +45,36 @@ func TestCreateTemplate(t *testing.T) {
 	template := made.Object()
 	id := template["id"].(string)
 	if made.Header.Get("Location") != templates+"/"+id || made.Header.Get("ETag") != `"1"` {
-		t.Errorf("headers %v", made.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", made.Header)
 	}
 	if template["name"] != "one rack" || template["category"] != "what-if" || template["description"] != "Eight servers on one switch" {
-		t.Errorf("%v", template)
+		t.Errorf("got the template %v", template)
 	}
 	c := template["configuration"].(object)
 	if c["id"] != id || c["workspaceId"] != events.TemplateWorkspace || c["status"] != "draft" || c["version"] != 1.0 || c["activeTraceset"] != nil {
-		t.Errorf("%v", c)
+		t.Errorf("got the configuration %v, want draft 1 in the template workspace", c)
 	}
 
 	stranger := p.User(t, servicetest.NewAccount())
 	if diff := gocmp.Diff(template, stranger.Get(templates+"/"+id).Want(200).Object()); diff != "" {
-		t.Errorf("another account reads another template:\n%s", diff)
+		t.Errorf("another account reads a different template (-created +read):\n%s", diff)
 	}
 	again := user.Post(templates, aTemplate("one rack"), key("k")).Want(201).Object()
 	if diff := gocmp.Diff(template, again); diff != "" {
-		t.Errorf("a repetition is answered otherwise:\n%s", diff)
+		t.Errorf("the repetition gets another response (-first +second):\n%s", diff)
 	}
 	user.Post(templates, aTemplate("another"), key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 
-	// It is a configuration that can be validated and not changed.
+	// A template is a configuration that can be validated but not changed.
 	if report := stranger.Post(configurations+"/"+id+"/validate", nil).Want(200).Object(); report["status"] != "error" {
-		t.Errorf("valid without a traceset: %v", report)
+		t.Errorf("got the report %v, want an error because there is no traceset", report)
 	}
 	user.Delete(configurations+"/"+id).Refused(400, "VALIDATION_ERROR")
 	user.Post(simulations, object{"configurationId": id, "name": "x", "duration": "1s"}).Refused(400, "VALIDATION_ERROR")
 }
 
-// TestTemplatesAreTheAccountsUnlessPublic: another account sees one that is not
-// public nowhere, and deletes none.
+// TestTemplatesAreTheAccountsUnlessPublic: another account sees only public
+// templates, and can delete none.
 func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -115,7 +115,7 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	}
 	first := stranger.Get(templates + "?limit=1").Want(200).Object()["templates"].([]any)[0].(object)
 	if first["visibility"] != "public" {
-		t.Errorf("the list begins with %v", first)
+		t.Errorf("got %v first in the list, want a public template", first)
 	}
 	stranger.Delete(templates+"/"+first["id"].(string)).Refused(403, "FORBIDDEN") // built in
 	stranger.Delete(templates+"/"+open).Refused(403, "FORBIDDEN")
@@ -132,8 +132,8 @@ func TestTemplatesAreTheAccountsUnlessPublic(t *testing.T) {
 	}
 }
 
-// TestATemplateIsAnsweredAsItWasMade, also when others have given a verdict on
-// it, or deleted it, while its making was answered.
+// TestATemplateIsAnsweredAsItWasMade: the response shows the template as it was created,
+// even if other clients validate or delete it in the meantime.
 func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -160,13 +160,13 @@ func TestATemplateIsAnsweredAsItWasMade(t *testing.T) {
 		}
 		got := reply.Want(201).Object()
 		if c := got["configuration"].(object); got["name"] != name || c["status"] != "draft" || reply.Header.Get("ETag") != `"1"` {
-			t.Errorf("%s is answered as %s", name, reply.Body)
+			t.Errorf("%s: got %s, want draft 1", name, reply.Body)
 		}
 	}
 }
 
-// TestATemplateThatWasDeletedIsNotMadeAgain: the key of a template that has
-// been deleted stays that of the template.
+// TestATemplateThatWasDeletedIsNotMadeAgain: repeating the request that created a
+// deleted template reports that the template is missing.
 func TestATemplateThatWasDeletedIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -192,7 +192,7 @@ func TestCreateEmptyTemplate(t *testing.T) {
 	}
 	got := document(c)
 	if got["globalParameters"] == nil {
-		t.Error("the global parameters are not filled in")
+		t.Error("got no global parameters, want the defaults")
 	}
 	delete(got, "globalParameters")
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -225,7 +225,7 @@ func TestTemplateRefusals(t *testing.T) {
 			t.Parallel()
 			user := p.User(t, servicetest.NewAccount())
 			if message := user.Post(templates, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-				t.Errorf("message %q, want one with %q", message, c.want)
+				t.Errorf("got the message %q, want %q in it", message, c.want)
 			}
 		})
 	}
@@ -247,28 +247,28 @@ func TestCloneTemplate(t *testing.T) {
 	made := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201)
 	copied := made.Object()
 	if made.Header.Get("Location") != configurations+"/"+copied["id"].(string) || made.Header.Get("ETag") != `"1"` {
-		t.Errorf("headers %v", made.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", made.Header)
 	}
 	if copied["name"] != "copy" || copied["workspaceId"] != workspace || copied["status"] != "draft" ||
 		copied["version"] != 1.0 || copied["parentConfigurationId"] != id || copied["id"] == id {
-		t.Errorf("%v", copied)
+		t.Errorf("got %v, want draft 1 in the requested workspace", copied)
 	}
 	original := user.Get(configurations + "/" + id).Want(200).Object()
 	if diff := gocmp.Diff(document(original), document(copied)); diff != "" || original["componentCount"] != copied["componentCount"] {
-		t.Errorf("the document is another one, %v instead of %v components:\n%s", copied["componentCount"], original["componentCount"], diff)
+		t.Errorf("got %v components, want %v; document (-original +clone):\n%s", copied["componentCount"], original["componentCount"], diff)
 	}
 	if again := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); again["id"] != copied["id"] {
-		t.Error("one key made two configurations")
+		t.Error("the repetition made another configuration")
 	}
 	user.Post(path, object{"name": "other", "workspaceId": workspace}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	other := user.Post(templates, aTemplate("original")).Want(201).Object()["id"].(string)
 	if elsewhere := user.Post(templates+"/"+other+"/clone", object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); elsewhere["id"] == copied["id"] {
-		t.Error("a key of one template is that of another")
+		t.Error("the same key on another template returned the first clone")
 	}
 	if plain := user.Post(path, object{"name": "copy"}).Want(201).Object(); plain["workspaceId"] != events.DefaultWorkspace {
-		t.Errorf("without a workspace it is in %v", plain["workspaceId"])
+		t.Errorf("got the workspace %v, want the default one", plain["workspaceId"])
 	}
-	// The copy is its owner's alone, and can be changed.
+	// The clone belongs only to its account, and can be changed.
 	p.User(t, servicetest.NewAccount()).Get(configurations+"/"+copied["id"].(string)).Refused(404, "NOT_FOUND")
 	user.Delete(configurations + "/" + copied["id"].(string)).Want(204)
 	user.Get(templates + "/" + id).Want(200)
@@ -297,7 +297,7 @@ func TestCloneTemplateRefusals(t *testing.T) {
 		"the template workspace": {object{"name": "x", "workspaceId": events.TemplateWorkspace}, "template workspace"},
 	} {
 		if message := user.Post(path, c.body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, c.want) {
-			t.Errorf("%s: message %q, want one with %q", name, message, c.want)
+			t.Errorf("%s: got the message %q, want %q in it", name, message, c.want)
 		}
 	}
 	user.Post(templates+"/config_x/clone", body).Refused(400, "VALIDATION_ERROR")
@@ -312,8 +312,8 @@ func TestCloneTemplateRefusals(t *testing.T) {
 	user.Post(path, []byte(`{"name":"`+strings.Repeat("x", 9<<20)+`"}`)).Refused(413, "PAYLOAD_TOO_LARGE")
 }
 
-// TestCuratedTemplates: a new account clones each of them, validates it and
-// runs it to the end, and what the templates promise to show can be seen.
+// TestCuratedTemplates: a new account can clone, validate and run every curated
+// template. The simulated times differ as the descriptions of the templates say.
 func TestCuratedTemplates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -328,9 +328,9 @@ func TestCuratedTemplates(t *testing.T) {
 	}
 	took := map[string]time.Duration{}
 	for name, id := range runs {
-		done := reaches(user, id, "completed", "failed", "invalid")
+		done := awaitStatus(user, id, "completed", "failed", "invalid")
 		if done["status"] != "completed" {
-			t.Fatalf("%s ended as %v", name, done)
+			t.Fatalf("%s: got %v in the end, want completed", name, done)
 		}
 		text, _ := done["metrics"].(object)["simulatedTime"].(string)
 		if took[name], err = time.ParseDuration(text); err != nil {
@@ -340,7 +340,7 @@ func TestCuratedTemplates(t *testing.T) {
 	faster := func(names ...string) {
 		for _, pair := range slices.Collect(slices.Chunk(names, 2)) {
 			if took[pair[0]] == 0 || took[pair[0]] >= took[pair[1]] {
-				t.Errorf("%s took %s, %s took %s", pair[0], took[pair[0]], pair[1], took[pair[1]])
+				t.Errorf("%s took %s, want less than %s, which took %s", pair[0], took[pair[0]], pair[1], took[pair[1]])
 			}
 		}
 	}
@@ -349,8 +349,7 @@ func TestCuratedTemplates(t *testing.T) {
 	faster("Leaf-spine, 256 servers, packet spraying", "Leaf-spine, 256 servers")
 }
 
-// startClone clones the template of this name, validates the copy and starts
-// it.
+// startClone clones the template, validates the clone and starts it.
 func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) string {
 	t.Helper()
 	var found struct {
@@ -361,22 +360,22 @@ func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) st
 		return f.Name == c.Name && f.Description == c.Description
 	})
 	if i < 0 {
-		t.Fatalf("%s is not listed: %+v", c.Name, found)
+		t.Fatalf("the template %s is not in the list %+v", c.Name, found)
 	}
 	copied := user.Post(templates+"/"+found.Templates[i].ID+"/clone", object{"name": c.Name}).Want(201).Object()
 	if copied["activeTraceset"].(object)["name"] != c.Workload.Name {
-		t.Errorf("%s has the traceset %v", c.Name, copied["activeTraceset"])
+		t.Errorf("%s: got the traceset %v", c.Name, copied["activeTraceset"])
 	}
 	id := copied["id"].(string)
 	report := user.Post(configurations+"/"+id+"/validate", nil).Want(200).Object()
 	if report["status"] != "valid" {
-		t.Errorf("%s: %v", c.Name, report)
+		t.Errorf("%s: got the report %v, want valid", c.Name, report)
 	}
 	return user.Post(simulations, object{"configurationId": id, "name": "curated", "duration": "10s"}).Want(201).Object()["id"].(string)
 }
 
-// TestPublicTracesets: what a template replays can be attached to any
-// account's own configuration.
+// TestPublicTracesets: every account can attach the traceset of a curated template
+// to a configuration of its own.
 func TestPublicTracesets(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -386,6 +385,6 @@ func TestPublicTracesets(t *testing.T) {
 	traceset := user.Get(templates + "/" + found.Templates[0].ID).Want(200).Object()["configuration"].(object)["activeTraceset"].(object)["id"]
 	mine := user.Post(configurations, with(oneRack("mine"), object{"activeTraceset": object{"id": traceset}})).Want(201).Object()
 	if report := user.Post(configurations+"/"+mine["id"].(string)+"/validate", nil).Want(200).Object(); report["valid"] != true {
-		t.Errorf("%v", report)
+		t.Errorf("got the report %v, want valid", report)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// underway is what an engine does whose runs run for ever.
-func underway(capabilities ...string) scripted.Script {
+// runningEngine returns the script of an engine whose runs never end.
+func runningEngine(capabilities ...string) scripted.Script {
 	return scripted.Script{
 		Capabilities: capabilities,
 		Run:          scripted.Run{State: "running", SimulatedTimeNs: 500, EventsProcessed: 5},
@@ -23,7 +23,7 @@ func underway(capabilities ...string) scripted.Script {
 	}
 }
 
-// withEngine starts a service with one remote engine, whose calls may take
+// withEngine starts a service with one remote engine. A call to it times out after
 // half a second.
 func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Config)) *servicetest.Program {
 	t.Helper()
@@ -36,93 +36,94 @@ func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Confi
 	})
 }
 
-// remotely returns a configuration in the workspace that asks for a remote
-// engine.
-func remotely(t *testing.T, c *servicetest.Client, workspace string) string {
+// newRemoteConfiguration creates a configuration for a remote engine in the
+// workspace.
+func newRemoteConfiguration(t *testing.T, c *servicetest.Client, workspace string) string {
 	t.Helper()
-	id := runnable(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
+	id := newValidConfiguration(t, c, workspace, workload(8, phase("allReduce", "", 1024)))
 	c.Patch(configurations+"/"+id+"/parameters",
 		object{"EngineParameters": object{"Engine": object{"value": "remote", "type": "string"}}}).Want(200)
 	c.Post(configurations+"/"+id+"/validate", nil).Want(200)
 	return id
 }
 
-// running starts a simulation and returns it when an engine has it.
-func running(t *testing.T, c *servicetest.Client, configuration string) string {
+// startRunning starts a simulation, and waits until it runs or cannot run.
+func startRunning(t *testing.T, c *servicetest.Client, configuration string) string {
 	t.Helper()
 	id := c.Post(simulations, object{"configurationId": configuration, "name": "remote", "duration": "1h"}).Want(201).Object()["id"].(string)
-	reaches(c, id, "running", "failed", "invalid")
+	awaitStatus(c, id, "running", "failed", "invalid")
 	return id
 }
 
-// TestTerminateAtARemoteEngine goes through the table of completions 5.4.
+// TestTerminateAtARemoteEngine: each response of the engine has the result in the
+// table of completions 5.4.
 func TestTerminateAtARemoteEngine(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	user := p.User(t, funded(t, p))
-	configuration := remotely(t, user, events.DefaultWorkspace)
+	configuration := newRemoteConfiguration(t, user, events.DefaultWorkspace)
 
-	id := running(t, user, configuration)
+	id := startRunning(t, user, configuration)
 	path := simulations + "/" + id + "/terminate"
 	for name, c := range map[string]struct {
 		answer scripted.Answer
 		status int
 		code   string
 	}{
-		"too late":        {scripted.Answer{Delay: time.Minute}, 503, "SERVICE_UNAVAILABLE"},
+		"no response":     {scripted.Answer{Delay: time.Minute}, 503, "SERVICE_UNAVAILABLE"},
 		"broken":          {scripted.Answer{Status: 500}, 500, "INTERNAL_ERROR"},
 		"not implemented": {scripted.Answer{Status: 501}, 501, "NOT_IMPLEMENTED"},
 		"gateway":         {scripted.Answer{Status: 502}, 502, "BAD_GATEWAY"},
 		"busy":            {scripted.Answer{Status: 503}, 503, "SERVICE_UNAVAILABLE"},
-		"gateway's time":  {scripted.Answer{Status: 504}, 504, "GATEWAY_TIMEOUT"},
+		"gateway timeout": {scripted.Answer{Status: 504}, 504, "GATEWAY_TIMEOUT"},
 		"no storage":      {scripted.Answer{Status: 507}, 502, "BAD_GATEWAY"},
-		"sent elsewhere":  {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
+		"redirect":        {scripted.Answer{Status: 307}, 502, "BAD_GATEWAY"},
 	} {
-		s := underway("terminate")
+		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
 		e.Do(s)
 		t.Run(name, func(t *testing.T) { user.Post(path, nil, key("k")).Refused(c.status, c.code) })
 	}
 	for _, status := range []int{400, 404, 409, 422} {
-		s := underway("terminate")
+		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": {Status: status, Body: `{"error":{"message":"no"}}`}}
 		e.Do(s)
 		if reply := user.Post(path, nil, key("k")).Want(202); len(reply.Body) != 0 {
-			t.Errorf("a body: %s", reply.Body)
+			t.Errorf("got the body %s, want none", reply.Body)
 		}
 	}
 	if s := user.Get(simulations + "/" + id).Want(200).Object(); s["status"] != "running" {
-		t.Fatalf("what failed changed the simulation: %v", s)
+		t.Fatalf("failed terminations changed the simulation: %v", s)
 	}
 
-	e.Do(underway("terminate"))
+	e.Do(runningEngine("terminate"))
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want terminated", s)
 	}
 	asked := len(e.Calls("terminate"))
 	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" {
-		t.Errorf("repeated: %v", s)
+		t.Errorf("repetition: got %v, want terminated", s)
 	}
 	user.Post(path, nil).Refused(409, "CONFLICT")
 	if again := len(e.Calls("terminate")); again != asked {
-		t.Errorf("the engine was asked %d times more", again-asked)
+		t.Errorf("the engine got %d more termination requests, want none", again-asked)
 	}
 	results := user.Eventually(simulations+"/"+id+"/results", func(r servicetest.Reply) bool { return r.Status == 200 }).Object()
 	if files := results["files"].([]any); len(files) != 2 {
-		t.Errorf("%v", files)
+		t.Errorf("got the files %v, want 2", files)
 	}
 }
 
-// TestTerminateTooLate: the run completes while its engine is asked to stop it.
-// The first final event is the one.
+// TestTerminateTooLate: a run that completes while its engine is asked to stop it
+// stays completed.
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e, func(c *service.Config) { c.EngineTimeout = time.Minute })
 	user := p.User(t, funded(t, p))
-	id := running(t, user, remotely(t, user, events.DefaultWorkspace))
-	busy := underway("terminate")
+	id := startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace))
+	busy := runningEngine("terminate")
 	busy.Answers = map[string]scripted.Answer{"terminate": {Delay: time.Minute}}
 	e.Do(busy)
 	answered := make(chan servicetest.Reply, 1)
@@ -130,47 +131,47 @@ func TestTerminateTooLate(t *testing.T) {
 	user.Eventually(simulations+"/"+id, func(servicetest.Reply) bool { return len(e.Calls("terminate")) == 1 })
 	busy.Run.State = "completed"
 	e.Do(busy)
-	reaches(user, id, "completed")
-	e.Do(underway("terminate"))
-	reply := testwait.Receive(t, answered, "the answer")
+	awaitStatus(user, id, "completed")
+	e.Do(runningEngine("terminate"))
+	reply := testwait.Receive(t, answered, "the response")
 	reply.Refused(409, "CONFLICT")
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "completed" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want completed", s)
 	}
 }
 
 func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	user := p.User(t, funded(t, p))
-	configuration := remotely(t, user, events.DefaultWorkspace)
-	id := running(t, user, configuration)
+	configuration := newRemoteConfiguration(t, user, events.DefaultWorkspace)
+	id := startRunning(t, user, configuration)
 
 	e.Kill()
 	reply := user.Post(simulations+"/"+id+"/terminate", nil)
 	reply.Refused(503, "SERVICE_UNAVAILABLE")
 	if reply.Header.Get("Retry-After") == "" {
-		t.Error("it is not said that it may be repeated")
+		t.Error("the response has no Retry-After")
 	}
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "running" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want running", s)
 	}
 	if ready := user.Get("/api/v1/health/ready").Want(200).Object(); ready["status"] != "degraded" {
-		t.Errorf("without its engine the service is %v", ready)
+		t.Errorf("got the readiness %v without the engine, want degraded", ready)
 	}
 
-	e.Restart() // as one that cannot stop runs
-	e.Do(underway())
+	e.Restart() // as an engine that cannot stop runs
+	e.Do(runningEngine())
 	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {
-		t.Errorf("an engine that cannot stop was asked %d times", n)
+		t.Errorf("an engine without the capability got %d termination requests, want none", n)
 	}
 }
 
-// TestTerminateWithoutPlatformLink: such a simulation was begun by another
-// service, and its facts brought here. Nobody here reacts to them.
+// TestTerminateWithoutPlatformLink: a simulation that another service started, and
+// whose facts were imported, cannot be terminated here.
 func TestTerminateWithoutPlatformLink(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
@@ -189,36 +190,36 @@ func TestTerminateWithoutPlatformLink(t *testing.T) {
 	}
 }
 
-// TestTerminateRemotelyInADeletedWorkspace: the stop is dispatched, whatever
-// the engine says.
+// TestTerminateRemotelyInADeletedWorkspace: a termination in a deleted workspace is
+// accepted at once, and the engine is notified afterwards.
 func TestTerminateRemotelyInADeletedWorkspace(t *testing.T) {
 	t.Parallel()
-	e := scripted.Start(t, underway("terminate"))
+	e := scripted.Start(t, runningEngine("terminate"))
 	p := withEngine(t, e)
 	account := funded(t, p)
 	user, service := p.User(t, account), p.Service(t, account)
 	workspace := newWorkspace(t, service, "closing")
-	id := running(t, user, remotely(t, user, workspace))
+	id := startRunning(t, user, newRemoteConfiguration(t, user, workspace))
 	service.Delete(workspaces + "/" + workspace).Want(202)
 	path := simulations + "/" + id + "/terminate"
 	if reply := user.Post(path, nil).Want(202); len(reply.Body) != 0 {
-		t.Errorf("a body: %s", reply.Body)
+		t.Errorf("got the body %s, want none", reply.Body)
 	}
 	user.Eventually(workspaces, func(servicetest.Reply) bool { return len(e.Calls("free")) == 1 })
 	if len(e.Calls("terminate")) == 0 {
-		t.Error("the engine was not told")
+		t.Error("the engine got no termination request")
 	}
 	user.Post(path, nil).Want(202)
 }
 
-// TestStartWithoutAnEngine: a simulation that asks for a remote engine where
-// there is none is invalid.
+// TestStartWithoutAnEngine: without a remote engine, a simulation that needs one
+// becomes invalid.
 func TestStartWithoutAnEngine(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
-	s := reaches(user, running(t, user, remotely(t, user, events.DefaultWorkspace)), "invalid")
+	s := awaitStatus(user, startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace)), "invalid")
 	if s["failureReason"] != "engine remote is not available" {
-		t.Errorf("%v", s)
+		t.Errorf("got %v, want invalid because there is no engine", s)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// ring are the traces of a ring all-reduce of eight ranks, recorded.
+// ring returns the recorded traces of a ring all-reduce of eight ranks, as names
+// and contents.
 func ring(t *testing.T) (files [][2]string) {
 	t.Helper()
 	names, err := filepath.Glob("../simulator/chakra/testdata/ring/*")
@@ -30,7 +31,7 @@ func ring(t *testing.T) (files [][2]string) {
 	return files
 }
 
-// uploadTraceset uploads files and waits until they are read.
+// uploadTraceset uploads files, and waits until their metadata is extracted.
 func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) object {
 	t.Helper()
 	var contents []string
@@ -43,20 +44,20 @@ func uploadTraceset(t *testing.T, c *servicetest.Client, workspace string, files
 	}).Want(200).Object()
 }
 
-// TestUploadedTracesAreRead: from an upload to a configuration that maps its
-// ranks and is valid (completions 6.1, 6.3).
+// TestUploadedTracesAreRead: uploaded traces become a traceset that can be attached
+// to a configuration and mapped to its servers (completions 6.1, 6.3).
 func TestUploadedTracesAreRead(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	read := uploadTraceset(t, user, workspace, ring(t)...)
 	if read["status"] != "ready" || read["rankCount"] != 8.0 {
-		t.Fatalf("%v", read)
+		t.Fatalf("got %v, want ready with 8 ranks", read)
 	}
 	for i, file := range read["files"].([]any) {
 		f := file.(object)
 		same(t, "rankRange", any(object{"start": float64(i), "end": float64(i)}), f["rankRange"])
 		if f["metadataStatus"] != "complete" {
-			t.Errorf("file %v", f)
+			t.Errorf("got the file %v, want complete metadata", f)
 		}
 	}
 
@@ -64,13 +65,13 @@ func TestUploadedTracesAreRead(t *testing.T) {
 	made := user.Post(configurations, body).Want(201).Object()
 	path := configurations + "/" + made["id"].(string)
 	if ranksOf(made) != 8.0 {
-		t.Errorf("%v ranks", ranksOf(made))
+		t.Errorf("got %v ranks, want 8", ranksOf(made))
 	}
-	file := uploadMapping(t, user, workspace, "eight.txt", straight(8)).Want(201).Object()
+	file := uploadMapping(t, user, workspace, "eight.txt", identityMapping(8)).Want(201).Object()
 	user.Patch(path+"/mapping-file", object{"mappingFileId": file["id"]}).Want(200)
 	report := string(user.Post(path+"/validate", nil).Want(200).Body)
 	if strings.Contains(report, "MAPPING_") || strings.Contains(report, "TRACESET_") {
-		t.Errorf("report %s", report)
+		t.Errorf("got the report %s, want nothing about the mapping or the traceset", report)
 	}
 
 	var archive bytes.Buffer
@@ -86,35 +87,35 @@ func TestUploadedTracesAreRead(t *testing.T) {
 	}
 	read = uploadTraceset(t, user, workspace, [2]string{"ring.tar", archive.String()})
 	if read["status"] != "ready" || read["rankCount"] != 8.0 {
-		t.Fatalf("%v", read)
+		t.Fatalf("got %v, want ready with 8 ranks", read)
 	}
 	same(t, "rankRange", any(object{"start": 0.0, "end": 7.0}), read["files"].([]any)[0].(object)["rankRange"])
 	resolved := user.Get(tracesets + "/" + read["id"].(string) + "/resolve").Want(200).Object()
 	if resolved["layout"] != "prefix" || resolved["file_count"] != 8.0 {
-		t.Errorf("%v", resolved)
+		t.Errorf("got %v, want 8 files below a prefix", resolved)
 	}
 }
 
-// TestUploadedTracesAreRefused: what is wrong with them is said, and nothing is
-// attached.
+// TestUploadedTracesAreRefused: a traceset with wrong traces has a message that
+// says what is wrong, and cannot be attached.
 func TestUploadedTracesAreRefused(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	files := slices.Delete(ring(t), 3, 4)
 	read := uploadTraceset(t, user, workspace, files...)
 	if message, _ := read["statusMessage"].(string); read["status"] != "metadata_failed" || !strings.Contains(message, "rank 3 is missing") {
-		t.Fatalf("%v", read)
+		t.Fatalf("got %v, want metadata_failed because rank 3 is missing", read)
 	}
 	for _, file := range read["files"].([]any) {
 		if file.(object)["metadataStatus"] != "failed" {
-			t.Errorf("file %v", file)
+			t.Errorf("got the file %v, want failed metadata", file)
 		}
 	}
 	user.Post(configurations, with(workbench(read["id"].(string)), object{"workspaceId": workspace})).Refused(409, "CONFLICT")
 
 	none := uploadTraceset(t, user, workspace, [2]string{"comm_groups.json", "{}"})
 	if message, _ := none["statusMessage"].(string); none["status"] != "metadata_failed" || message == "" {
-		t.Errorf("without any trace: %v", none)
+		t.Errorf("without traces: got %v, want metadata_failed", none)
 	}
 	user.Post(configurations, with(workbench(none["id"].(string)), object{"workspaceId": workspace})).Refused(409, "CONFLICT")
 }

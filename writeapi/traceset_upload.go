@@ -19,22 +19,23 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// DirectUploads accepts tracesets that come in one request.
+// DirectUploads accepts tracesets that are uploaded in one request.
 type DirectUploads interface {
-	// Stage stores a file of an upload until all files have come.
+	// Stage stores a file of an upload until all its files have arrived.
 	Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error)
-	// Keep makes a traceset of the staged files, or returns the one that has the
-	// same files and name.
+	// Keep makes a traceset from the staged files, or returns an existing traceset
+	// with the same files and name.
 	Keep(ctx context.Context, upload string, to handle.Target, from handle.Origin, t events.TracesetCreated) (traceset string, fresh bool, err error)
 	// Discard removes the staged files.
 	Discard(ctx context.Context, upload string)
 }
 
-// maxDirect bounds the bytes of all files of a direct upload (completions 6.2).
+// maxDirect limits the total bytes of the files in a direct upload (completions
+// 6.2).
 const maxDirect = 100_000_000
 
-// UploadTraceset implements POST /tracesets (completions 6.2). The files are
-// stored as they come; the format is known after the last.
+// UploadTraceset implements POST /tracesets (completions 6.2). Each file is staged
+// as it arrives, because the rest of the form is known only at its end.
 func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObject) (api.UploadTracesetResponseObject, error) {
 	w, err := change(ctx, "UploadTraceset", "", "", nil)
 	if err != nil {
@@ -92,13 +93,13 @@ func sizeOf(files []events.TracesetFile) (size int64) {
 	return size
 }
 
-// readForm reads the whole form, stages its files and fills in t. The form was
-// checked against the contract.
+// readForm reads the whole form, stages its files and fills in t. The form's
+// fields have been checked against the contract.
 func (a *API) readForm(ctx context.Context, upload string, form *multipart.Reader, t *events.TracesetCreated) error {
 	left := int64(maxDirect)
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF { //nolint:errorlint // io.EOF wrapped in another error is a form that ends too early
+		if err == io.EOF { //nolint:errorlint // a wrapped io.EOF means that the form ends too early
 			break
 		}
 		if err != nil {
@@ -176,7 +177,7 @@ var (
 )
 
 // roleOf returns the role of a file by its name: primary for a rank's trace or an
-// archive of traces, else supporting (completions 6.2, 6.3).
+// archive of traces, otherwise supporting (completions 6.2, 6.3).
 func roleOf(name string) string {
 	if _, err := chakra.RankOf(name); err == nil {
 		return string(api.UploadRolePrimary)
@@ -198,7 +199,7 @@ type metered struct {
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if *m.left -= int64(n); *m.left < 0 {
-		_, _ = io.Copy(io.Discard, m.r) // many clients read no response before they have sent everything
+		_, _ = io.Copy(io.Discard, m.r) // many clients read the response only after sending the whole request
 		return 0, fault.New(fault.PayloadTooLarge, "the files have more than %d bytes together; upload them in parts", maxDirect)
 	}
 	return n, err

@@ -14,7 +14,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// field is a part of a form; a file when it has a file name.
+// field is a part of a form. It is a file if file, its file name, is not empty.
 type field struct{ name, file, content string }
 
 func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest.Header) {
@@ -41,8 +41,8 @@ func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest
 	return text.Bytes(), servicetest.Header{Name: "Content-Type", Value: form.FormDataContentType()}
 }
 
-// direct uploads a form.
-func direct(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
+// uploadDirectly uploads a form to POST /tracesets.
+func uploadDirectly(t *testing.T, c *servicetest.Client, workspace string, headers []servicetest.Header, fields ...field) servicetest.Reply {
 	t.Helper()
 	body, contentType := formOf(t, fields...)
 	return c.Do("POST", tracesets+"?workspaceId="+workspace, body, append(headers, contentType)...)
@@ -50,15 +50,15 @@ func direct(t *testing.T, c *servicetest.Client, workspace string, headers []ser
 
 func TestUploadATracesetDirectly(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	first, groups := field{"file", "ring.0.et", "first"}, field{"file", "comm_groups.json", "{}"}
-	reply := direct(t, user, workspace, nil,
+	reply := uploadDirectly(t, user, workspace, nil,
 		field{"tags", "", "a"}, first, field{"description", "", "of a test"}, groups, field{"tags", "", "b"}, field{"ttlDays", "", "3"},
 		field{"workloadMetadata", "", `{"workloadFamily": "ring"}`}).Want(201)
 	got := reply.Object()
 	id := got["id"].(string)
 	if reply.Header.Get("Location") != tracesets+"/"+id {
-		t.Errorf("Location %s", reply.Header.Get("Location"))
+		t.Errorf("got the Location %s, want that of the traceset", reply.Header.Get("Location"))
 	}
 	want := object{"name": "ring.0", "description": "of a test", "tags": []any{"a", "b"}, "totalSize": 7.0, "workspaceId": workspace,
 		"scope": "workspace", "workloadMetadata": object{"workloadFamily": "ring", "schemaVersion": 1.0}}
@@ -79,41 +79,41 @@ func TestUploadATracesetDirectly(t *testing.T) {
 		sum := strings.TrimPrefix(want["hash"].(string), "sha256:")
 		library := events.DerivedID(events.LibraryPrefix, got["libraryHash"].(string))
 		if content := download(t, p, "libraries/"+library+"/"+sum[:2]+"/"+sum[2:]); float64(len(content)) != want["size"] {
-			t.Errorf("stored %q", content)
+			t.Errorf("stored object: got %q, want the uploaded file", content)
 		}
 	}
 
-	// The same files under the same name are the same traceset, in whichever
-	// order; under another name, in another workspace or of another account not.
-	there := direct(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
-	if there["id"] != id || there["description"] != "of a test" {
-		t.Errorf("uploaded again: %v", there)
+	// The same files under the same name are the same traceset, in any order. With
+	// another name, workspace or account they are another traceset.
+	again := uploadDirectly(t, user, workspace, nil, groups, first, field{"name", "", "ring.0"}).Want(200).Object()
+	if again["id"] != id || again["description"] != "of a test" {
+		t.Errorf("repeated upload: got %v, want the first traceset", again)
 	}
 	ids := map[any]bool{id: true}
-	ids[direct(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
-	ids[direct(t, user, events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
-	ids[direct(t, p.User(t, servicetest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, workspace, nil, first, groups, field{"name", "", "other"}).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, p.User(t, servicetest.NewAccount()), events.DefaultWorkspace, nil, first, groups).Want(201).Object()["id"]] = true
 	user.Delete(tracesets + "/" + id).Want(204)
-	ids[direct(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
+	ids[uploadDirectly(t, user, workspace, nil, first, groups).Want(201).Object()["id"]] = true
 	if len(ids) != 5 {
-		t.Errorf("%d tracesets of 5", len(ids))
+		t.Errorf("got %d tracesets, want 5", len(ids))
 	}
 
 	k := []servicetest.Header{key("k")}
-	once := direct(t, user, workspace, k, first).Want(201).Object()["id"]
-	if again := direct(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
-		t.Errorf("one key made %v and %v", once, again)
+	once := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]
+	if again := uploadDirectly(t, user, workspace, k, first).Want(201).Object()["id"]; again != once {
+		t.Errorf("one key made the tracesets %v and %v", once, again)
 	}
-	direct(t, user, workspace, k, groups).Refused(422, "UNPROCESSABLE_ENTITY")
+	uploadDirectly(t, user, workspace, k, groups).Refused(422, "UNPROCESSABLE_ENTITY")
 
-	direct(t, user, events.NewID(events.WorkspacePrefix), nil, first).Refused(404, "NOT_FOUND")
-	direct(t, p.User(t, account, events.NewID(events.WorkspacePrefix)), workspace, nil, first).Refused(403, "FORBIDDEN")
-	direct(t, p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), workspace, nil, first).Refused(403, "FORBIDDEN")
+	uploadDirectly(t, user, events.NewID(events.WorkspacePrefix), nil, first).Refused(404, "NOT_FOUND")
+	uploadDirectly(t, p.User(t, account, events.NewID(events.WorkspacePrefix)), workspace, nil, first).Refused(403, "FORBIDDEN")
+	uploadDirectly(t, p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"}), workspace, nil, first).Refused(403, "FORBIDDEN")
 }
 
 func TestDirectUploadsAreRefused(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	file := field{"file", "a.0.et", "x"}
 	for want, fields := range map[string][]field{
 		"file is required":                          {{"name", "", "set"}},
@@ -139,15 +139,15 @@ func TestDirectUploadsAreRefused(t *testing.T) {
 		if fields == nil {
 			to, fields, want = events.TemplateWorkspace, []field{file}, "template workspace"
 		}
-		if message := direct(t, user, to, nil, fields...).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+		if message := uploadDirectly(t, user, to, nil, fields...).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	body, form := formOf(t, file)
 	user.Do("POST", tracesets, body, form).Refused(400, "VALIDATION_ERROR")
 	for what, cut := range map[string][]byte{"nothing": {}, "no end": body[:len(body)-8], "no part": body[:20], "no form": []byte("x")} {
 		if reply := user.Do("POST", tracesets+"?workspaceId="+workspace, cut, form); reply.Status != 400 {
-			t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
+			t.Errorf("%s: got %d %s, want 400", what, reply.Status, reply.Body)
 		}
 	}
 	for _, contentType := range []string{"application/json", "multipart/form-data", "multipart/mixed; boundary=x", "text/plain"} {
@@ -164,31 +164,31 @@ func tagged(n int) []field {
 	return tags
 }
 
-// The files may have 100,000,000 bytes together; the form around them counts
-// for itself.
+// The files may have 100,000,000 bytes together. The whole body has a separate
+// limit.
 func TestDirectUploadsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	const half = 50_000_000
 	content := strings.Repeat("x", half)
-	message := direct(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content + "x"}).Refused(413, "PAYLOAD_TOO_LARGE")
+	message := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content + "x"}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "more than 100000000 bytes together") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the limit of all files", message)
 	}
-	message = direct(t, user, workspace, nil, field{"file", "a.0.et", content + content[:2<<20]}, field{"file", "a.1.et", content}).Refused(413, "PAYLOAD_TOO_LARGE")
+	message = uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content + content[:2<<20]}, field{"file", "a.1.et", content}).Refused(413, "PAYLOAD_TOO_LARGE")
 	if !strings.Contains(message, "the request body is larger than 101000000 bytes") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the limit of the body", message)
 	}
-	made := direct(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content}).Want(201).Object()
+	made := uploadDirectly(t, user, workspace, nil, field{"file", "a.0.et", content}, field{"file", "a.1.et", content}).Want(201).Object()
 	if made["totalSize"] != 100_000_000.0 {
-		t.Errorf("size %v", made["totalSize"])
+		t.Errorf("got the size %v, want 100000000", made["totalSize"])
 	}
 	for o, err := range storeOf(p).List(t.Context(), "staging/") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if o.Size > half/2 {
-			t.Errorf("%s stays staged", o.Key)
+			t.Errorf("the object %s is still staged", o.Key)
 		}
 	}
 }

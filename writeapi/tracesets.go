@@ -11,14 +11,16 @@ import (
 	"netsim/simulator/design"
 )
 
-// TracesetFiles reads the files of tracesets, and the uses that postpone expiry.
+// TracesetFiles locates the files of tracesets, and says whether a use must be
+// recorded. A use postpones the expiry of a traceset.
 type TracesetFiles interface {
-	// TracesetDownload returns a download link for a file, "" for the first.
+	// TracesetDownload returns a download link for a file; "" is the first file.
 	TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error)
-	// TracesetResolution returns the locations of the files, Validation when there
-	// are none.
+	// TracesetResolution returns the locations of the files. It returns Validation
+	// if there are none.
 	TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error)
-	// TracesetUse returns whether to record a use, and the partition key for it.
+	// TracesetUse reports whether to record a use now, and returns the partition key
+	// for it.
 	TracesetUse(ctx context.Context, id string) (partition string, due bool, err error)
 }
 
@@ -35,8 +37,8 @@ type TracesetOwners interface {
 // (completions.md section 6.2).
 const maxWorkload = 64 << 10
 
-// DeleteTraceset implements DELETE /tracesets/{id}. Of one that is its upload
-// the upload is aborted.
+// DeleteTraceset implements DELETE /tracesets/{id}. If the traceset is still being
+// uploaded, its upload is aborted.
 func (a *API) DeleteTraceset(ctx context.Context, r api.DeleteTracesetRequestObject) (api.DeleteTracesetResponseObject, error) {
 	w, err := change(ctx, "DeleteTraceset", r.ID, r.Params.IdempotencyKey, nil)
 	if err != nil {
@@ -100,7 +102,7 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 	return promoted, err
 }
 
-// workloadText returns the stored form of workload metadata, "" for empty ones.
+// workloadText returns the stored form of workload metadata, "" if it is empty.
 func workloadText(given *api.WorkloadMetadata) (string, error) {
 	m := *given
 	text, err := design.Canonical(m)
@@ -123,8 +125,8 @@ func (a *API) GetTracesetDownload(ctx context.Context, r api.GetTracesetDownload
 	return api.GetTracesetDownload200JSONResponse(link), a.use(ctx, r.ID, "download")
 }
 
-// ResolveTraceset implements GET /tracesets/{id}/resolve. The error of a traceset
-// without files has no code (document 2).
+// ResolveTraceset implements GET /tracesets/{id}/resolve. The error for a traceset
+// without files has a message but no code (document 2).
 func (a *API) ResolveTraceset(ctx context.Context, r api.ResolveTracesetRequestObject) (api.ResolveTracesetResponseObject, error) {
 	resolved, err := a.TracesetFiles.TracesetResolution(ctx, r.ID)
 	if fault.Is(err, fault.Validation) {

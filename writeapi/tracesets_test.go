@@ -21,9 +21,9 @@ import (
 	"netsim/internal/testworld"
 )
 
-// stored stores files and records their traceset, which is ready, as an upload
-// would that is a while ago. The change is made to what is recorded.
-func stored(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
+// storeTraceset stores files and records a ready traceset of them, without an
+// upload. change modifies the event before it is recorded.
+func storeTraceset(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
 	t.Helper()
 	made := events.TracesetCreated{
 		AccountID: account, WorkspaceID: workspace, Name: "stored", Format: "chakra_et_v1", TTLDays: 7, RankCount: int64(len(files)), Status: commands.TracesetReady,
@@ -53,18 +53,18 @@ func stored(t *testing.T, p *servicetest.Program, account, workspace string, fil
 
 func TestDownloadATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
-	id := stored(t, p, account, workspace, []string{"a.10.et", "a.9.et", "b.et"}, func(c *events.TracesetCreated) {
+	p, account, workspace, user := newUploader(t)
+	id := storeTraceset(t, p, account, workspace, []string{"a.10.et", "a.9.et", "b.et"}, func(c *events.TracesetCreated) {
 		c.Files[2].Role = "supporting"
 	})
 	for query, name := range map[string]string{"": "a.9.et", "?file=a.10.et": "a.10.et", "?file=b.et": "b.et"} {
 		got := user.Get(tracesets + "/" + id + "/download" + query).Want(200).Object()
 		expires, err := time.Parse(time.RFC3339, got["expiresAt"].(string))
 		if left := time.Until(expires); got["file"] != name || err != nil || left < 14*time.Minute || left > 15*time.Minute {
-			t.Errorf("link to %s: %v", name, got)
+			t.Errorf("got the link %[2]v, want %[1]s for 15 minutes", name, got)
 		}
 		if content := fetch(t, got["url"].(string)); content != name+account {
-			t.Errorf("%s: %q", name, content)
+			t.Errorf("%s: got the content %q", name, content)
 		}
 	}
 	path := tracesets + "/" + id + "/download"
@@ -74,11 +74,12 @@ func TestDownloadATraceset(t *testing.T) {
 	user.Get(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/download").Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(path).Refused(403, "FORBIDDEN")
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	user.Get(tracesets+"/"+coming(user, workspace)+"/download").Refused(404, "NOT_FOUND")
+	user.Get(tracesets+"/"+openTracesetUploadOf(user, workspace)+"/download").Refused(404, "NOT_FOUND")
 }
 
-// coming is the traceset that is being uploaded to the workspace.
-func coming(c *servicetest.Client, workspace string) string {
+// openTracesetUploadOf returns the id of the traceset that is being uploaded to the
+// workspace.
+func openTracesetUploadOf(c *servicetest.Client, workspace string) string {
 	return c.Get(tracesets + "?status=uploading&workspaceId=" + workspace).Want(200).Object()["items"].([]any)[0].(object)["id"].(string)
 }
 
@@ -102,11 +103,11 @@ func fetch(t *testing.T, url string) string {
 
 func TestResolveATraceset(t *testing.T) {
 	t.Parallel()
-	// Nobody looks at files here, so that the test can say what is in them.
+	// Without a worker no metadata is extracted, so the test records it.
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	account, workspace := servicetest.NewAccount(), events.DefaultWorkspace
 	user := p.User(t, account)
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	view := user.Get(tracesets + "/" + id).Want(200).Object()
 	lib := events.DerivedID(events.LibraryPrefix, view["libraryHash"].(string))
 	sum := strings.TrimPrefix(view["files"].([]any)[0].(object)["hash"].(string), "sha256:")
@@ -126,7 +127,7 @@ func TestResolveATraceset(t *testing.T) {
 
 	w := p.Beside(t)
 	prefix := func(files int64) string {
-		id := stored(t, p, account, workspace, []string{"all.tar"}, func(c *events.TracesetCreated) { c.Status = "processing" })
+		id := storeTraceset(t, p, account, workspace, []string{"all.tar"}, func(c *events.TracesetCreated) { c.Status = "processing" })
 		testworld.In(t, w, workspace, id, commands.RecordExtraction{ID: id, Extracted: events.TracesetMetadataExtracted{
 			Format: "chakra_et_v1", Layout: "prefix", RankCount: 4, FileCount: files,
 		}})
@@ -135,29 +136,30 @@ func TestResolveATraceset(t *testing.T) {
 	got := user.Get(tracesets + "/" + prefix(4) + "/resolve").Want(200).Object()
 	root, _ := got["root_path"].(string)
 	if got["layout"] != "prefix" || got["file_count"] != 4.0 || got["files"] != nil || !strings.HasPrefix(root, got["dra"].(object)["mount_path"].(string)) {
-		t.Errorf("prefix: %v", got)
+		t.Errorf("got %v, want 4 files below a prefix", got)
 	}
 
-	// Without files, and without a library, there is a message and no code.
+	// The error for a traceset without files or without a library has a message and
+	// no code.
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	for _, without := range []string{coming(user, workspace), prefix(0)} {
+	for _, without := range []string{openTracesetUploadOf(user, workspace), prefix(0)} {
 		reply := user.Get(tracesets + "/" + without + "/resolve").Want(400)
 		failure := reply.Object()["error"].(object)
 		if _, coded := failure["code"]; coded || !strings.Contains(failure["message"].(string), without) {
-			t.Errorf("%s", reply.Body)
+			t.Errorf("got %s, want a message with the id and no code", reply.Body)
 		}
 	}
 	user.Get(tracesets+"/"+events.NewID(events.TracesetPrefix)+"/resolve").Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/x/resolve").Refused(400, "VALIDATION_ERROR")
-	elsewhere := stored(t, p, account, newWorkspace(t, p.Service(t, account), "mine"), []string{"a.0.et"}, nil)
+	elsewhere := storeTraceset(t, p, account, newWorkspace(t, p.Service(t, account), "mine"), []string{"a.0.et"}, nil)
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+elsewhere+"/resolve").Refused(403, "FORBIDDEN")
 }
 
 func TestPromoteATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	stranger := p.User(t, servicetest.NewAccount())
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
 	promote := func(body any) object { return user.Post(path+"/promote", body).Want(200).Object() }
 	applied := func(scope string, yes bool) object {
@@ -181,7 +183,7 @@ func TestPromoteATraceset(t *testing.T) {
 		t.Errorf("promoted (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(first, user.Post(path+"/promote", body, key("p")).Want(200).Object()); diff != "" {
-		t.Errorf("repeated (-first +second):\n%s", diff)
+		t.Errorf("repetition (-first +second):\n%s", diff)
 	}
 	user.Post(path+"/promote", object{}, key("p")).Refused(422, "UNPROCESSABLE_ENTITY")
 	if diff := cmp.Diff(applied("tenant", false), promote(nil)); diff != "" {
@@ -190,9 +192,10 @@ func TestPromoteATraceset(t *testing.T) {
 	got := user.Get(path).Want(200).Object()
 	if got["scope"] != "tenant" || got["description"] != "for all" || !cmp.Equal(got["tags"], any([]any{"a"})) || got["expiresAt"] != nil ||
 		got["workloadMetadata"].(object)["workloadFamily"] != "ring" {
-		t.Errorf("promoted: %v", got)
+		t.Errorf("got %v after the promotion", got)
 	}
-	// It is seen in all workspaces of the account, and changed from its own.
+	// All members of the account see the traceset. Only members of its workspace can
+	// change it.
 	elsewhere := p.User(t, account, events.NewID(events.WorkspacePrefix))
 	elsewhere.Get(path).Want(200)
 	elsewhere.Delete(path).Refused(403, "FORBIDDEN")
@@ -208,16 +211,16 @@ func TestPromoteATraceset(t *testing.T) {
 	stranger.Delete(path).Refused(403, "FORBIDDEN")
 	stranger.Post(path+"/promote", nil).Refused(403, "FORBIDDEN")
 
-	processing := stored(t, p, account, workspace, []string{"b.0.et"}, func(c *events.TracesetCreated) { c.Status, c.Workload = "metadata_failed", "{}" })
+	processing := storeTraceset(t, p, account, workspace, []string{"b.0.et"}, func(c *events.TracesetCreated) { c.Status, c.Workload = "metadata_failed", "{}" })
 	user.Post(tracesets+"/"+processing+"/promote", nil).Refused(409, "CONFLICT")
 	openFiles(t, user, workspace, [2]string{"a.0.et", "x"})
-	user.Post(tracesets+"/"+coming(user, workspace)+"/promote", nil).Refused(409, "CONFLICT")
+	user.Post(tracesets+"/"+openTracesetUploadOf(user, workspace)+"/promote", nil).Refused(409, "CONFLICT")
 }
 
 func TestDeleteATraceset(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
-	id := stored(t, p, account, workspace, []string{"a.0.et"}, nil)
+	p, account, workspace, user := newUploader(t)
+	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
 	path := tracesets + "/" + id
 	p.User(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Delete(path).Refused(403, "FORBIDDEN")
@@ -229,52 +232,54 @@ func TestDeleteATraceset(t *testing.T) {
 	user.Post(path+"/promote", nil).Refused(404, "NOT_FOUND")
 	user.Delete(tracesets+"/x").Refused(400, "VALIDATION_ERROR")
 
-	// Of one that is being uploaded the upload ends, and what is staged goes.
+	// Deleting a traceset that is being uploaded aborts the upload and removes the
+	// staged files.
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	completion := s.completion(t, "abc")
-	under := coming(user, workspace)
+	under := openTracesetUploadOf(user, workspace)
 	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Post(completeTraceset, completion).Refused(400, "VALIDATION_ERROR")
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 
-	// So does one that nothing came of.
+	// A traceset whose upload failed can be deleted, too.
 	failed := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"})
 	testworld.In(t, p.Beside(t), workspace, failed.UploadID, commands.AbortUpload{ID: failed.UploadID, Reason: "storage"})
 	items := user.Get(tracesets + "?workspaceId=" + workspace + "&status=upload_failed").Want(200).Object()["items"].([]any)
 	nothing := tracesets + "/" + items[0].(object)["id"].(string)
 	if view := user.Get(nothing).Want(200).Object(); view["status"] != "upload_failed" || view["statusMessage"] == nil {
-		t.Errorf("nothing came of %v", view)
+		t.Errorf("got %v, want upload_failed with a message", view)
 	}
 	user.Delete(nothing).Want(204)
 	user.Get(nothing).Refused(404, "NOT_FOUND")
 	left := user.Get(tracesets + "?workspaceId=" + workspace).Want(200).Object()["items"].([]any)
 	if slices.ContainsFunc(left, func(i any) bool { return i.(object)["status"] == "upload_failed" }) {
-		t.Errorf("left: %v", left)
+		t.Errorf("got %v, want no failed upload", left)
 	}
 }
 
-// Between the completion of an upload and the traceset, which follows at once,
-// neither can be deleted.
+// After an upload is completed and before its traceset is created, the traceset
+// cannot be deleted.
 func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	t.Parallel()
-	// Here nothing follows.
+	// Without a worker, the traceset is never created.
 	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
 	user := p.User(t, servicetest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
-	id := coming(user, events.DefaultWorkspace)
+	id := openTracesetUploadOf(user, events.DefaultWorkspace)
 	testworld.In(t, p.Beside(t), events.DefaultWorkspace, s.UploadID, commands.CompleteUpload{
 		ID: s.UploadID, Completed: events.UploadCompleted{ResultID: id},
 	})
 	user.Delete(tracesets+"/"+id).Refused(409, "CONFLICT")
 }
 
-// A repetition of the request that made a deleted traceset reports the deletion.
-func TestRepeatTheMakingOfADeletedTraceset(t *testing.T) {
+// Repeating the request that created a deleted traceset reports that the traceset
+// is missing.
+func TestRepeatTheCreationOfADeletedTraceset(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	completion := openFiles(t, user, workspace, [2]string{"a.0.et", "abc"}).completion(t, "abc")
 	user.Delete(tracesets + "/" + user.Post(completeTraceset, completion).Want(201).Object()["id"].(string)).Want(204)
 	user.Post(completeTraceset, completion).Refused(404, "NOT_FOUND")

@@ -24,7 +24,7 @@ type Sessions interface {
 	Finish(ctx context.Context, upload string) (result string, duplicate bool, err error)
 }
 
-// Completions makes resources of uploaded files.
+// Completions makes resources from uploaded files.
 type Completions interface {
 	// CompleteTraceset returns the traceset, and whether it is new.
 	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error)
@@ -34,8 +34,8 @@ type Completions interface {
 
 // Uploaded reads the resources that uploads make.
 type Uploaded interface {
-	// AdmitUpload returns the workspace of a session that the caller may use,
-	// Validation when it is of another kind.
+	// AdmitUpload returns the workspace of a session that the caller may use. It
+	// returns Validation for a session of another kind.
 	AdmitUpload(ctx context.Context, upload, kind string) (workspace string, err error)
 	// TracesetView returns a traceset.
 	TracesetView(ctx context.Context, id string) (api.Traceset, error)
@@ -121,7 +121,7 @@ func (a *API) open(ctx context.Context, operation, key string, body any, opened 
 	return w.stream, a.Sessions.Open(ctx, w.to(opened.WorkspaceID), w.origin, opened)
 }
 
-// filesToUpload returns the files of a new session.
+// filesToUpload checks and returns the files of a new session.
 func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error) {
 	if len(asked) > a.MaxFiles {
 		return nil, fault.New(fault.Validation, "files must have at most %d items, got %d", a.MaxFiles, len(asked))
@@ -140,8 +140,8 @@ func (a *API) filesToUpload(asked []api.UploadFile) ([]events.UploadFile, error)
 	return files, nil
 }
 
-// sessionRole returns the role of a file of a session: the given one, or primary.
-// The file of process groups is always supporting.
+// sessionRole returns the role of a file in a session: the requested role, or
+// primary by default. The file of process groups is always supporting.
 func sessionRole(f api.UploadFile) string {
 	if f.Name == archive.GroupsFile {
 		return string(api.UploadRoleSupporting)
@@ -163,7 +163,7 @@ func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTraceset
 		return err
 	})
 	if err == nil && !done && !fresh {
-		done, err = a.repeated(ctx, w) // the same request completed it in the meantime
+		done, err = a.repeated(ctx, w) // the same request may have completed it in the meantime
 	}
 	if err == nil && done {
 		fresh = true // as in the response to the first request

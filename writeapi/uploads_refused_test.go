@@ -14,7 +14,7 @@ import (
 
 func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	files := func(names ...string) []object {
 		var list []object
 		for _, name := range names {
@@ -57,7 +57,7 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 		"name must":                                              {"name": " set"},
 	} {
 		if message := user.Post(openTraceset, with(body, changes)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(openTraceset, with(body, object{"workspaceId": events.NewID(events.WorkspacePrefix)})).Refused(404, "NOT_FOUND")
@@ -67,13 +67,13 @@ func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
 	var s session
 	user.Post(openTraceset, object{"name": "set", "files": files("a.0.et")}).Want(200).Into(&s)
 	if made := user.Post(completeTraceset, s.completion(t, "x")).Want(201).Object(); made["workspaceId"] != events.TracesetWorkspace {
-		t.Errorf("without a workspace it is in %v", made["workspaceId"])
+		t.Errorf("got the workspace %v, want the one for tracesets", made["workspaceId"])
 	}
 }
 
 func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	body := object{"workspaceId": workspace, "sizeBytes": 1}
 	for want, changes := range map[string]object{
 		"name must be 1 to 255 letters":         {"name": "../x"},
@@ -90,17 +90,18 @@ func TestOpeningAMappingFilesUploadIsRefused(t *testing.T) {
 		"name must be 1 to 255 letters, digits": {"name": longName(256)},
 	} {
 		if message := user.Post(openMappingFile, with(body, changes)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(openMappingFile, with(body, object{"workspaceId": "nowhere"})).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(openMappingFile, body).Refused(403, "FORBIDDEN")
 }
 
-// What is wrong with a completion can be put right, as long as it is a 400.
+// After a completion was refused with 400, the client can correct it and complete
+// the same session.
 func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	large := strings.Repeat("x", 16<<20) + "end"
 	s := openFiles(t, user, workspace, [2]string{"a.0.et", large}, [2]string{"a.1.et", "second"})
 	completion := s.completion(t, large, "second")
@@ -130,31 +131,32 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 		"uploadId must be upload_ followed by":       with(completion, object{"uploadId": "x"}),
 	} {
 		if message := user.Post(completeTraceset, body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	for content, want := range map[string]string{"longer than declared": "with 6 bytes and has 20", "short": "with 6 bytes and has 5"} {
 		b := file("a.1.et", putParts(t, s.Files[1].Parts, content)...)
 		if message := user.Post(completeTraceset, files(a, b)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	user.Post(completeTraceset, with(completion, object{"uploadId": events.NewID(events.UploadPrefix)})).Refused(404, "NOT_FOUND")
 	p.User(t, servicetest.NewAccount()).Post(completeTraceset, completion).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(completeTraceset, completion).Refused(403, "FORBIDDEN")
 	user.Post(completeMappingFile, object{"uploadId": s.UploadID, "parts": second}).Refused(400, "VALIDATION_ERROR")
-	// The part that was put last counts, with quotes or without.
+	// The last upload of a part counts. Its entity tag is accepted with or without
+	// quotes.
 	again := putParts(t, s.Files[1].Parts, "SECOND")
 	again[0]["etag"] = strings.Trim(again[0]["etag"].(string), `"`)
 	made := user.Post(completeTraceset, files(file("a.1.et", again...), a)).Want(201).Object()
 	if got := made["files"].([]any)[1].(object)["hash"]; got != "sha256:"+hexSHA("SECOND") {
-		t.Errorf("hash %v", got)
+		t.Errorf("got the hash %v, want that of the last content", got)
 	}
 }
 
 func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	s := openMapping(t, user, workspace, "m.txt", 4)
 	body := s.mapping(t, "0,0\n")
 	part := body["parts"].([]object)[0]
@@ -167,20 +169,21 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 		"parts[0].partNumber must be between 1 an": {with(part, object{"partNumber": 10001})},
 	} {
 		if message := user.Post(completeMappingFile, with(body, object{"parts": parts})).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("message %q, want one with %q", message, want)
+			t.Errorf("got the message %q, want %q in it", message, want)
 		}
 	}
 	two := openMapping(t, user, workspace, "m.txt", 20<<20)
 	unsent := user.Post(completeMappingFile, object{"uploadId": two.UploadID, "parts": []object{part}}).Refused(400, "VALIDATION_ERROR")
 	if !strings.Contains(unsent, "part 1 has not been uploaded") {
-		t.Errorf("message %q", unsent)
+		t.Errorf("got the message %q, want that part 1 is missing", unsent)
 	}
 	user.Post(completeMappingFile, with(body, object{"uploadId": events.NewID(events.UploadPrefix)})).Refused(404, "NOT_FOUND")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Post(completeMappingFile, body).Refused(403, "FORBIDDEN")
 	user.Post(completeTraceset, object{"uploadId": s.UploadID, "files": []object{{"name": "m.txt", "parts": []object{part}}}}).Refused(400, "VALIDATION_ERROR")
 	user.Post(completeMappingFile, body).Want(201)
 
-	// A file that is too long or none closes its session, and nothing stays.
+	// A file that is too long or not a mapping file aborts its session, and no
+	// staged object remains.
 	for content, want := range map[string]struct {
 		status        int
 		code, message string
@@ -195,21 +198,21 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 		s := openMapping(t, user, workspace, "bad.txt", 6)
 		body := s.mapping(t, content)
 		if message := user.Post(completeMappingFile, body).Refused(want.status, want.code); !strings.Contains(message, want.message) {
-			t.Errorf("%q: message %q, want one with %q", content, message, want.message)
+			t.Errorf("%q: got the message %q, want %q in it", content, message, want.message)
 		}
 		if keys := staged(t, p, s.UploadID); len(keys) > 0 {
-			t.Errorf("%q: %v stays staged", content, keys)
+			t.Errorf("%q: the objects %v are still staged", content, keys)
 		}
 		if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "aborted") {
-			t.Errorf("%q again: message %q", content, message)
+			t.Errorf("%q repeated: got the message %q, want that the session is aborted", content, message)
 		}
 	}
 }
 
-// A session's end does not wait for the job that aborts it.
+// A session cannot be completed after its expiry, even before the job aborts it.
 func TestExpiredUploadsAreGone(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, user := uploading(t)
+	p, account, workspace, user := newUploader(t)
 	soon := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
 		c.Roles, c.UploadLife = []string{service.RoleAPI}, time.Nanosecond
@@ -220,7 +223,7 @@ func TestExpiredUploadsAreGone(t *testing.T) {
 	parts := []object{{"partNumber": 1, "etag": "x"}}
 	late := user.Post(completeTraceset, object{"uploadId": traceset.UploadID, "files": []object{{"name": "a.0.et", "parts": parts}}}).Refused(410, "GONE")
 	if !strings.Contains(late, "has expired") {
-		t.Errorf("message %q", late)
+		t.Errorf("got the message %q, want that the session has expired", late)
 	}
 	user.Post(completeMappingFile, object{"uploadId": file.UploadID, "parts": parts}).Refused(410, "GONE")
 }

@@ -25,7 +25,7 @@ const (
 	completeMappingFile = openMappingFile + "/complete"
 )
 
-// storeOf is the object store of a program.
+// storeOf returns the object store of a program.
 func storeOf(p *servicetest.Program) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: p.Config.S3Endpoint, Region: p.Config.S3Region, Bucket: p.Config.S3Bucket,
@@ -33,8 +33,8 @@ func storeOf(p *servicetest.Program) *objects.Store {
 	})
 }
 
-// session is an upload session as a client has it. A mapping file's has one
-// file, without a name.
+// session is the response that opens an upload session. The session of a mapping
+// file has Parts instead of Files.
 type session struct {
 	UploadID          string
 	ChecksumAlgorithm string
@@ -53,8 +53,7 @@ type partLink struct {
 	URL        string
 }
 
-// open opens a session for files of this content, each declared as long as it
-// is.
+// openFiles opens a session for files with these names and contents.
 func openFiles(t *testing.T, c *servicetest.Client, workspace string, files ...[2]string) session {
 	t.Helper()
 	body := object{"name": "set", "workspaceId": workspace}
@@ -75,7 +74,8 @@ func openMapping(t *testing.T, c *servicetest.Client, workspace, name string, si
 	return s
 }
 
-// putParts puts content to the links and returns what names the parts.
+// putParts uploads content in parts to the links, and returns the parts for the
+// completion.
 func putParts(t *testing.T, links []partLink, content string) []object {
 	t.Helper()
 	parts := []object{}
@@ -97,7 +97,7 @@ func putPart(t *testing.T, link, content string) (etag string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reply.Body.Close() //nolint:errcheck // it is read
+	defer reply.Body.Close() //nolint:errcheck // it is read whole
 	text, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusOK {
 		t.Fatalf("put a part: %s %s, %v", reply.Status, text, err)
@@ -105,7 +105,8 @@ func putPart(t *testing.T, link, content string) (etag string) {
 	return reply.Header.Get("ETag")
 }
 
-// completion names the parts of a traceset's files, all of which are put.
+// completion uploads the files of a traceset, and returns the body that completes
+// the session.
 func (s session) completion(t *testing.T, contents ...string) object {
 	t.Helper()
 	files := make([]object, len(s.Files))
@@ -115,19 +116,20 @@ func (s session) completion(t *testing.T, contents ...string) object {
 	return object{"uploadId": s.UploadID, "files": files}
 }
 
-// mapping names the parts of a mapping file, which are put.
+// mapping uploads a mapping file, and returns the body that completes the session.
 func (s session) mapping(t *testing.T, content string) object {
 	t.Helper()
 	return object{"uploadId": s.UploadID, "parts": putParts(t, s.Parts, content)}
 }
 
-// upload uploads a mapping file.
+// uploadMapping uploads a mapping file in a new session.
 func uploadMapping(t *testing.T, c *servicetest.Client, workspace, name, content string) servicetest.Reply {
 	t.Helper()
 	return c.Post(completeMappingFile, openMapping(t, c, workspace, name, len(content)).mapping(t, content))
 }
 
-// staged lists what is staged of an upload: objects, and begun ones.
+// staged lists the staged objects of an upload, including those whose multipart
+// upload has begun.
 func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string) {
 	t.Helper()
 	prefix := "staging/" + upload + "/"
@@ -146,8 +148,8 @@ func staged(t *testing.T, p *servicetest.Program, upload string) (keys []string)
 	return keys
 }
 
-// cleared waits until nothing is staged of an upload.
-func cleared(t *testing.T, p *servicetest.Program, upload string) {
+// awaitUnstaged waits until an upload has no staged objects.
+func awaitUnstaged(t *testing.T, p *servicetest.Program, upload string) {
 	t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -156,7 +158,7 @@ func cleared(t *testing.T, p *servicetest.Program, upload string) {
 		select {
 		case <-every.C:
 		case <-deadline:
-			t.Fatalf("%v stays staged", staged(t, p, upload))
+			t.Fatalf("the objects %v are still staged", staged(t, p, upload))
 		}
 	}
 }
@@ -176,8 +178,9 @@ func download(t *testing.T, p *servicetest.Program, key string) string {
 	return string(content)
 }
 
-// uploading is a program with an account and a workspace of a test's own.
-func uploading(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
+// newUploader returns the shared program with a new account, a new workspace and a
+// user of the account.
+func newUploader(t *testing.T) (p *servicetest.Program, account, workspace string, user *servicetest.Client) {
 	t.Helper()
 	p = servicetest.Shared(t)
 	account = servicetest.NewAccount()
@@ -187,7 +190,7 @@ func uploading(t *testing.T) (p *servicetest.Program, account, workspace string,
 
 func TestUploadATraceset(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	large := strings.Repeat("0123456789abcdef", 1<<20) + "the end" // two parts
 	var s session
 	user.Post(openTraceset, object{
@@ -200,7 +203,7 @@ func TestUploadATraceset(t *testing.T) {
 	}).Want(200).Into(&s)
 	if s.ChecksumAlgorithm != "SHA256" || len(s.Files) != 2 || len(s.Files[0].Parts) != 2 || len(s.Files[1].Parts) != 1 ||
 		s.Files[0].Parts[1].PartNumber != 2 || time.Until(s.ExpiresAt) < 23*time.Hour {
-		t.Fatalf("session %+v", s)
+		t.Fatalf("got the session %+v", s)
 	}
 	putPart(t, s.Files[1].Parts[0].URL, "xx") // a part may be put again
 	completion := s.completion(t, large, "{}")
@@ -208,14 +211,14 @@ func TestUploadATraceset(t *testing.T) {
 	got := made.Object()
 	id, hash := got["id"].(string), got["libraryHash"].(string)
 	if made.Header.Get("Location") != tracesets+"/"+id {
-		t.Errorf("Location %s", made.Header.Get("Location"))
+		t.Errorf("got the Location %s, want that of the traceset", made.Header.Get("Location"))
 	}
-	// Extraction has begun already; the files are not traces.
+	// Extraction may already have failed, because the files are not traces.
 	status := got["status"]
-	looked := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
+	metadataStatus := map[any]string{"processing": "pending", "metadata_failed": "failed"}[status]
 	delete(got, "statusMessage")
 	file := func(name, contentType, role, sha string, size int) object {
-		return object{"name": name, "contentType": contentType, "hash": "sha256:" + sha, "size": float64(size), "role": role, "metadataStatus": looked}
+		return object{"name": name, "contentType": contentType, "hash": "sha256:" + sha, "size": float64(size), "role": role, "metadataStatus": metadataStatus}
 	}
 	want := object{
 		"id": id, "name": "ring of two", "workspaceId": workspace, "description": "of a test", "tags": []any{"a", "b"},
@@ -232,30 +235,30 @@ func TestUploadATraceset(t *testing.T) {
 	}
 	created, _ := time.Parse(time.RFC3339, got["createdAt"].(string))
 	if expires, _ := time.Parse(time.RFC3339, got["expiresAt"].(string)); expires.Sub(created) != 72*time.Hour {
-		t.Errorf("expires %s, created %s", expires, created)
+		t.Errorf("got the expiry %s of a traceset created at %s, want 3 days later", expires, created)
 	}
 	library := events.DerivedID(events.LibraryPrefix, hash)
 	for _, content := range []string{large, "{}"} {
 		sum := hexSHA(content)
 		if download(t, p, "libraries/"+library+"/"+sum[:2]+"/"+sum[2:]) != content {
-			t.Error("the library has other bytes")
+			t.Error("the stored object differs from the uploaded file")
 		}
 	}
 	again := user.Post(completeTraceset, completion).Want(200).Object()
 	if again["id"] != id {
-		t.Errorf("completed again: %v", again)
+		t.Errorf("repetition: got %v, want the first traceset", again)
 	}
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 	user.Post(completeTraceset, completion).Want(200)
 }
 
 func TestUploadAMappingFile(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	content := "# a comment\n0, 4, 7, 0\n1, 5, 7, 1\n@\n7, 3600, 250, 5.5\n"
 	s := openMapping(t, user, workspace, "rows.txt", 64_000_000)
 	if s.ChecksumAlgorithm != "crc64nvme" || len(s.Parts) != 4 || time.Until(s.ExpiresAt) < 23*time.Hour {
-		t.Fatalf("session %+v", s)
+		t.Fatalf("got the session %+v", s)
 	}
 	body := s.mapping(t, content)
 	made := user.Post(completeMappingFile, body).Want(201)
@@ -270,49 +273,49 @@ func TestUploadAMappingFile(t *testing.T) {
 		t.Errorf("mapping file (-want +got):\n%s", diff)
 	}
 	if made.Header.Get("Location") != mappingFiles+"/"+id || made.Header.Get("ETag") != `"0"` {
-		t.Errorf("headers %v", made.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", made.Header)
 	}
 	if diff := cmp.Diff(got, user.Get(mappingFiles+"/"+id).Want(200).Object()); diff != "" {
-		t.Errorf("read again (-made +read):\n%s", diff)
+		t.Errorf("the response and GET differ (-response +GET):\n%s", diff)
 	}
 	sum := hexSHA(content)
 	if download(t, p, "mappingfiles/"+sum[:2]+"/"+sum[2:]) != content {
-		t.Error("other bytes are stored")
+		t.Error("the stored object differs from the uploaded file")
 	}
 	if message := user.Post(completeMappingFile, body).Refused(409, "CONFLICT"); !strings.Contains(message, "completed") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want that the session is completed", message)
 	}
-	cleared(t, p, s.UploadID)
+	awaitUnstaged(t, p, s.UploadID)
 
-	// The same bytes, under any name, are the same file; when it is deleted,
-	// they are a new one. So they are in another workspace.
+	// The same bytes under another name are a duplicate of the file. In another
+	// workspace, or after the file is deleted, they are a new file.
 	twin := uploadMapping(t, user, workspace, "other.txt", content).Want(200)
 	if o := twin.Object(); o["id"] != id || o["name"] != "rows.txt" || o["duplicateOfExisting"] != true || twin.Header.Get("ETag") != `"0"` {
-		t.Errorf("duplicate: %s", twin.Body)
+		t.Errorf("got %s, want the first mapping file as a duplicate", twin.Body)
 	}
 	elsewhere := uploadMapping(t, user, events.DefaultWorkspace, "rows.txt", content).Want(201).Object()
 	user.Delete(mappingFiles + "/" + id).Want(204)
-	anew := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
-	if anew["id"] == id || anew["id"] == elsewhere["id"] {
-		t.Errorf("uploaded anew: %v, %v", anew, elsewhere)
+	reuploaded := uploadMapping(t, user, workspace, "rows.txt", content).Want(201).Object()
+	if reuploaded["id"] == id || reuploaded["id"] == elsewhere["id"] {
+		t.Errorf("got %v after the deletion, want a new mapping file, and not %v", reuploaded, elsewhere)
 	}
-	// Without a name it has the simulator's.
+	// The default name is the one that the simulator expects.
 	var unnamed session
 	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 4}).Want(200).Into(&unnamed)
 	if name := user.Post(completeMappingFile, unnamed.mapping(t, "0,9\n")).Want(201).Object()["name"]; name != "chakra-mapping.txt" {
-		t.Errorf("name %v", name)
+		t.Errorf("got the name %v, want chakra-mapping.txt", name)
 	}
 }
 
 func TestUploadsAreKnownByTheirKey(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	body := object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 3}}}
 	var first, second session
 	user.Post(openTraceset, body, key("k")).Want(200).Into(&first)
 	user.Post(openTraceset, body, key("k")).Want(200).Into(&second)
 	if first.UploadID != second.UploadID {
-		t.Errorf("one key opened %s and %s", first.UploadID, second.UploadID)
+		t.Errorf("one key opened the sessions %s and %s", first.UploadID, second.UploadID)
 	}
 	user.Post(openTraceset, object{"name": "set", "files": body["files"]}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	completion := second.completion(t, "abc")
@@ -321,7 +324,7 @@ func TestUploadsAreKnownByTheirKey(t *testing.T) {
 		ids[user.Post(completeTraceset, completion, key("c")).Want(201).Object()["id"]] = true
 	}
 	if len(ids) != 1 {
-		t.Errorf("one key made %v", ids)
+		t.Errorf("one key made the tracesets %v", ids)
 	}
 	user.Post(completeTraceset, object{"uploadId": first.UploadID, "files": []object{{"name": "x", "parts": []object{{"partNumber": 1, "etag": "x"}}}}}, key("c")).
 		Refused(422, "UNPROCESSABLE_ENTITY")
@@ -329,7 +332,7 @@ func TestUploadsAreKnownByTheirKey(t *testing.T) {
 	mapped := openMapping(t, user, workspace, "m.txt", 100).mapping(t, "0,0\n")
 	for range 2 {
 		if user.Post(completeMappingFile, mapped, key("c")).Want(201).Object()["duplicateOfExisting"] != false {
-			t.Error("a repetition is no duplicate")
+			t.Error("the repetition is reported as a duplicate")
 		}
 	}
 	user.Post(openMappingFile, object{"workspaceId": workspace, "sizeBytes": 1}, key("k")).Want(200)

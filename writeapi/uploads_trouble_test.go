@@ -22,8 +22,8 @@ import (
 	"netsim/simulator/mapping"
 )
 
-// atOnce sends a request several times at once and returns the replies' statuses,
-// sorted, and the ids in them.
+// atOnce sends all bodies concurrently. It returns the sorted statuses of the
+// replies and the ids in them.
 func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) (statuses []int, ids map[any]bool) {
 	statuses, ids = make([]int, len(bodies)), map[any]bool{}
 	var lock sync.Mutex
@@ -38,30 +38,30 @@ func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) 
 			}
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the requests")
 	slices.Sort(statuses)
 	return statuses, ids
 }
 
 func TestRacingCompletionsMakeOne(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	complete := func(path string) func(object) servicetest.Reply {
 		return func(body object) servicetest.Reply { return user.Post(path, body) }
 	}
-	// Of one session.
+	// Concurrent completions of one session.
 	set := openFiles(t, user, workspace, [2]string{"a.0.et", "x"}).completion(t, "x")
 	statuses, ids := atOnce(t, []object{set, set, set, set}, complete(completeTraceset))
 	if created := statuses[0] == 201 || statuses[0] == 200 && slices.Contains(statuses, 201); !created || len(ids) != 1 ||
 		slices.ContainsFunc(statuses, func(s int) bool { return s != 200 && s != 201 && s != 409 }) {
-		t.Errorf("a traceset: %v, %v", statuses, ids)
+		t.Errorf("one traceset session: got the statuses %v, ids %v, want one traceset", statuses, ids)
 	}
 	file := openMapping(t, user, workspace, "m.txt", 4).mapping(t, "0,0\n")
 	statuses, ids = atOnce(t, []object{file, file, file, file}, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{201, 409, 409, 409}) || len(ids) != 1 {
-		t.Errorf("a mapping file: %v, %v", statuses, ids)
+		t.Errorf("one mapping-file session: got the statuses %v, ids %v, want one mapping file", statuses, ids)
 	}
-	// Of several sessions of the same content.
+	// Concurrent completions of several sessions with the same content.
 	var sets, files []object
 	for range 4 {
 		sets = append(sets, openFiles(t, user, workspace, [2]string{"b.0.et", "y"}).completion(t, "y"))
@@ -69,16 +69,16 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 	statuses, ids = atOnce(t, sets, complete(completeTraceset))
 	if !slices.Equal(statuses, []int{201, 201, 201, 201}) || len(ids) != 4 {
-		t.Errorf("tracesets: %v, %v", statuses, ids)
+		t.Errorf("four traceset sessions: got the statuses %v, ids %v, want four tracesets", statuses, ids)
 	}
 	statuses, ids = atOnce(t, files, complete(completeMappingFile))
 	if !slices.Equal(statuses, []int{200, 200, 200, 201}) || len(ids) != 1 {
-		t.Errorf("mapping files: %v, %v", statuses, ids)
+		t.Errorf("four mapping-file sessions: got the statuses %v, ids %v, want one mapping file", statuses, ids)
 	}
 }
 
-// hold takes a lock as another process would, until release.
-func hold(t *testing.T, p *servicetest.Program, name string) (release func()) {
+// holdLock holds a lock, as another process would, until release is called.
+func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
@@ -89,18 +89,18 @@ func hold(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	}
 	release = sync.OnceFunc(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // which closing would do too, a while later
+		_, _ = conn.Exec(ctx, "SELECT pg_advisory_unlock_all()") // closing the connection would unlock it only later
 		_ = conn.Close(ctx)
 	})
 	t.Cleanup(release)
 	return release
 }
 
-// TestTheSameCompletionTwice: two requests with one key, of which each finds the
-// other not done, are one completion and get one answer.
+// TestTheSameCompletionTwice: two concurrent requests with the same key are one
+// completion and get the same response.
 func TestTheSameCompletionTwice(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := uploading(t)
+	p, _, workspace, user := newUploader(t)
 	set, file := openFiles(t, user, workspace, [2]string{"a.0.et", "t"}), openMapping(t, user, workspace, "t.txt", 4)
 	for path, s := range map[string]struct {
 		upload string
@@ -109,31 +109,31 @@ func TestTheSameCompletionTwice(t *testing.T) {
 		completeTraceset:    {set.UploadID, set.completion(t, "t")},
 		completeMappingFile: {file.UploadID, file.mapping(t, "0,3\n")},
 	} {
-		release := hold(t, p, s.upload)
+		release := holdLock(t, p, s.upload)
 		replies := make(chan servicetest.Reply, 2)
 		for range cap(replies) {
 			go func() { replies <- user.Post(path, s.body, key("k")) }()
 		}
-		waiting(t, p, s.upload, cap(replies))
+		awaitLockWaiters(t, p, s.upload, cap(replies))
 		release()
-		one, other := testwait.Receive(t, replies, "an answer"), testwait.Receive(t, replies, "an answer")
+		one, other := testwait.Receive(t, replies, "a response"), testwait.Receive(t, replies, "a response")
 		if one.Want(201).Object()["id"] != other.Want(201).Object()["id"] {
-			t.Errorf("%s made two: %s, %s", path, one.Body, other.Body)
+			t.Errorf("%s: got %s and %s, want the same resource", path, one.Body, other.Body)
 		}
 	}
 }
 
-// waiting waits until so many wait for a lock.
-func waiting(t *testing.T, p *servicetest.Program, name string, n int) {
+// awaitLockWaiters waits until n sessions wait for a lock.
+func awaitLockWaiters(t *testing.T, p *servicetest.Program, name string, n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only read by
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for got := -1; got < n; <-look.C {
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // it was only used to read
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for got := -1; got < n; <-poll.C {
 		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 			AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`, name).Scan(&got); err != nil {
 			t.Fatal(err)
@@ -143,70 +143,70 @@ func waiting(t *testing.T, p *servicetest.Program, name string, n int) {
 
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, _ := uploading(t)
-	hasty := servicetest.Start(t, func(c *service.Config) {
+	p, account, workspace, _ := newUploader(t)
+	impatient := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
 		c.Roles, c.UploadPatience = []string{service.RoleAPI}, time.Second // connecting takes some of it
 	}).User(t, account)
 
-	s := openMapping(t, hasty, workspace, "m.txt", 4)
+	s := openMapping(t, impatient, workspace, "m.txt", 4)
 	body := s.mapping(t, "0,7\n")
-	release := hold(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
-	reply := hasty.Post(completeMappingFile, body)
+	release := holdLock(t, p, uploads.MappingFileLock(account, workspace, checksum("0,7\n")))
+	reply := impatient.Post(completeMappingFile, body)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
-		t.Errorf("%s %v", message, reply.Header)
+		t.Errorf("got the message %s and the headers %v, want advice to open a new upload and no Retry-After", message, reply.Header)
 	}
 	if keys := staged(t, p, s.UploadID); len(keys) > 0 {
-		t.Errorf("%v stays staged", keys)
+		t.Errorf("the objects %v are still staged", keys)
 	}
 	release()
-	hasty.Post(completeMappingFile, body).Refused(409, "CONFLICT")
-	uploadMapping(t, hasty, workspace, "m.txt", "0,7\n").Want(201)
+	impatient.Post(completeMappingFile, body).Refused(409, "CONFLICT")
+	uploadMapping(t, impatient, workspace, "m.txt", "0,7\n").Want(201)
 
-	// A traceset's session waits for another time.
-	set := openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	// The completion of a traceset can be repeated in the same session.
+	set := openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion := set.completion(t, "held")
 	hash := library.Hash([]events.TracesetFile{{Name: "a.0.et", Size: 4, Hash: "sha256:" + hexSHA("held")}})
-	release = hold(t, p, library.Lock(hash))
-	held := hasty.Post(completeTraceset, completion)
+	release = holdLock(t, p, library.Lock(hash))
+	held := impatient.Post(completeTraceset, completion)
 	if held.Refused(503, "SERVICE_UNAVAILABLE"); held.Header.Get("Retry-After") == "" {
-		t.Errorf("no Retry-After: %s", held.Body)
+		t.Errorf("got no Retry-After with %s", held.Body)
 	}
-	direct(t, hasty, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
+	uploadDirectly(t, impatient, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
 	release()
-	hasty.Post(completeTraceset, completion).Want(201)
+	impatient.Post(completeTraceset, completion).Want(201)
 
-	// Another process at the same session.
-	set = openFiles(t, hasty, workspace, [2]string{"a.0.et", "held"})
+	// Another process holds the lock of the session.
+	set = openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
 	completion = set.completion(t, "held")
-	release = hold(t, p, set.UploadID)
-	hasty.Post(completeTraceset, completion).Refused(409, "CONFLICT")
+	release = holdLock(t, p, set.UploadID)
+	impatient.Post(completeTraceset, completion).Refused(409, "CONFLICT")
 	release()
-	hasty.Post(completeTraceset, completion).Want(201)
+	impatient.Post(completeTraceset, completion).Want(201)
 }
 
-// line is a way to a server that can be cut.
-type line struct {
+// proxy is a connection to a server that a test can cut.
+type proxy struct {
 	listener net.Listener
 	address  string
 	open     map[net.Conn]bool
 	lock     sync.Mutex
 }
 
-// newLine leads to the address, by one of its own.
-func newLine(t *testing.T, to string) *line {
+// newProxy listens on a new address, and forwards connections to another one.
+func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
+	l := &proxy{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
 	go l.serve(listener, to)
 	t.Cleanup(l.cut)
 	return l
 }
 
-func (l *line) serve(listener net.Listener, to string) {
+func (l *proxy) serve(listener net.Listener, to string) {
 	for {
 		in, err := listener.Accept()
 		if err != nil {
@@ -214,7 +214,7 @@ func (l *line) serve(listener net.Listener, to string) {
 		}
 		out, err := net.Dial("tcp", to)
 		if err != nil {
-			in.Close() //nolint:errcheck // nothing came of it
+			in.Close() //nolint:errcheck // the server cannot be reached
 			continue
 		}
 		l.lock.Lock()
@@ -223,14 +223,14 @@ func (l *line) serve(listener net.Listener, to string) {
 		for from, into := range map[net.Conn]net.Conn{in: out, out: in} {
 			go func() {
 				_, _ = io.Copy(into, from)
-				into.Close() //nolint:errcheck // it is at its end
+				into.Close() //nolint:errcheck // it may be closed
 			}()
 		}
 	}
 }
 
 // cut closes all connections and accepts no more.
-func (l *line) cut() {
+func (l *proxy) cut() {
 	l.listener.Close() //nolint:errcheck // it may be closed
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -240,7 +240,7 @@ func (l *line) cut() {
 	clear(l.open)
 }
 
-func (l *line) mend(t *testing.T, to string) {
+func (l *proxy) restart(t *testing.T, to string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", l.address)
 	if err != nil {
@@ -252,11 +252,11 @@ func (l *line) mend(t *testing.T, to string) {
 
 func TestCompletionsWithoutTheStore(t *testing.T) {
 	t.Parallel()
-	var store *line
+	var store *proxy
 	var behind string
 	p := servicetest.Start(t, func(c *service.Config) {
 		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
-		store = newLine(t, behind)
+		store = newProxy(t, behind)
 		c.S3Endpoint = "http://" + store.address
 	})
 	user := p.User(t, servicetest.NewAccount())
@@ -267,34 +267,34 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	store.cut()
 	reply := user.Post(completeMappingFile, fileBody)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
-		t.Errorf("%s %v", message, reply.Header)
+		t.Errorf("got the message %s and the headers %v, want advice to open a new upload and no Retry-After", message, reply.Header)
 	}
 	for what, reply := range map[string]servicetest.Reply{
 		"complete": user.Post(completeTraceset, setBody),
-		"direct":   direct(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
+		"direct":   uploadDirectly(t, user, events.DefaultWorkspace, nil, field{"file", "a.0.et", "x"}),
 		"open":     user.Post(openMappingFile, object{"workspaceId": events.DefaultWorkspace, "sizeBytes": 1}),
 	} {
 		if reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: no Retry-After: %s", what, reply.Body)
+			t.Errorf("%s: got no Retry-After with %s", what, reply.Body)
 		}
 	}
-	store.mend(t, behind)
+	store.restart(t, behind)
 	user.Post(completeMappingFile, fileBody).Refused(409, "CONFLICT")
 	user.Post(completeTraceset, setBody).Want(201)
-	cleared(t, p, file.UploadID) // by the job
+	awaitUnstaged(t, p, file.UploadID) // the job removes the objects
 	for o, err := range storeOf(p).List(t.Context(), "mappingfiles/") {
-		t.Errorf("%s is stored, %v", o.Key, err)
+		t.Errorf("the object %s is stored, %v, want none", o.Key, err)
 	}
 	list := user.Get(mappingFiles + "?workspaceId=" + events.DefaultWorkspace).Want(200).Object()
 	if items := list["items"].([]any); len(items) > 0 {
-		t.Errorf("mapping files %v", items)
+		t.Errorf("got the mapping files %v, want none", items)
 	}
 }
 
-// siblings are mapping files of one checksum. The checksum is linear, so some
-// of the changes of single bits of a comment cancel each other out.
+// siblings returns mapping files with the same checksum. The checksum is linear, so
+// the effects of some changed bits in a comment cancel each other out.
 func siblings(start string) []string {
-	const free = 80 // 16 more than the checksum has bits
+	const free = 80 // changeable characters, 16 more than the checksum has bits
 	text := []byte(start + "#" + strings.Repeat("a", free) + "\n")
 	sum := func() uint64 {
 		crc := mapping.NewChecksum()
@@ -337,22 +337,23 @@ func siblings(start string) []string {
 	return all
 }
 
-// Source: completions 6.6.
+// Mapping files with one checksum and different contents need different names, and
+// at most two can exist (completions 6.6).
 func TestMappingFilesOfOneChecksum(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := uploading(t)
+	_, _, workspace, user := newUploader(t)
 	all := siblings("0,0\n")
 	one, two, third := all[0], all[1], all[2]
 	if one == two || two == third || checksum(one) != checksum(two) || checksum(two) != checksum(third) {
-		t.Fatalf("%q are no siblings", all[:3])
+		t.Fatalf("%q do not have one checksum", all[:3])
 	}
 	first := uploadMapping(t, user, workspace, "a.txt", one).Want(201).Object()
 	if message := uploadMapping(t, user, workspace, "a.txt", two).Refused(409, "MAPPING_FILE_HASH_COLLISION"); !strings.Contains(message, "'a.txt'") {
-		t.Errorf("message %q", message)
+		t.Errorf("got the message %q, want the name of the other file", message)
 	}
 	second := uploadMapping(t, user, workspace, "b.txt", two).Want(201).Object()
 	if first["hash"] != second["hash"] || first["id"] == second["id"] {
-		t.Errorf("%v and %v", first, second)
+		t.Errorf("got %v and %v, want two files with one hash", first, second)
 	}
 	uploadMapping(t, user, workspace, "c.txt", third).Refused(409, "MAPPING_FILE_HASH_COLLISION")
 	for content, want := range map[string]any{one: first["id"], two: second["id"]} {

@@ -117,8 +117,8 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	}, nil
 }
 
-// workspaceAfter returns a workspace after a command, and its entity tag. Its
-// counts are current.
+// workspaceAfter returns a workspace in the state after a command, and its entity
+// tag. Its counts are the current ones.
 func (a *API) workspaceAfter(ctx context.Context, id string, result handle.Result) (api.Workspace, string, error) {
 	w, tag, err := a.Workspaces.Workspace(ctx, id)
 	if made, ok := result.State.(*commands.Workspace); ok {

@@ -33,7 +33,7 @@ func TestCreateWorkspace(t *testing.T) {
 	made := service.Post(workspaces, map[string]any{"name": "research", "description": "Fabric studies"}).Want(201)
 	w := made.Object()
 	if made.Header.Get("Location") != workspaces+"/"+w["id"].(string) || made.Header.Get("ETag") != `"1"` {
-		t.Errorf("headers %v", made.Header)
+		t.Errorf("got the headers %v, want the Location and the entity tag of the new resource", made.Header)
 	}
 	want := map[string]any{
 		"id": w["id"], "name": "research", "description": "Fabric studies", "owner": w["owner"],
@@ -45,7 +45,7 @@ func TestCreateWorkspace(t *testing.T) {
 	}
 	got := service.Get(workspaces + "/" + w["id"].(string)).Want(200)
 	if diff := cmp.Diff(w, got.Object()); diff != "" {
-		t.Errorf("read again (-made +read):\n%s", diff)
+		t.Errorf("the response and GET differ (-response +GET):\n%s", diff)
 	}
 
 	user := p.User(t, account)
@@ -72,7 +72,7 @@ func TestCreateWorkspace(t *testing.T) {
 		`{"name": "x", "description": "` + strings.Repeat("x", 2049) + `"}`: "at most 2048 characters, got 2049",
 	} {
 		if message := service.Post(workspaces, []byte(body)).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
-			t.Errorf("%.40s: message %q, want one with %q", body, message, want)
+			t.Errorf("%.40s: got the message %q, want %q in it", body, message, want)
 		}
 	}
 }
@@ -93,16 +93,16 @@ func TestCreateWorkspaceOnce(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
-			t.Errorf("one key made %v", ids)
+			t.Errorf("one key made the workspaces %v", ids)
 			break
 		}
 	}
 	service.Post(workspaces, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 	if other := p.Service(t, servicetest.NewAccount()).Post(workspaces, body, key("k")).Want(201).Object()["id"]; other == ids[0] {
-		t.Error("two accounts share a key")
+		t.Error("the key of another account returned this account's workspace")
 	}
 	service.Post(workspaces, body, key("")).Refused(400, "VALIDATION_ERROR")
 }
@@ -116,20 +116,20 @@ func TestUpdateWorkspace(t *testing.T) {
 
 	changed := service.Patch(path, map[string]any{"name": "second"}, ifMatch(`"1"`)).Want(200)
 	if changed.Header.Get("ETag") != `"2"` || changed.Object()["name"] != "second" {
-		t.Errorf("%s %s", changed.Header.Get("ETag"), changed.Body)
+		t.Errorf("got the entity tag %s of %s, want \"2\" with the new name", changed.Header.Get("ETag"), changed.Body)
 	}
 	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`"1"`)).Refused(412, "PRECONDITION_FAILED")
 	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`W/"2"`)).Refused(412, "PRECONDITION_FAILED")
 	service.Patch(path, map[string]any{"name": "third"}, ifMatch(`2`)).Refused(400, "VALIDATION_ERROR")
 	if same := service.Patch(path, map[string]any{"name": "second"}, ifMatch(`"9", "2"`)).Want(200); same.Header.Get("ETag") != `"2"` {
-		t.Error("a patch that changes nothing makes a version")
+		t.Error("a patch without a change made a version")
 	}
 	service.Patch(path, map[string]any{"name": "third", "description": "d"}, ifMatch(`*`)).Want(200)
 	kept := service.Patch(path, map[string]any{"name": "fourth"}).Want(200)
 	if kept.Object()["description"] != "d" {
-		t.Errorf("the description is not kept: %s", kept.Body)
+		t.Errorf("got %s, want the description kept", kept.Body)
 	}
-	// A client may send back what it received.
+	// A client may send back the workspace that it has read.
 	whole := service.Get(path).Want(200).Object()
 	whole["name"] = "fifth"
 	service.Patch(path, whole).Want(200)
@@ -139,7 +139,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(path, map[string]any{"name": "seventh"}).Want(200)
 	again := service.Patch(path, map[string]any{"name": "sixth"}, key("k")).Want(200)
 	if again.Object()["name"] != "seventh" {
-		t.Errorf("a repetition changed something: %s, after %s", again.Body, once.Body)
+		t.Errorf("the repetition changed the workspace to %s; its first response was %s", again.Body, once.Body)
 	}
 	service.Patch(path, map[string]any{"name": "other"}, key("k")).Refused(422, "UNPROCESSABLE_ENTITY")
 
@@ -150,7 +150,8 @@ func TestUpdateWorkspace(t *testing.T) {
 	service.Patch(workspaces+"/workspace_x", map[string]any{"name": "x"}).Refused(400, "VALIDATION_ERROR")
 }
 
-// TestUpdateWorkspaceRace: of concurrent updates to the same version, one succeeds.
+// TestUpdateWorkspaceRace: of concurrent updates of the same version, only one
+// succeeds.
 func TestUpdateWorkspaceRace(t *testing.T) {
 	t.Parallel()
 	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
@@ -162,7 +163,7 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 			statuses[i] = service.Patch(path, map[string]any{"name": fmt.Sprint("by ", i)}, ifMatch(`"1"`)).Status
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	won := 0
 	for _, status := range statuses {
 		switch status {
@@ -170,11 +171,11 @@ func TestUpdateWorkspaceRace(t *testing.T) {
 			won++
 		case 412:
 		default:
-			t.Errorf("status %d", status)
+			t.Errorf("got the status %d, want 200 or 412", status)
 		}
 	}
 	if won != 1 {
-		t.Errorf("%d of 16 won: %v", won, statuses)
+		t.Errorf("%d of 16 updates succeeded, want 1: %v", won, statuses)
 	}
 }
 
@@ -189,15 +190,15 @@ func TestDeleteWorkspace(t *testing.T) {
 	p.User(t, account).Delete(path).Refused(403, "FORBIDDEN")
 	p.Service(t, servicetest.NewAccount()).Delete(path).Refused(404, "NOT_FOUND")
 	if got := service.Delete(path).Want(202).Object(); got["id"] != id || got["status"] != "deleting" {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want the status deleting", got)
 	}
 	service.Get(path).Refused(404, "NOT_FOUND")
 	service.Patch(path, map[string]any{"name": "x"}).Refused(404, "NOT_FOUND")
 	if body := string(service.Get(workspaces).Want(200).Body); strings.Contains(body, id) {
-		t.Errorf("it is still listed: %s", body)
+		t.Errorf("the deleted workspace is still listed: %s", body)
 	}
 	if status := service.Delete(path).Status; status != 202 && status != 404 { // 404 once the cascade is done
-		t.Errorf("deleting again: status %d", status)
+		t.Errorf("second deletion: got the status %d, want 202 or 404", status)
 	}
 	service.Delete(workspaces+"/"+events.TemplateWorkspace).Refused(403, "FORBIDDEN")
 	service.Delete(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
@@ -218,13 +219,13 @@ func TestSetLegacyProject(t *testing.T) {
 	first := service.Post(path, set(project), key("k")).Want(200)
 	want := map[string]any{"workspaceId": id, "legacyProjectId": project, "created": true}
 	if diff := cmp.Diff(want, first.Object()); diff != "" || first.Header.Get("ETag") != `"2"` {
-		t.Errorf("%s %s", diff, first.Header.Get("ETag"))
+		t.Errorf("binding (-want +got):\n%s\nwith the entity tag %s, want \"2\"", diff, first.Header.Get("ETag"))
 	}
 	if again := service.Post(path, set(project), key("k")).Want(200).Object(); again["created"] != true {
-		t.Error("a repetition does not get the first answer")
+		t.Error("the repetition does not get the first response")
 	}
 	if other := service.Post(path, set(strings.ToUpper(project))).Want(200).Object(); other["created"] != false {
-		t.Errorf("the same value is set again: %v", other)
+		t.Errorf("got %v for the value that is set, want created false", other)
 	}
 	service.Post(path, set("00000000-0000-0000-0000-000000000000")).Refused(409, "CONFLICT")
 	p.User(t, account).Post(path, set(project)).Refused(403, "FORBIDDEN")
@@ -232,8 +233,8 @@ func TestSetLegacyProject(t *testing.T) {
 	service.Post(workspaces+"/"+events.NewID(events.WorkspacePrefix)+"/legacy-project", set(project)).Refused(404, "NOT_FOUND")
 }
 
-// TestTheAnswerToAWorkspaceWriteIsItsOwn: each of many concurrent
-// writes is answered with what it wrote and a version of its own.
+// TestTheAnswerToAWorkspaceWriteIsItsOwn: the response to each of many concurrent writes
+// shows what this request wrote, and the version that it made.
 func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const project = "5b1d1b2e-58b1-4b5f-8a55-0d7d3a0c2f11"
@@ -254,7 +255,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 			}
 		})
 	}
-	testwait.Group(t, &all, "all clients")
+	testwait.Group(t, &all, "the requests")
 	made := map[string]servicetest.Reply{}
 	for at, r := range replies {
 		r.Want(200)
@@ -264,7 +265,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 		}
 		made[tag] = r
 		if got := r.Object(); at > 0 && (got["name"] != fmt.Sprint("by ", at) || got["description"] != fmt.Sprint("of ", at)) {
-			t.Errorf("write %d is answered %s", at, r.Body)
+			t.Errorf("write %d: got %s, want its own name and description", at, r.Body)
 		}
 	}
 	last := service.Get(path).Want(200)
@@ -273,7 +274,7 @@ func TestTheAnswerToAWorkspaceWriteIsItsOwn(t *testing.T) {
 	}
 	if own := made[last.Header.Get("ETag")].Object(); own["legacyProjectId"] == nil {
 		if diff := cmp.Diff(last.Object(), own); diff != "" {
-			t.Errorf("the last answer and a read at its version (-read +answer):\n%s", diff)
+			t.Errorf("the response of the last write and GET differ (-GET +response):\n%s", diff)
 		}
 	}
 }

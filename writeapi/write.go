@@ -12,16 +12,16 @@ import (
 	web "netsim/infra/web"
 )
 
-// write is a request for one command: its caller, its stream, and the origin of
-// the command, which identifies repetitions.
+// write is a request to run one command. It has the caller, the stream, and the
+// origin of the command, which identifies repetitions.
 type write struct {
 	caller auth.Caller
 	stream string
 	origin handle.Origin
 }
 
-// create returns the write that makes a resource. Its id is new, or derives from the
-// idempotency key (completions.md section 1.1).
+// create returns the write that makes a resource. The id of the resource is new, or
+// derived from the idempotency key (completions.md section 1.1).
 func create(ctx context.Context, operation, prefix, key string, body any) (write, error) {
 	w, err := newWrite(ctx, operation, "", key, body)
 	if key == "" {
@@ -64,8 +64,9 @@ func (a *API) repeated(ctx context.Context, w write) (bool, error) {
 	return a.Commands.Repeated(ctx, w.stream, w.origin)
 }
 
-// once calls do unless the write's command has run before, which done reports. When
-// do fails because the same request finished in the meantime, that is no error.
+// once calls do, unless the write's command has run before, which done reports. If
+// do fails because the same request finished in the meantime, once returns no
+// error.
 func (a *API) once(ctx context.Context, w write, do func() error) (done bool, err error) {
 	if done, err = a.repeated(ctx, w); done || err != nil {
 		return done, err
@@ -78,8 +79,8 @@ func (a *API) once(ctx context.Context, w write, do func() error) (done bool, er
 	return false, err
 }
 
-// oneAccount refuses the platform-wide service account, whose resources would have
-// no account.
+// oneAccount refuses a platform-wide caller, because a new resource must belong to
+// one account.
 func oneAccount(caller auth.Caller) error {
 	if caller.Platformwide() {
 		return fault.New(fault.Forbidden, "a token of one account is required, this one acts for all")

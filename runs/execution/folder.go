@@ -18,15 +18,15 @@ import (
 
 // Folder opens the files of an order in a directory, by their names.
 type Folder struct {
-	// Dir has the files as they were uploaded; only these are read.
+	// Dir has the files as they were uploaded. It is only read.
 	Dir *os.Root
-	// Unpack is where archives are unpacked. It is empty at first.
+	// Unpack is the directory for the files of archives. It is empty at first.
 	Unpack *os.Root
-	// MaxUnpacked bounds the unpacked archives, in bytes; 0 is 500 GB.
+	// MaxUnpacked limits the unpacked files, in bytes; 0 is 500 GB.
 	MaxUnpacked int64
 }
 
-// unpackedKey is the key of files that are in Folder.Unpack.
+// unpackedKey is the key of files in Folder.Unpack.
 const unpackedKey = "unpacked"
 
 // Open implements Files.
@@ -95,8 +95,8 @@ func (d *Folder) write(name string, content io.Reader) error {
 	return file.Close()
 }
 
-// Check checks that every input of an order is in the directory with the right
-// hash. It returns a line for each file with a fault.
+// Check checks that every input of an order is in the directory and has the right
+// hash. It returns a line for each missing or different file.
 func (d *Folder) Check(ctx context.Context, o *Order) (wrong []string, err error) {
 	for _, f := range o.Inputs() {
 		is, err := d.hash(ctx, f)

@@ -23,24 +23,24 @@ import (
 type Inputs struct {
 	Order     *Order
 	Ranks     int
-	Transfers int64 // expected ones for traffic; -1 for traces before Read
+	Transfers int64 // an estimate for traffic; -1 for traces before Read
 	Fabric    *topology.Fabric
 	Traffic   []engine.Traffic // of uncoordinated applications
 	Options   engine.Options
 
-	TraceBytes int64 // memory that traces may take, 0 for 2 GiB
+	TraceBytes int64 // maximum memory of the traces, 0 for 2 GiB
 
 	files       Files
 	groups      []collective.GroupSpec // of a simple traceset
-	together    bool                   // its ranks begin a phase together
-	replayed    *replayed              // or the traces of another
+	together    bool                   // whether the ranks of groups begin a phase together
+	replayed    *replayed              // of a traceset with Chakra traces, nil for others
 	hosts       []int32                // of the ranks
 	scaleUp     *engine.ScaleUp
-	listScaleUp bool   // in the results
-	kept        []kept // inputs that are copied to the results
+	listScaleUp bool        // whether the results list scaleUp
+	kept        []keptInput // inputs that are copied to the results
 }
 
-type kept struct {
+type keptInput struct {
 	name    string
 	content []byte
 }
@@ -71,7 +71,8 @@ func Prepare(ctx context.Context, o *Order, files Files) (*Inputs, error) {
 	return in, in.uncoordinated(document)
 }
 
-// coordinated reads what the ranks of an application run, and places them.
+// coordinated reads the workload of an application's ranks, and places the ranks on
+// servers.
 func (in *Inputs) coordinated(ctx context.Context, d *design.Document, a *design.Application) error {
 	t := in.Order.Traceset
 	if t == nil {
@@ -122,7 +123,7 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
 	}
 	in.together = settings.Synchronize
-	in.kept = append(in.kept, kept{t.Files[0].Name, content})
+	in.kept = append(in.kept, keptInput{t.Files[0].Name, content})
 	in.Ranks = collective.Ranks(in.groups)
 	for _, g := range in.groups {
 		for _, phase := range g.Phases {
@@ -150,8 +151,8 @@ func (in *Inputs) fetch(ctx context.Context, f File) ([]byte, error) {
 	return content, nil
 }
 
-// maxMessages bounds a simulation of traffic. So many messages take some minutes and
-// all have a row in the per-transfer record.
+// maxMessages limits the messages of uncoordinated traffic. This number takes some
+// minutes to simulate, and fits in the per-transfer record.
 const maxMessages = 5_000_000
 
 // uncoordinated reads the traffic of uncoordinated applications.
@@ -181,15 +182,15 @@ func (in *Inputs) uncoordinated(d *design.Document) error {
 	return nil
 }
 
-// Undelivered is a fault of a mapping file; its text is the whole reason
-// (completions.md 5.1).
+// Undelivered is the fault that a mapping file could not be delivered. Its text is
+// the whole reason of the failure (completions.md 5.1).
 type Undelivered struct{ error }
 
 // Unwrap returns the fault.
 func (u Undelivered) Unwrap() error { return u.error }
 
-// place puts the ranks where the mapping file says, or else onto the servers
-// of the application.
+// place places the ranks on the servers of the mapping file or, without one, on the
+// servers of the application.
 func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Application) error {
 	m := in.Order.MappingFile
 	if m == nil {
@@ -238,6 +239,6 @@ func (in *Inputs) mapping(ctx context.Context, m *MappingFile) (*mapping.File, e
 	case err != nil, stored.differs(m.File):
 		return nil, gone
 	}
-	in.kept = append(in.kept, kept{m.Name, text.Bytes()})
+	in.kept = append(in.kept, keptInput{m.Name, text.Bytes()})
 	return file, nil
 }

@@ -37,11 +37,11 @@ type Entry struct {
 	Message   string
 }
 
-// runLog writes run.log and passes every entry on. The lines of run.log have
-// simulated time only, so that a repeated run writes the same file.
+// runLog writes run.log, and calls emit with every entry. The lines of run.log have
+// only simulated time, so that a repeated run writes the same file.
 type runLog struct {
 	file io.WriteCloser
-	err  error // the first of writing
+	err  error // the first write error
 	emit func(Entry)
 }
 
@@ -62,7 +62,7 @@ func (l *runLog) close() error {
 	return l.file.Close()
 }
 
-// Describe logs what the inputs are, before the run.
+// Describe logs a summary of the inputs before the run.
 func (in *Inputs) Describe(emit func(Entry)) {
 	add := func(level Level, format string, args ...any) {
 		emit(Entry{0, level, Provisioner, fmt.Sprintf(format, args...)})

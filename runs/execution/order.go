@@ -11,24 +11,24 @@ import (
 	"netsim/fault"
 )
 
-// Order names the inputs of a simulation. Engines behind HTTP receive it as JSON
+// Order names the inputs of a simulation. Remote engines receive it as JSON
 // (docs/engine-protocol.md).
 type Order struct {
 	SimulationID         string         `json:"simulationId"`
-	Name                 string         `json:"name"`      // of the simulation, and the prefix of its files' names
-	StartedAt            time.Time      `json:"startedAt"` // the time of simulated time 0
+	Name                 string         `json:"name"`      // of the simulation; the prefix of its files' names
+	StartedAt            time.Time      `json:"startedAt"` // wall-clock time at simulated time 0
 	ConfigurationID      string         `json:"configurationId"`
 	ConfigurationVersion int64          `json:"configurationVersion"`
 	DocumentHash         string         `json:"documentHash"` // sha256: and hex, of Document
 	Document             string         `json:"document"`     // the configuration's canonical text
-	DurationNs           int64          `json:"durationNs"`   // bound on simulated time
+	DurationNs           int64          `json:"durationNs"`   // limit of the simulated time
 	Seed                 uint64         `json:"seed"`         // as in the document
 	Traceset             *Traceset      `json:"traceset,omitempty"`
 	MappingFile          *MappingFile   `json:"mappingFile,omitempty"`
 	Checkpointing        *Checkpointing `json:"checkpointing,omitempty"`
 }
 
-// Traceset is the workload of an order, its files as they were uploaded.
+// Traceset is the workload of an order, with its files as they were uploaded.
 type Traceset struct {
 	ID          string `json:"id"`
 	LibraryHash string `json:"libraryHash"`
@@ -41,7 +41,7 @@ type Traceset struct {
 // MappingFile is the mapping file of an order. Its File is named mapping.Name.
 type MappingFile struct {
 	ID    string `json:"id"`
-	Title string `json:"title"` // what its owner calls it
+	Title string `json:"title"` // its name in the service
 	File
 }
 
@@ -56,11 +56,11 @@ type File struct {
 	Role string `json:"role,omitempty"` // of a traceset's file: primary or supporting
 	Hash string `json:"hash"`           // sha256: and hex
 	Size int64  `json:"size"`           // bytes
-	URL  string `json:"url,omitempty"`  // where an engine on another machine gets it
-	Key  string `json:"-"`              // where the caller's store has it
+	URL  string `json:"url,omitempty"`  // download link for a remote engine
+	Key  string `json:"-"`              // in the caller's store
 }
 
-// Inputs are the files of an order.
+// Inputs returns the files of an order.
 func (o *Order) Inputs() (files []File) {
 	if o.Traceset != nil {
 		files = append(files, o.Traceset.Files...)
@@ -71,16 +71,16 @@ func (o *Order) Inputs() (files []File) {
 	return files
 }
 
-// Files opens the files of an order. A missing file is fault.NotFound.
+// Files opens the files of an order. It returns fault.NotFound for a missing file.
 type Files interface {
 	// Open opens a file.
 	Open(ctx context.Context, f File) (io.ReadCloser, error)
-	// Unpacked lists the files of a traceset whose layout is prefix: the files in
-	// its archives and those beside them, by name. Open opens them.
+	// Unpacked lists the files of a traceset whose layout is prefix, by name: the
+	// files in its archives and the other files. Open opens them.
 	Unpacked(ctx context.Context, t *Traceset) ([]File, error)
 }
 
-// Hash is the hash of a text or file as orders have it.
+// Hash returns the hash of a text or file in the form that orders have.
 func Hash[T string | []byte](content T) string {
 	sum := sha256.Sum256([]byte(content))
 	return sumText(sum[:])
@@ -88,7 +88,7 @@ func Hash[T string | []byte](content T) string {
 
 func sumText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
 
-// unfit returns the fault of inputs that can never run; its text is the reason.
+// unfit returns the fault of inputs that can never run. Its text is the reason.
 func unfit(format string, args ...any) error {
 	return fault.New(fault.Unprocessable, "%s", fmt.Errorf(format, args...).Error())
 }

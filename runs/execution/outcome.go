@@ -12,13 +12,13 @@ import (
 // Outcome hashes the result files of a run, and stores them if it has a directory.
 type Outcome struct {
 	Dir   *os.Root
-	Files []Result // closed, in this order
+	Files []Result // closed files, in the order in which they were closed
 
-	// MaxBytes bounds all files together; 0 sets no bound. A write beyond it fails
-	// with TooMuch.
+	// MaxBytes limits the total size of the files; 0 is no limit. A write beyond it
+	// fails with TooMuch.
 	MaxBytes int64
 	bytes    int64
-	open     []*os.File // that are not closed yet
+	open     []*os.File // files created in Dir
 }
 
 // TooMuch is the error of a write beyond Outcome.MaxBytes.
@@ -29,7 +29,7 @@ func (t TooMuch) Error() string {
 	return "the result files have more than the " + strconv.FormatInt(t.Bytes, 10) + " bytes that are kept"
 }
 
-// Create opens a result file. Its name may have folders.
+// Create creates a result file. Its name may have folders.
 func (o *Outcome) Create(name string) (io.WriteCloser, error) {
 	f := &outcomeFile{outcome: o, Result: Result{Name: name}, sum: sha256.New()}
 	if o.Dir == nil {
@@ -47,7 +47,7 @@ func (o *Outcome) Create(name string) (io.WriteCloser, error) {
 // Abandon closes the files that a run has left open.
 func (o *Outcome) Abandon() {
 	for _, f := range o.open {
-		f.Close() //nolint:errcheck // it is closed already, or of no use
+		f.Close() //nolint:errcheck // it is already closed, or not needed
 	}
 	o.open = nil
 }
@@ -57,7 +57,7 @@ type outcomeFile struct {
 
 	outcome *Outcome
 	sum     hash.Hash
-	file    *os.File // nil if it is not stored
+	file    *os.File // nil if the content is not stored
 }
 
 // Write implements io.Writer.
@@ -74,7 +74,7 @@ func (f *outcomeFile) Write(p []byte) (int, error) {
 	return f.file.Write(p)
 }
 
-// Close lists the file.
+// Close closes the file, and adds it to Outcome.Files.
 func (f *outcomeFile) Close() error {
 	f.Hash = sumText(f.sum.Sum(nil))
 	f.outcome.Files = append(f.outcome.Files, f.Result)

@@ -21,12 +21,12 @@ type openedFile struct {
 	err  error
 }
 
-// readAhead is how many files are opened ahead of the one being read. A store takes
-// milliseconds to open a file, and there may be thousands of small files.
+// readAhead is the number of files to open ahead of the one being read. A store
+// takes milliseconds to open a file, and there may be thousands of small files.
 const readAhead = 16
 
 // openAhead opens the files concurrently, up to readAhead in advance, and yields them in
-// order. The caller closes each.
+// order. The caller closes each file.
 func openAhead(ctx context.Context, source Files, files []File) iter.Seq[openedFile] {
 	return func(yield func(openedFile) bool) {
 		queue, stop := make(chan chan openedFile, readAhead), make(chan struct{})
@@ -88,8 +88,8 @@ func (o openedFile) addTo(b *replay.Builder, rank int) error {
 	return nil
 }
 
-// summed hashes the bytes that are read. It keeps read errors, because they are the
-// store's fault and not the content's.
+// summed hashes the bytes that are read. It records read errors, which are faults of
+// the store and not of the content.
 type summed struct {
 	*packed.Watched
 	sum hash.Hash

@@ -9,8 +9,8 @@ import (
 // ReceiptName is the name of the result file from which a run can be repeated.
 const ReceiptName = "receipt.json"
 
-// Receipt is an order and its outcome, from which the run can be repeated to the
-// byte without the service.
+// Receipt is an order and its outcome. With a receipt, a user can repeat the run
+// without the service and get the same bytes.
 type Receipt struct {
 	Order
 
@@ -18,25 +18,26 @@ type Receipt struct {
 	EngineVersion string   `json:"engineVersion"`
 	Partial       bool     `json:"partial"`
 	End           End      `json:"end"`
-	Results       []Result `json:"files"` // all others but engine snapshots
+	Results       []Result `json:"files"` // all result files except the receipt and engine snapshots
 }
 
 // How a run ended.
 const (
-	Finished = "finished" // every rank
-	Limited  = "limited"  // simulated time reached its limit
-	Stopped  = "stopped"  // from outside
+	Finished = "finished" // every rank has finished
+	Limited  = "limited"  // simulated time has reached its limit
+	Stopped  = "stopped"  // the caller has stopped it
 	Failed   = "failed"
 )
 
-// End is how a run ended, and where to stop a repetition.
+// End says how a run ended, and where to stop a repetition of it.
 type End struct {
 	State  string `json:"state"`
-	TimePs int64  `json:"timePs"` // simulated
+	TimePs int64  `json:"timePs"` // simulated time
 	// Events is the number of events before a stop between two events; nil for any
 	// other end.
 	Events *int64 `json:"stoppedAfterEvents,omitempty"`
-	// Reports is the number of periodic reports before that stop, which are no events.
+	// Reports is the number of periodic reports before that stop. They do not count
+	// as events.
 	Reports int64 `json:"stoppedAfterReports,omitempty"`
 	// UpToPs is the simulated time up to which a stopped run was repeated to write
 	// its results; 0 for any other end.
@@ -54,7 +55,7 @@ type Result struct {
 	Size int64  `json:"size"` // bytes
 }
 
-// NewReceipt makes the receipt of a run. Its files are all result files.
+// NewReceipt makes the receipt of a run from all its result files.
 func NewReceipt(o Order, name, version string, end End, files []Result) Receipt {
 	r := Receipt{Order: o, Engine: name, EngineVersion: version, End: end, Partial: end.Partial()}
 	r.StartedAt = o.StartedAt.UTC()

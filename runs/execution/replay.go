@@ -17,12 +17,12 @@ import (
 // replayed is the workload of a traceset of Chakra traces.
 type replayed struct {
 	settings design.Replay
-	scales   []float64        // on the computation times of each rank
+	scales   []float64        // factor on the computation times of each rank
 	program  *program.Program // nil until the traces are read
 	warnings replay.Warnings
 }
 
-// unknown is Inputs.Transfers before the traces are read.
+// unknown is the value of Inputs.Transfers before the traces are read.
 const unknown = -1
 
 // replay prepares the replay of Chakra traces, which Read reads.
@@ -39,11 +39,12 @@ func (in *Inputs) replay(a *design.Application) error {
 	return nil
 }
 
-// Traces reports whether there are traces to read. Until then their number of
-// transfers is unknown.
+// Traces reports whether the workload is Chakra traces. Their number of transfers
+// is unknown until Read.
 func (in *Inputs) Traces() bool { return in.replayed != nil }
 
-// Read reads the traces of the ranks, one after the other, if there are any.
+// Read reads the traces of the ranks, one after another. Without traces it does
+// nothing.
 func (in *Inputs) Read(ctx context.Context) error {
 	r, t := in.replayed, in.Order.Traceset
 	if r == nil {
@@ -82,8 +83,8 @@ func (in *Inputs) Read(ctx context.Context) error {
 	return nil
 }
 
-// rankFiles lists the files of the ranks and reads the process groups, nil when
-// the traceset defines none.
+// rankFiles lists the files of the ranks, and reads the process groups. groups is
+// nil if the traceset defines none.
 func (in *Inputs) rankFiles(ctx context.Context) (ranks []File, groups chakra.Groups, err error) {
 	files := in.Order.Traceset.Files
 	if in.Order.Traceset.Layout == events.LayoutFolder {
@@ -123,7 +124,7 @@ func (in *Inputs) processGroups(ctx context.Context, f File) (chakra.Groups, err
 	return groups, nil
 }
 
-// Input returns what the engine runs. Traces must have been read.
+// Input returns the engine's input. Traces must have been read.
 func (in *Inputs) Input() engine.Input {
 	input := engine.Input{
 		Fabric: in.Fabric, Groups: in.groups, Synchronize: in.together, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
@@ -142,6 +143,6 @@ func (in *Inputs) listed() *engine.ScaleUp {
 	return in.scaleUp
 }
 
-// Flows returns the largest number of transfers of collectives in flight at once;
-// for traces it is unknown and 0.
+// Flows returns the largest number of collectives' transfers in flight at once. For
+// traces it is unknown, and Flows returns 0.
 func (in *Inputs) Flows() int64 { return engine.MostFlows(in.groups) }

@@ -12,7 +12,7 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Name is the name of this program's engine among others.
+// Name is the name of this program as a remote engine.
 const Name = "netsim"
 
 // ReadReceipt reads a receipt.
@@ -27,11 +27,11 @@ func ReadReceipt(text []byte) (Receipt, error) {
 	return r, nil
 }
 
-// Reproduce runs the order of a receipt again, on the files of a directory, and
-// returns how many result files are equal. They are written to the directory out,
-// unless that is empty. The error says which input is missing or has another hash,
-// why the order cannot run, or which results differ. A receipt of another engine is
-// refused, unless anyEngine.
+// Reproduce runs the order of a receipt again on the files of the directory dir. It
+// returns the number of result files that are equal to those of the receipt, and
+// writes the results to the directory out unless out is "". The error says which
+// inputs are missing or different, why the order cannot run, or which results
+// differ. A receipt of another engine is refused, unless anyEngine is set.
 func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine bool) (equal int, err error) {
 	if same := slices.Contains([]string{Builtin, Name}, want.Engine) && want.EngineVersion == engine.Version; !same && !anyEngine {
 		return 0, fmt.Errorf("the receipt is of engine %s %s and this is %s %s, whose results may differ; --any-engine runs it anyway",
@@ -50,7 +50,7 @@ func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine boo
 	if files.Unpack, err = os.OpenRoot(temp); err != nil {
 		return 0, err
 	}
-	defer files.Unpack.Close() //nolint:errcheck // it goes
+	defer files.Unpack.Close() //nolint:errcheck // it is removed
 	if out != "" {
 		if err := os.MkdirAll(out, 0o755); err != nil {
 			return 0, err
@@ -93,7 +93,7 @@ func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (
 	case end.Events != nil && *end.Events+end.Reports > 0:
 		c.StopAfter, c.StopReports = *end.Events, end.Reports
 	case end.Events != nil:
-		cancel() // it was stopped before the first one
+		cancel() // the run was stopped before its first event
 	case end.State == Stopped && end.UpToPs == 0:
 		return ended, errors.New("the receipt is of a run that was stopped and does not say where, so that it cannot be repeated")
 	}
@@ -109,12 +109,12 @@ func repeat(ctx context.Context, want *Receipt, files Files, results *Outcome) (
 	case err != nil:
 		reason = run.Failure(err.Error())
 	case end.State == Failed:
-		reason = end.Reason // from outside the engine, such as a stall
+		reason = end.Reason // the caller failed the run, for example because of a stall
 	}
 	return run.Close(reason)
 }
 
-// compare compares the results with the receipt's.
+// compare compares the results with those of the receipt.
 func compare(want *Receipt, got []Result, end End) (equal int, err error) {
 	var wrong []string
 	seen := map[string]Result{}

@@ -22,13 +22,13 @@ import (
 	"netsim/simulator/topology"
 )
 
-// place is an order with its files in a directory.
-type place struct {
+// localOrder is an order with its files in a directory.
+type localOrder struct {
 	order execution.Order
 	dir   string
 }
 
-func (p *place) put(t *testing.T, name, role, content string) execution.File {
+func (p *localOrder) put(t *testing.T, name, role, content string) execution.File {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
@@ -36,28 +36,29 @@ func (p *place) put(t *testing.T, name, role, content string) execution.File {
 	return execution.File{Name: name, Role: role, Hash: execution.Hash(content), Size: int64(len(content))}
 }
 
-// newPlace makes the order of a document.
-func newPlace(t *testing.T, d *design.Document) *place {
+// newLocalOrder returns an order for a document, without files.
+func newLocalOrder(t *testing.T, d *design.Document) *localOrder {
 	t.Helper()
 	text, err := design.Canonical(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &place{dir: t.TempDir(), order: execution.Order{
+	return &localOrder{dir: t.TempDir(), order: execution.Order{
 		SimulationID: "sim_1", Name: "a*run", StartedAt: time.Date(2026, 11, 21, 12, 0, 0, 123_456_000, time.UTC),
 		ConfigurationID: "cfg_1", ConfigurationVersion: 1, Document: text, DocumentHash: execution.Hash(text),
 		DurationNs: int64(time.Hour), Seed: 1,
 	}}
 }
 
-// simple is the order of a simple submission of so many allToAlls.
-func simple(t *testing.T, ranks, phases int) *place {
+// simple returns the order of a simple submission; each phase is an allToAll.
+func simple(t *testing.T, ranks, phases int) *localOrder {
 	t.Helper()
 	return exchange(t, ranks, phases, 1<<16)
 }
 
-// exchange is the order of a simple workload of everyone sending to everyone.
-func exchange(t *testing.T, ranks, phases int, bytes int64) *place {
+// exchange returns the order of a simple submission; each phase is an allToAll with
+// this data size.
+func exchange(t *testing.T, ranks, phases int, bytes int64) *localOrder {
 	t.Helper()
 	w := collective.Workload{Ranks: ranks}
 	for range phases {
@@ -75,15 +76,15 @@ func exchange(t *testing.T, ranks, phases int, bytes int64) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlace(t, d)
+	p := newLocalOrder(t, d)
 	p.order.Traceset = &execution.Traceset{ID: "ts_1", Format: "simple_v1", Layout: "cas", Files: []execution.File{
 		p.put(t, blueprint.WorkloadFile, "primary", content),
 	}}
 	return p
 }
 
-// traced is the order of a replay on nine servers, without its traceset.
-func traced(t *testing.T) *place {
+// traceOrder returns the order of a replay on nine servers, without a traceset.
+func traceOrder(t *testing.T) *localOrder {
 	t.Helper()
 	find := func(model string) catalogue.Entry {
 		e, known := catalogue.Find(model)
@@ -102,13 +103,13 @@ func traced(t *testing.T) *place {
 	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 9}}
 	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
 	d.Containers = []design.Container{rack}
-	return newPlace(t, d)
+	return newLocalOrder(t, d)
 }
 
-// deadlocked is the order of two ranks that wait for each other.
-func deadlocked(t *testing.T) *place {
+// deadlockOrder returns the order of two ranks that wait for each other.
+func deadlockOrder(t *testing.T) *localOrder {
 	t.Helper()
-	p := traced(t)
+	p := traceOrder(t)
 	p.order.Traceset = &execution.Traceset{ID: "ts_3", Format: "chakra_json_v1", Layout: "cas", RankCount: 2}
 	for rank := range 2 {
 		content := `{"version":"0.0.4"}` + fmt.Sprintf(
@@ -119,11 +120,11 @@ func deadlocked(t *testing.T) *place {
 	return p
 }
 
-// replaying is the order of the recorded ring of eight ranks, in an archive, on
-// nine servers, with a mapping file that leaves the first one out.
-func replaying(t *testing.T) *place {
+// replayOrder returns the order of the recorded ring of eight ranks on nine servers. Its
+// traces are in an archive, and its mapping file does not use the first server.
+func replayOrder(t *testing.T) *localOrder {
 	t.Helper()
-	p := traced(t)
+	p := traceOrder(t)
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)
 	var places strings.Builder
@@ -151,10 +152,9 @@ func replaying(t *testing.T) *place {
 	return p
 }
 
-// run carries the order out as an engine does. Its receipt is read from JSON, as
-// a user has it. A stop is called at every look at the
-// progress.
-func (p *place) run(t *testing.T, c execution.Config, reason string, stop func(context.CancelFunc)) execution.Receipt {
+// run executes the order as an engine does, and returns the receipt after a round
+// trip through JSON. stop is called at every report of progress.
+func (p *localOrder) run(t *testing.T, c execution.Config, reason string, stop func(context.CancelFunc)) execution.Receipt {
 	t.Helper()
 	files := &execution.Folder{Dir: root(t, p.dir), Unpack: root(t, t.TempDir())}
 	in, err := execution.Prepare(t.Context(), &p.order, files)
@@ -211,11 +211,11 @@ func root(t *testing.T, dir string) *os.Root {
 	return r
 }
 
-// atOnce stops a run at the first look at its progress.
-func atOnce(cancel context.CancelFunc) { cancel() }
+// stopAtOnce stops a run at its first report of progress.
+func stopAtOnce(cancel context.CancelFunc) { cancel() }
 
-// after stops a run at its so many-th progress.
-func after(n int) func(context.CancelFunc) {
+// stopAt stops a run at its nth report of progress.
+func stopAt(n int) func(context.CancelFunc) {
 	return func(cancel context.CancelFunc) {
 		if n--; n == 0 {
 			cancel()
@@ -223,87 +223,87 @@ func after(n int) func(context.CancelFunc) {
 	}
 }
 
-// TestReproduces: the results of whatever ended somehow are made again.
+// TestReproduces: a run can be reproduced from its receipt, however it ended.
 func TestReproduces(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		place  *place
+		order  *localOrder
 		config execution.Config
 		reason string
 		stop   func(context.CancelFunc)
 		want   execution.End
 	}{
-		"finished":              {place: simple(t, 8, 2), want: execution.End{State: execution.Finished}},
-		"of traces":             {place: replaying(t), want: execution.End{State: execution.Finished}},
-		"stopped":               {place: simple(t, 64, 64), stop: atOnce, want: execution.End{State: execution.Stopped}},
-		"stopped in between":    {place: exchange(t, 2, 1, 1<<40), stop: after(10), want: execution.End{State: execution.Stopped, Reports: 1}},
-		"stopped at an instant": {place: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
-		"stopped past its end":  {place: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
-		"deadlocked":            {place: deadlocked(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
-		"failed from outside":   {place: simple(t, 64, 64), stop: atOnce, reason: "it stood still", want: execution.End{State: execution.Failed, Reason: "it stood still"}},
+		"finished":              {order: simple(t, 8, 2), want: execution.End{State: execution.Finished}},
+		"replay of traces":      {order: replayOrder(t), want: execution.End{State: execution.Finished}},
+		"stopped":               {order: simple(t, 64, 64), stop: stopAtOnce, want: execution.End{State: execution.Stopped}},
+		"stopped after reports": {order: exchange(t, 2, 1, 1<<40), stop: stopAt(10), want: execution.End{State: execution.Stopped, Reports: 1}},
+		"stopped at a time":     {order: simple(t, 64, 4), config: execution.Config{UpTo: 5_000_000}, want: execution.End{State: execution.Stopped, TimePs: 5_000_000}},
+		"stopped past its end":  {order: simple(t, 8, 1), config: execution.Config{UpTo: 1e12}, want: execution.End{State: execution.Stopped}},
+		"deadlocked":            {order: deadlockOrder(t), want: execution.End{State: execution.Failed, Reason: "deadlock: 2 of 2 ranks wait and no event is left; rank 0 waits in node 5 for the message of rank 1 with tag 0 (its node 6); the last finished collective is none"}},
+		"failed from outside":   {order: simple(t, 64, 64), stop: stopAtOnce, reason: "it stood still", want: execution.End{State: execution.Failed, Reason: "it stood still"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			receipt := c.place.run(t, c.config, c.reason, c.stop)
+			receipt := c.order.run(t, c.config, c.reason, c.stop)
 			if e := receipt.End; e.State != c.want.State || e.Reason != c.want.Reason || c.want.TimePs > 0 && e.TimePs != c.want.TimePs || (e.Events != nil) != (c.stop != nil) || e.Reports < c.want.Reports {
 				t.Errorf("it ended %+v, want %+v", e, c.want)
 			}
 			out := t.TempDir()
-			equal, err := execution.Reproduce(t.Context(), receipt, c.place.dir, out, false)
+			equal, err := execution.Reproduce(t.Context(), receipt, c.order.dir, out, false)
 			if err != nil || equal != len(receipt.Results) {
-				t.Fatalf("%d of %d files: %v", equal, len(receipt.Results), err)
+				t.Fatalf("%d of %d files are equal: %v", equal, len(receipt.Results), err)
 			}
 			for _, f := range receipt.Results {
 				content, err := os.ReadFile(filepath.Join(out, f.Name))
 				if err != nil || execution.Hash(content) != f.Hash || int64(len(content)) != f.Size {
-					t.Errorf("%s is not what the receipt says: %v", f.Name, err)
+					t.Errorf("%s does not have the hash in the receipt: %v", f.Name, err)
 				}
 			}
 		})
 	}
 }
 
-// TestDoesNotReproduce: what keeps a run from being reproduced is named.
+// TestDoesNotReproduce: if a run cannot be reproduced, the error says why.
 func TestDoesNotReproduce(t *testing.T) {
 	t.Parallel()
-	first := replaying(t)
+	first := replayOrder(t)
 	receipt := first.run(t, execution.Config{}, "", nil)
 	for name, c := range map[string]struct {
-		change func(t *testing.T, p *place, r *execution.Receipt)
+		change func(t *testing.T, p *localOrder, r *execution.Receipt)
 		want   []string
 	}{
-		"a changed input": {func(t *testing.T, p *place, _ *execution.Receipt) {
+		"a changed input": {func(t *testing.T, p *localOrder, _ *execution.Receipt) {
 			p.put(t, "notes.json", "", "[]")
 		}, []string{"1 of 3 input files are not those of the receipt", "notes.json has the hash sha256:4f53", ", not sha256:4413"}},
-		"missing inputs": {func(t *testing.T, p *place, _ *execution.Receipt) {
+		"missing inputs": {func(t *testing.T, p *localOrder, _ *execution.Receipt) {
 			p.remove(t, "ring.tar")
 			p.remove(t, mapping.Name)
 		}, []string{"ring.tar is missing\n  chakra-mapping.txt is missing"}},
-		"a changed result": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"a changed result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results[0].Hash = "sha256:00"
 		}, []string{"not reproduced: ", " files are equal and 1 differ", "the receipt says ", "sha256:00"}},
-		"a result too many": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"an extra result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results = append(r.Results, execution.Result{Name: "x.csv"})
 		}, []string{"x.csv is not among the results"}},
-		"a result too few": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"a missing result": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Results = r.Results[1:]
 		}, []string{" is not in the receipt"}},
-		"a changed document": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"a changed document": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Document = strings.Replace(r.Document, "training", "draining", 1)
 		}, []string{"the order cannot be run: configuration cfg_1 has the hash sha256:"}},
-		"a changed seed": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"a changed seed": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Seed = 2
 		}, []string{"has the seed 1, the order says 2"}},
-		"a way out": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"a path as name": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.Traceset.Files[1].Name = "../passwords"
 		}, []string{"read ../passwords: ", "escapes"}},
-		"another version": {func(_ *testing.T, _ *place, r *execution.Receipt) {
+		"another version": {func(_ *testing.T, _ *localOrder, r *execution.Receipt) {
 			r.EngineVersion = "1.0.0"
 		}, []string{"the receipt is of engine netsim 1.0.0 and this is netsim " + engine.Version, "--any-engine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &place{dir: t.TempDir()}
+			p := &localOrder{dir: t.TempDir()}
 			if err := os.CopyFS(p.dir, os.DirFS(first.dir)); err != nil {
 				t.Fatal(err)
 			}
@@ -316,7 +316,7 @@ func TestDoesNotReproduce(t *testing.T) {
 			_, err := execution.Reproduce(t.Context(), changed, p.dir, "", false)
 			for _, want := range c.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("%v\nis not about %q", err, want)
+					t.Errorf("got the error %v, want %q in it", err, want)
 				}
 			}
 		})
@@ -324,23 +324,23 @@ func TestDoesNotReproduce(t *testing.T) {
 	old := receipt
 	old.EngineVersion = "1.0.0"
 	if equal, err := execution.Reproduce(t.Context(), old, first.dir, "", true); err != nil || equal != len(old.Results) {
-		t.Errorf("any engine: %d files, %v", equal, err)
+		t.Errorf("any engine: %d files are equal, %v, want all", equal, err)
 	}
 }
 
-func (p *place) remove(t *testing.T, name string) {
+func (p *localOrder) remove(t *testing.T, name string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestNoReceipt: other files are no receipts.
+// TestNoReceipt: a file that is not a receipt is refused.
 func TestNoReceipt(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{}", `{"files":[]}`, "[1]"} {
 		if _, err := execution.ReadReceipt([]byte(text)); err == nil || !strings.Contains(err.Error(), "the receipt ") {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: got the error %v, want one about the receipt", text, err)
 		}
 	}
 }

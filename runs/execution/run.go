@@ -18,36 +18,37 @@ import (
 // Builtin is the name of this program's engine in configurations.
 const Builtin = "builtin"
 
-// maxTransfers bounds the rows of the per-transfer record, about 1 GB; summary.json
-// counts the rest.
+// maxTransfers limits the rows of the per-transfer record, to about 1 GB.
+// summary.json counts the omitted transfers.
 const maxTransfers = 5_000_000
 
 // LogName is the name of the result file with the run's log.
 const LogName = "run.log"
 
-// Config says where the results of a run go, and what is called meanwhile. Its
-// functions are called by the goroutine that calls Start, Run and Close.
+// Config has the callbacks and limits of a run. The goroutine that calls Start, Run
+// and Close also calls its functions. All but Create may be nil; Resume also needs
+// Reopen.
 type Config struct {
-	// Create opens a result file; its Close publishes it.
+	// Create creates a result file. Its Close publishes the file.
 	Create func(name string) (io.WriteCloser, error)
-	// Log is called with every log entry; nil is not called.
+	// Log is called with every log entry.
 	Log func(Entry)
-	// Progress is called every few milliseconds; nil is not called.
+	// Progress is called every few milliseconds.
 	Progress func()
-	// Snapshot is called as often. It may call save, before it returns, to write
-	// the state from which Resume continues; nil is not called.
+	// Snapshot is called every few milliseconds. Before it returns, it may call save
+	// to write the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error
-	// Reopen opens a file for Resume that was open when the state was saved. Writes
-	// follow the content that the file had then.
+	// Reopen opens a file that was open when the state was saved. Resume writes after
+	// the content that the file had then.
 	Reopen func(name string) (io.WriteCloser, error)
 
-	// MaxFlows bounds the transfers in flight at once, and so the memory of a run,
-	// about 200 bytes each; 0 is the engine's default.
+	// MaxFlows limits the transfers in flight at once, and thereby the memory of a
+	// run: a transfer takes about 200 bytes. 0 is the engine's default.
 	MaxFlows int
-	// UpTo stops the run at this simulated picosecond; 0 does not.
+	// UpTo stops the run at this simulated time, in picoseconds; 0 is never.
 	UpTo int64
-	// StopAfter and StopReports stop the run after so many events and periodic
-	// reports; 0 and 0 do not.
+	// StopAfter and StopReports stop the run after these numbers of events and
+	// periodic reports. If both are 0, they do not stop it.
 	StopAfter, StopReports int64
 }
 
@@ -58,7 +59,7 @@ type Run struct {
 	log      runLog
 	recorder *results.Recorder
 	result   *engine.Result // nil until the engine has ended without error
-	state    io.Reader      // from which the engine resumes, nil for the beginning
+	state    io.Reader      // saved state to resume from, nil for a new run
 
 	mu     sync.Mutex
 	latest engine.Progress
@@ -88,9 +89,9 @@ type Panic struct {
 // Error implements error.
 func (*Panic) Error() string { return "the engine stopped unexpectedly" }
 
-// Run runs the engine to its end, or until ctx ends, which is no error: the result
-// says that the run was stopped. An error is the reason why the run failed; there
-// is no result then.
+// Run runs the engine to its end or until ctx ends. The end of ctx is no error: the
+// result says that the run was stopped. An error is the reason why the run failed,
+// and there is no result.
 func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -105,8 +106,8 @@ func (r *Run) Run(ctx context.Context) (result *engine.Result, err error) {
 	return r.result, err
 }
 
-// observer writes the result files and the log, and stores the progress for
-// Progress.
+// observer returns the engine's callbacks. They write the result files and the log,
+// and store the progress for Progress.
 func (r *Run) observer() engine.Observer {
 	o := r.recorder.Observer()
 	collective, rank := o.Collective, o.Rank
@@ -144,8 +145,8 @@ func (r *Run) Progress() engine.Progress {
 	return r.latest
 }
 
-// Close logs how the run ended and closes every result file. A reason says that the
-// run failed. It returns the end as the receipt has it.
+// Close logs how the run ended, and closes every result file. A reason other than ""
+// says why the run failed. Close returns the end for the receipt.
 func (r *Run) Close(reason string) (End, error) {
 	p := r.Progress()
 	if r.result != nil {
@@ -168,9 +169,9 @@ func (r *Run) Close(reason string) (End, error) {
 	return r.end(p, reason), nil
 }
 
-// keepInputs copies inputs to the results that may be deleted before these: the
-// mapping file, which its owner may delete, and the workload of a simple
-// submission, which the service made and does not keep.
+// keepInputs copies inputs to the results that may be deleted before the results:
+// the mapping file, which its owner may delete, and the workload of a simple
+// submission, which the service makes and does not keep.
 func (r *Run) keepInputs() error {
 	for _, f := range r.in.kept {
 		w, err := r.config.Create(f.name)
@@ -191,7 +192,7 @@ func (r *Run) keepInputs() error {
 func (r *Run) note() {
 	how := [...]string{"every rank finished", "simulated time reached its limit", "the run was stopped"}[r.result.End]
 	if r.config.UpTo > 0 {
-		how = "the run was stopped" // repeated as far as it had been recorded
+		how = "the run was stopped" // this run repeats a stopped one up to its recorded progress
 	}
 	r.log.add(r.result.Time, Info, Engine, "%s: %d events, %s delivered, %s",
 		how, r.result.Events, units.FormatSize(r.result.Bytes), units.FormatRate(r.result.Throughput()))
@@ -201,11 +202,11 @@ func (r *Run) note() {
 	}
 }
 
-// Failure completes the reason for which the run failed.
+// Failure adds the last finished collective to the reason for which the run failed.
 func (r *Run) Failure(reason string) string { return Failure(reason, r.Progress().LastCollective) }
 
-// Failure completes the reason for which a run failed: it names the last
-// finished collective (completions.md 5.1), "" for none.
+// Failure adds the last finished collective, "" for none, to the reason for which a
+// run failed (completions.md 5.1).
 func Failure(reason, lastCollective string) string {
 	const phrase = "the last finished collective is "
 	if strings.Contains(reason, phrase) {

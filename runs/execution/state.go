@@ -10,18 +10,18 @@ import (
 	"netsim/simulator/snapshot"
 )
 
-// of is the content of the section of a snapshot that this package writes. The
+// sectionName is the name of the section that this package writes in a snapshot. The
 // sections of the results and of the engine follow it.
-const of = "execution of engine " + engine.Version
+const sectionName = "execution of engine " + engine.Version
 
 // Resume continues a run of the same order from a state that Config.Snapshot
-// saved. It opens the files that were open then with Config.Reopen. Run.Run reads
-// the rest of the state. Either returns snapshot.ErrRefused for a state that
-// cannot be used; other errors are those of Reopen and of the reader.
+// saved. It calls Config.Reopen for the files that were open then. Run.Run reads
+// the rest of the state. Both return snapshot.ErrRefused for a state that cannot be
+// used. Other errors are those of Reopen and of the reader.
 func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	r := &Run{in: in, config: c, state: bufio.NewReader(state)}
 	r.limit()
-	if err := snapshot.Read(r.state, of, r.latest.Visit); err != nil {
+	if err := snapshot.Read(r.state, sectionName, r.latest.Visit); err != nil {
 		return nil, fmt.Errorf("read the state of the run: %w", err)
 	}
 	file, err := c.Reopen(LogName)
@@ -37,7 +37,7 @@ func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 
 // save writes the state, which includes the content of the result files so far.
 func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
-	if err := snapshot.Write(w, of, r.latest.Visit); err != nil {
+	if err := snapshot.Write(w, sectionName, r.latest.Visit); err != nil {
 		return err
 	}
 	if err := r.recorder.Save(w); err != nil {
@@ -49,18 +49,18 @@ func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
 	return rest(w)
 }
 
-// limit sets the bounds of the engine.
+// limit sets the limits of the engine.
 func (r *Run) limit() {
 	o := &r.in.Options
 	o.MaxFlows, o.MaxReports = r.config.MaxFlows, results.MaxReports(r.in.Fabric)
-	o.ProgressEvents = 4096 // a few milliseconds: how soon a stop is noticed
+	o.ProgressEvents = 4096 // a few milliseconds, after which a stop is noticed
 	o.StopAfter, o.StopReports = r.config.StopAfter, r.config.StopReports
 	if r.config.UpTo > 0 {
 		o.Limit = min(o.Limit, r.config.UpTo)
 	}
 }
 
-// recording returns what the result files describe.
+// recording returns the configuration of the result recorder.
 func (r *Run) recording() results.Config {
 	return results.Config{
 		Simulation: r.in.Order.Name, Start: r.in.Order.StartedAt.UTC(), Fabric: r.in.Fabric,

@@ -23,7 +23,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// engineAt is an engine as a service calls it.
+// engineAt is a client of an engine, with the calls of the service.
 type engineAt struct {
 	t          *testing.T
 	url, token string
@@ -55,7 +55,8 @@ func (e engineAt) call(method, path string, body []byte) reply {
 	return reply{e.t, method + " " + path, answer.StatusCode, got}
 }
 
-// want fails the test unless the status is this one and an error's body is one.
+// want fails the test unless the reply has the status and, for an error, the body of
+// an error. It returns the body.
 func (r reply) want(status int) (body map[string]any) {
 	r.t.Helper()
 	if r.status != status {
@@ -68,7 +69,7 @@ func (r reply) want(status int) (body map[string]any) {
 	}
 	if status >= 400 {
 		if e, _ := body["error"].(map[string]any); e["code"] == nil || e["message"] == "" {
-			r.t.Errorf("%s: no error: %s", r.call, r.body)
+			r.t.Errorf("%s: the body has no error: %s", r.call, r.body)
 		}
 	}
 	return body
@@ -79,7 +80,7 @@ func (e engineAt) start(o *execution.Order) string {
 	body := e.call("POST", "/runs", encoded(e.t, o)).want(201)
 	id, _ := body["runId"].(string)
 	if !regexp.MustCompile(`^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}$`).MatchString(id) {
-		e.t.Fatalf("run id %q", id)
+		e.t.Fatalf("got the run id %q", id)
 	}
 	return id
 }
@@ -93,7 +94,7 @@ func encoded(t *testing.T, o *execution.Order) []byte {
 	return text
 }
 
-// ended waits for the end of a run and returns its status.
+// ended waits for the end of a run, and returns its status.
 func (e engineAt) ended(run string) (status map[string]any) {
 	e.t.Helper()
 	e.until("the run has ended", func() bool {
@@ -113,12 +114,12 @@ func (e engineAt) until(what string, is func() bool) {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			e.t.Fatalf("it is not so yet that %s", what)
+			e.t.Fatalf("timeout: waited until %s", what)
 		}
 	}
 }
 
-// order makes the order of a simple submission, whose file a server has.
+// order returns the order of a simple submission, and serves its file.
 func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 	e.t.Helper()
 	s, _, err := blueprint.NewSimple(&topology.Constraints{}, &w, nil)
@@ -137,7 +138,7 @@ func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, content) })) //nolint:errcheck // the engine tells
+	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, content) })) //nolint:errcheck // the engine reports a short file
 	e.t.Cleanup(store.Close)
 	return &execution.Order{
 		SimulationID: "sim_" + name, Name: name, StartedAt: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC),
@@ -149,12 +150,12 @@ func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 	}
 }
 
-// small is a workload that is over at once.
+// small returns a workload that completes at once.
 func small() collective.Workload {
 	return collective.Workload{Ranks: 8, Phases: []collective.Phase{{OperationType: collective.AllToAll, DataSize: 1 << 16}}}
 }
 
-// endless is one that takes longer than any test.
+// endless returns a workload that takes longer than any test.
 func endless() collective.Workload {
 	w := collective.Workload{Ranks: 256, Phases: make([]collective.Phase, collective.MaxPhases)}
 	for i := range w.Phases {
@@ -170,7 +171,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// process is an engine in a process of its own.
+// process is an engine that runs in its own process.
 type process struct {
 	cmd *exec.Cmd
 	url string
@@ -187,7 +188,7 @@ func serveNetsim(t *testing.T, flags ...string) process {
 	return start(t, dir, binary, append([]string{"engine", "serve", "--listen", "127.0.0.1:0", "--data", "data"}, flags...)...)
 }
 
-// start starts an engine, which says where it listens.
+// start starts an engine, which prints its address on a line of standard output.
 func start(t *testing.T, dir, command string, args ...string) process {
 	t.Helper()
 	p := process{cmd: exec.Command(command, args...)}
@@ -205,7 +206,7 @@ func start(t *testing.T, dir, command string, args ...string) process {
 	}
 	t.Cleanup(func() {
 		p.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
-		p.cmd.Wait()                          //nolint:errcheck // how it ends is another test's
+		p.cmd.Wait()                          //nolint:errcheck // another test checks how it ends
 		if t.Failed() {
 			t.Logf("%s said:\n%s", command, said.String())
 		}
@@ -213,7 +214,7 @@ func start(t *testing.T, dir, command string, args ...string) process {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	_, p.url, _ = strings.Cut(strings.TrimSpace(line), " on ")
 	if err != nil || p.url == "" {
-		t.Fatalf("%s said %q: %v: %s", command, line, err, said.String())
+		t.Fatalf("%s printed %q, %v, want its address; stderr: %s", command, line, err, said.String())
 	}
 	return p
 }

@@ -18,7 +18,7 @@ import (
 	"netsim/runs/execution"
 )
 
-// fetching is the client for input files. It follows no redirects.
+// fetching returns the HTTP client for input files. It follows no redirects.
 func fetching() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{ResponseHeaderTimeout: 30 * time.Second, DisableCompression: true, MaxIdleConnsPerHost: 8},
@@ -26,7 +26,8 @@ func fetching() *http.Client {
 	}
 }
 
-// fetchable returns why the files of an order cannot be fetched, "" if they can.
+// fetchable returns the reason why the files of an order cannot be fetched, "" if
+// they can.
 func fetchable(o *execution.Order, most int64) string {
 	seen := map[string]bool{}
 	for _, f := range o.Inputs() {
@@ -49,7 +50,7 @@ func fetchable(o *execution.Order, most int64) string {
 	return ""
 }
 
-// fetchAll fetches the files of an order, and returns their size in bytes.
+// fetchAll fetches the files of an order, and returns their total size in bytes.
 func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (size int64, err error) {
 	for _, f := range o.Inputs() {
 		for attempt := 1; ; attempt++ {
@@ -57,7 +58,7 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 			if err == nil {
 				break
 			}
-			if attempt == 3 || ctx.Err() != nil || !errors.As(err, new(passing)) {
+			if attempt == 3 || ctx.Err() != nil || !errors.As(err, new(transient)) {
 				return size, err
 			}
 			if err := wait.For(ctx, time.Duration(attempt)*time.Second); err != nil {
@@ -69,8 +70,8 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 	return size, nil
 }
 
-// passing is an error that another attempt may not have.
-type passing struct{ error }
+// transient is an error that may not occur in another attempt.
+type transient struct{ error }
 
 // fetch fetches a file and checks its size and hash. Its errors do not show the
 // link, which is a secret.
@@ -83,12 +84,12 @@ func (h *Host) fetch(ctx context.Context, f execution.File, dir *os.Root) error 
 	}
 	answer, err := h.client.Do(request)
 	if err != nil {
-		return passing{fmt.Errorf("file %s: its store does not answer", f.Name)}
+		return transient{fmt.Errorf("file %s: its store does not answer", f.Name)}
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was only read
 	switch {
 	case answer.StatusCode >= http.StatusInternalServerError:
-		return passing{fmt.Errorf("file %s: its store answers %d", f.Name, answer.StatusCode)}
+		return transient{fmt.Errorf("file %s: its store answers %d", f.Name, answer.StatusCode)}
 	case answer.StatusCode != http.StatusOK:
 		return fmt.Errorf("file %s: its store answers %d", f.Name, answer.StatusCode)
 	}
@@ -103,7 +104,7 @@ func (h *Host) fetch(ctx context.Context, f execution.File, dir *os.Root) error 
 	}
 	switch {
 	case err != nil:
-		return passing{fmt.Errorf("file %s: it came only in part", f.Name)}
+		return transient{fmt.Errorf("file %s: it came only in part", f.Name)}
 	case n != f.Size:
 		return fmt.Errorf("file %s does not have the %d bytes of the order", f.Name, f.Size)
 	case f.Hash != "sha256:"+hex.EncodeToString(sum.Sum(nil)):

@@ -18,7 +18,7 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Handler answers the calls of the protocol.
+// Handler serves the calls of the protocol.
 func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /capabilities", h.capabilities)
@@ -45,7 +45,7 @@ func (h *Host) authorized(next http.Handler) http.Handler {
 	})
 }
 
-// known finds the run of a request.
+// known calls next with the run of the request, or refuses an unknown run.
 func (h *Host) known(next func(http.ResponseWriter, *http.Request, *run)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
@@ -59,7 +59,7 @@ func (h *Host) known(next func(http.ResponseWriter, *http.Request, *run)) http.H
 	}
 }
 
-// can lists the capabilities of this engine.
+// can returns the capabilities of this engine.
 func can() []string { return []string{"terminate"} }
 
 func (h *Host) capabilities(w http.ResponseWriter, _ *http.Request) {
@@ -89,8 +89,7 @@ func (h *Host) orderRun(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, map[string]any{"runId": id, "capabilities": can()})
 }
 
-// cannot returns why an order can never run, as far as its fields show it; "" if
-// they show nothing wrong.
+// cannot returns the reason why an order can never run, "" if its fields show none.
 func (h *Host) cannot(o *execution.Order) string {
 	switch {
 	case o.SimulationID == "" || len(o.SimulationID) > 128:
@@ -110,20 +109,21 @@ func (h *Host) cannot(o *execution.Order) string {
 	return fetchable(o, h.config.RunBytes)
 }
 
-// take starts the run of an order, unless there is one.
+// take starts the run of an order, or returns the existing run of its simulation.
+// taken is false if the host is busy.
 func (h *Host) take(o execution.Order) (id string, taken bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if r := h.ordered[o.SimulationID]; r != nil {
 		return r.id, true
 	}
-	if !h.place() {
+	if !h.makeRoom() {
 		return "", false
 	}
 	r := &run{id: strings.ToLower(rand.Text()), order: o, state: running}
 	r.ctx, r.cancel = context.WithTimeoutCause(h.ctx, h.config.Within, errTooLong)
 	h.runs[r.id], h.ordered[o.SimulationID] = r, r
-	h.going.Add(1)
+	h.active.Add(1)
 	go h.carryOut(r)
 	return r.id, true
 }
@@ -181,7 +181,7 @@ func (h *Host) logs(w http.ResponseWriter, req *http.Request, r *run) {
 	answer(w, http.StatusOK, map[string]any{"logs": lines})
 }
 
-// ended reports whether a run has ended, and refuses the request if it has not.
+// ended reports whether a run has ended. If it has not, ended refuses the request.
 func (r *run) ended(w http.ResponseWriter) bool {
 	r.mu.Lock()
 	state := r.state
@@ -251,10 +251,10 @@ func (h *Host) free(w http.ResponseWriter, _ *http.Request, r *run) {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client has gone
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // it fails only if the client has gone
 }
 
-// refuse answers with an error in the service's format.
+// refuse responds with an error in the format of the service's API.
 func refuse(w http.ResponseWriter, status int, message string) {
 	code := map[int]fault.Code{
 		http.StatusBadRequest: fault.Validation, http.StatusUnauthorized: fault.Unauthorized, http.StatusNotFound: fault.NotFound,

@@ -1,9 +1,9 @@
-// Package host executes orders that it receives over HTTP: an engine on a machine of its
-// own. The protocol is that of docs/engine-protocol.md.
+// Package host is an engine server: it executes orders that it receives over HTTP, on a
+// machine without the service. The protocol is described in docs/engine-protocol.md.
 //
-// A host keeps files in a directory, but no state over a restart: the client then orders
-// its runs again. There are bounds on the runs at once, the bytes of an order, of a run
-// and of the directory, and the number and age of ended runs.
+// A host keeps files in a directory, but no state over a restart. After a restart the
+// client orders its runs again. The host limits the concurrent runs, the bytes of an
+// order, of a run and of the directory, and the number and age of ended runs.
 package host
 
 import (
@@ -22,20 +22,20 @@ import (
 	"time"
 )
 
-// Config says what a host may use. Only Token and Dir have to be given.
+// Config is the configuration of a host. Only Token and Dir are required.
 type Config struct {
-	Token string // the secret of every request
-	Dir   string // used by one host at a time; New empties it
+	Token string // the secret that every request must have
+	Dir   string // used by one host at a time; New removes the runs in it
 
-	Runs        int           // at once; 0 is 2
+	Runs        int           // concurrent runs; 0 is 2
 	Kept        int           // ended runs that are kept; 0 is 100
-	KeptFor     time.Duration // how long; 0 is a day
-	OrderBytes  int64         // of an order; 0 is 64 MB
-	RunBytes    int64         // of a run's files, inputs and results; 0 is 10 GB
-	TotalBytes  int64         // of all of them; 0 is 100 GB
-	MaxFlows    int           // in flight at once in a run; 0 is the engine's default
-	Within      time.Duration // wall-clock time of a run; 0 is a day
-	FetchWithin time.Duration // for each input file; 0 is 15 min
+	KeptFor     time.Duration // how long an ended run is kept; 0 is a day
+	OrderBytes  int64         // maximum size of an order; 0 is 64 MB
+	RunBytes    int64         // maximum size of a run's inputs and results; 0 is 10 GB
+	TotalBytes  int64         // maximum size of all runs' inputs and results; 0 is 100 GB
+	MaxFlows    int           // maximum transfers in flight in a run; 0 is the engine's default
+	Within      time.Duration // maximum wall-clock time of a run; 0 is a day
+	FetchWithin time.Duration // timeout for each input file; 0 is 15 min
 
 	Now func() time.Time // nil is time.Now
 	Log *slog.Logger     // nil discards
@@ -47,9 +47,9 @@ type Host struct {
 	root   *os.Root
 	lock   *os.File
 	client *http.Client
-	ctx    context.Context // of every run
+	ctx    context.Context // parent of every run's context
 	cancel context.CancelFunc
-	going  sync.WaitGroup // runs, and expire
+	active sync.WaitGroup // goroutines of the runs and of expire
 
 	mu      sync.Mutex
 	runs    map[string]*run // by id
@@ -57,8 +57,8 @@ type Host struct {
 	closed  bool
 }
 
-// New locks and empties the directory, and returns a host without runs. It fails if
-// another host has the directory.
+// New locks the directory, removes the runs in it, and returns a host without runs.
+// It fails if another host uses the directory.
 func New(c Config) (*Host, error) {
 	if c.Token == "" {
 		return nil, errors.New("the host of an engine needs a token")
@@ -92,13 +92,13 @@ func New(c Config) (*Host, error) {
 		return nil, err
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.going.Go(h.expire)
+	h.active.Go(h.expire)
 	return h, nil
 }
 
 const runPrefix = "run-"
 
-// sweep removes the files that another host left.
+// sweep removes the files of all runs from the directory.
 func (h *Host) sweep() error {
 	entries, err := os.ReadDir(h.config.Dir)
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *Host) Close() error {
 	h.closed = true
 	h.mu.Unlock()
 	h.cancel()
-	h.going.Wait()
+	h.active.Wait()
 	return errors.Join(h.sweep(), h.root.Close(), h.lock.Close())
 }
 
@@ -144,10 +144,10 @@ func (h *Host) expire() {
 	}
 }
 
-// place makes room for another run: it removes ended runs, the oldest first, while
-// there are too many or they use too much space. It reports whether there is room.
-// The caller holds the lock.
-func (h *Host) place() bool {
+// makeRoom removes ended runs, the oldest first, while there are too many or they
+// use too much space. It reports whether the host can take another run. The caller
+// holds the lock.
+func (h *Host) makeRoom() bool {
 	ended := h.ended()
 	bytes := int64(0)
 	for _, r := range ended {
@@ -168,7 +168,7 @@ func (h *Host) place() bool {
 	return bytes <= room
 }
 
-// ended lists the runs that have ended, the oldest first.
+// ended returns the runs that have ended, the oldest first.
 func (h *Host) ended() (list []*run) {
 	for _, r := range h.runs {
 		if !r.endedAt.IsZero() {
@@ -179,8 +179,8 @@ func (h *Host) ended() (list []*run) {
 	return list
 }
 
-// forget removes a run and its files. If it is running it is stopped, and its files
-// are removed when it has ended. The caller holds the lock.
+// forget removes a run and its files. A run that has not ended is stopped, and its
+// files are removed at its end. The caller holds the lock.
 func (h *Host) forget(r *run) {
 	delete(h.runs, r.id)
 	delete(h.ordered, r.order.SimulationID)

@@ -19,8 +19,8 @@ import (
 	"netsim/simulator/collective"
 )
 
-// inProcess is a host of this test's own.
-func inProcess(t *testing.T, c host.Config) engineAt {
+// newHost starts a host in the test's process.
+func newHost(t *testing.T, c host.Config) engineAt {
 	t.Helper()
 	c.Token, c.Dir = token, t.TempDir()
 	h, err := host.New(c)
@@ -34,16 +34,16 @@ func inProcess(t *testing.T, c host.Config) engineAt {
 			t.Error(err)
 		}
 		if left, err := os.ReadDir(c.Dir); err != nil || len(left) != 1 { // the lock
-			t.Errorf("the closed host has left %v, %v", left, err)
+			t.Errorf("the closed host has left %v, %v, want only the lock", left, err)
 		}
 	})
 	return engineAt{t, server.URL, token}
 }
 
-// TestSameBytes: results of a host are those of a run without one.
+// TestSameBytes: a host and a run without a host write the same result files.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{})
+	e := newHost(t, host.Config{})
 	o := e.order("same", small())
 	run := e.start(o)
 	status := e.ended(run)
@@ -58,7 +58,7 @@ func TestSameBytes(t *testing.T) {
 		receipt.Results = append(receipt.Results, execution.Result{Name: name, Hash: execution.Hash(content), Size: int64(len(content))})
 	}
 	if equal, err := execution.Reproduce(t.Context(), receipt, dir, "", true); err != nil || equal < 8 {
-		t.Errorf("%d files, %v", equal, err)
+		t.Errorf("%d files are equal, %v", equal, err)
 	}
 }
 
@@ -80,20 +80,21 @@ func get(t *testing.T, link string) []byte {
 	return content
 }
 
-// TestBusy: no more runs than the host has room for.
+// TestBusy: a host with as many runs as it may have refuses another one.
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Runs: 1})
+	e := newHost(t, host.Config{Runs: 1})
 	first := e.start(e.order("endless", endless()))
 	second := encoded(t, e.order("second", small()))
 	if said := message(e.call("POST", "/runs", second).want(503)); said != "the engine is busy" {
-		t.Errorf("it says %q", said)
+		t.Errorf("got the message %q, want that the engine is busy", said)
 	}
 	e.call("DELETE", "/runs/"+first, nil).want(204)
 	e.until("there is room", func() bool { return e.call("POST", "/runs", second).status == 201 })
 }
 
-// TestKept: of ended runs the oldest go, by number, by age and by size.
+// TestKept: the oldest ended runs are removed when there are too many, when they are
+// too old, and when they use too much space.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]host.Config{
@@ -103,20 +104,20 @@ func TestKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := inProcess(t, c)
+			e := newHost(t, c)
 			var runs []string
 			for _, simulation := range []string{"a", "b", "c"} {
 				o := encoded(t, e.order(simulation, small()))
 				var r reply
 				e.until("there is room", func() bool { r = e.call("POST", "/runs", o); return r.status == 201 })
 				id := r.want(201)["runId"].(string)
-				e.until("it is over", func() bool {
+				e.until("the run has ended", func() bool {
 					s := e.call("GET", "/runs/"+id, nil)
 					return s.status == 404 || s.want(200)["state"] != "running"
 				})
 				runs = append(runs, id)
 			}
-			e.until("the first has gone", func() bool { return e.call("GET", "/runs/"+runs[0], nil).status == 404 })
+			e.until("the first run is removed", func() bool { return e.call("GET", "/runs/"+runs[0], nil).status == 404 })
 			if name == "number" {
 				e.call("GET", "/runs/"+runs[1], nil).want(200)
 			}
@@ -124,21 +125,21 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestTooLong: a run that takes more than its time fails, with what there is.
+// TestTooLong: a run that takes longer than Config.Within fails.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Within: 300 * time.Millisecond})
+	e := newHost(t, host.Config{Within: 300 * time.Millisecond})
 	run := e.start(e.order("endless", endless()))
 	s := e.ended(run)
 	if reason, _ := s["failureReason"].(string); s["state"] != "failed" || !strings.HasPrefix(reason, "the run took longer than 300ms; the last finished collective is ") && reason != "the run takes too long" {
-		t.Errorf("status %v", s)
+		t.Errorf("got the status %v, want failed after 300ms", s)
 	}
 }
 
-// TestRefusesOrders: what can never run is said at once.
+// TestRefusesOrders: an order that can never run is refused at once, with a reason.
 func TestRefusesOrders(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
+	e := newHost(t, host.Config{OrderBytes: 60_000, RunBytes: 1_000_000})
 	for name, c := range map[string]struct {
 		change func(*execution.Order)
 		status int
@@ -146,7 +147,7 @@ func TestRefusesOrders(t *testing.T) {
 	}{
 		"too large":       {func(o *execution.Order) { o.Document += strings.Repeat(" ", 60_000) }, 422, "the order has more than 60000 bytes"},
 		"no simulation":   {func(o *execution.Order) { o.SimulationID = "" }, 422, "simulationId must have 1 to 128 characters"},
-		"a way out":       {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
+		"a path as name":  {func(o *execution.Order) { o.Name = "../../x" }, 422, "name must be a simulation's"},
 		"no start":        {func(o *execution.Order) { o.StartedAt = time.Time{} }, 422, "startedAt is missing"},
 		"no duration":     {func(o *execution.Order) { o.DurationNs = 0 }, 422, "durationNs must be above 0"},
 		"another text":    {func(o *execution.Order) { o.Document += " " }, 422, "documentHash is not that of document"},
@@ -168,10 +169,11 @@ func TestRefusesOrders(t *testing.T) {
 	e.call("GET", "/runs/x/logs/y", nil).want(404)
 }
 
-// TestInputsThatDoNotCome fail their run, and the reason shows no link.
+// TestInputsThatDoNotCome: the run fails, and the reason does not show the
+// link.
 func TestInputsThatDoNotCome(t *testing.T) {
 	t.Parallel()
-	e := inProcess(t, host.Config{Runs: 10, RunBytes: 100_000})
+	e := newHost(t, host.Config{Runs: 10, RunBytes: 100_000})
 	store := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/moved":
@@ -181,7 +183,7 @@ func TestInputsThatDoNotCome(t *testing.T) {
 		case "/flaky":
 			w.WriteHeader(http.StatusInternalServerError)
 		default:
-			io.WriteString(w, "another content") //nolint:errcheck // the engine tells
+			io.WriteString(w, "another content") //nolint:errcheck // the engine reports a short file
 		}
 	}))
 	t.Cleanup(store.Close)
@@ -194,13 +196,13 @@ func TestInputsThatDoNotCome(t *testing.T) {
 		reason, _ := s["failureReason"].(string)
 		about := strings.HasPrefix(reason, "inputs could not be staged: file workload.simple.json")
 		if s["state"] != "failed" || !about || !strings.Contains(reason, want) || strings.Contains(reason, store.URL) {
-			t.Errorf("%s: %v", path, s)
+			t.Errorf("%s: got the status %v, want failed because of %q", path, s, want)
 		}
 	}
 	many := collective.Workload{Ranks: 64, Phases: []collective.Phase{{OperationType: collective.AllToAll, DataSize: 1 << 16}}}
 	large := e.ended(e.start(e.order("large", many)))
 	if reason, _ := large["failureReason"].(string); large["state"] != "failed" || !strings.Contains(reason, "the result files have more than the ") {
-		t.Errorf("too large: %v", large)
+		t.Errorf("too large results: got the status %v, want failed", large)
 	}
 }
 
@@ -209,8 +211,8 @@ func message(body map[string]any) string {
 	return said
 }
 
-// TestRestarts: a host that starts anew knows no run and leaves nothing of the
-// one before, which had its directory alone.
+// TestRestarts: a directory has one host at a time. A restarted host knows no runs,
+// and removes the files of those before the restart.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	p := serveNetsim(t)
@@ -219,7 +221,7 @@ func TestRestarts(t *testing.T) {
 	second := exec.CommandContext(t.Context(), p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
 	second.Dir, second.Env = p.cmd.Dir, p.cmd.Env
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another engine uses the directory") {
-		t.Errorf("a second one in the directory: %v: %s", err, out)
+		t.Errorf("a second host in the directory: got %v: %s, want a refusal", err, out)
 	}
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -227,19 +229,19 @@ func TestRestarts(t *testing.T) {
 	p.cmd.Wait() //nolint:errcheck // it was killed
 	data := filepath.Join(p.cmd.Dir, "data")
 	if left, _ := filepath.Glob(filepath.Join(data, "run-*")); len(left) != 1 {
-		t.Errorf("it has left %v", left)
+		t.Errorf("the killed host has left %v, want one run", left)
 	}
 
 	p = start(t, p.cmd.Dir, p.cmd.Path, "engine", "serve", "--data", "data", "--listen", "127.0.0.1:0")
 	e.url = p.url
 	e.unknown(run)
 	again := e.start(e.order("endless", endless()))
-	e.until("it runs", func() bool { return e.call("GET", "/runs/"+again, nil).want(200)["simulatedTimeNs"].(float64) > 0 })
+	e.until("the run has progressed", func() bool { return e.call("GET", "/runs/"+again, nil).want(200)["simulatedTimeNs"].(float64) > 0 })
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the terminated host ended with %v, want no error", err)
 	}
 	left, err := os.ReadDir(data)
 	names := []string{}
@@ -247,6 +249,6 @@ func TestRestarts(t *testing.T) {
 		names = append(names, f.Name())
 	}
 	if diff := cmp.Diff([]string{"lock"}, names); err != nil || diff != "" {
-		t.Errorf("it has left %v (%v)", diff, err)
+		t.Errorf("files after the end (-want +got): %v (%v)", diff, err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	terminated = "terminated"
 )
 
-// maxEntries bounds the log of a run; the oldest entries are dropped.
+// maxEntries limits the log of a run. The oldest entries are dropped.
 const maxEntries = 100_000
 
 // errTooLong ends runs that exceed Config.Within.
@@ -35,21 +35,21 @@ type run struct {
 	order execution.Order
 
 	ctx    context.Context
-	cancel context.CancelFunc // stops it in order
+	cancel context.CancelFunc // stops the engine between two events
 
-	// The host's lock protects these.
-	endedAt   time.Time // zero while it runs
+	// The host's lock protects these fields.
+	endedAt   time.Time // zero until the run has ended
 	size      int64     // bytes of its results
-	forgotten bool      // its files are removed when it has ended
+	forgotten bool      // the client has freed the run; its files are removed at its end
 
 	mu      sync.Mutex
 	state   string
 	reason  string         // of a failure
-	engine  *execution.Run // nil until it has started
+	engine  *execution.Run // nil until the engine has started
 	end     execution.End
 	results []execution.Result
 	logs    []entry
-	lines   int64 // added to the log so far
+	lines   int64 // number of entries ever added to logs
 }
 
 type entry struct {
@@ -61,9 +61,9 @@ type entry struct {
 
 func (r *run) dir() string { return runPrefix + r.id }
 
-// carryOut executes a run, in its own goroutine.
+// carryOut executes a run. Each run has its own goroutine.
 func (h *Host) carryOut(r *run) {
-	defer h.going.Done()
+	defer h.active.Done()
 	emit := func(e execution.Entry) { r.emit(e, h.config.Now()) }
 	results, err := h.guarded(r, emit)
 	stopped := r.ctx.Err() != nil
@@ -104,7 +104,7 @@ func (r *run) conclude(results []execution.Result, stopped bool, err error) {
 	}
 }
 
-// guarded calls simulate and recovers from a panic over unexpected inputs.
+// guarded calls simulate, and recovers from a panic that unexpected inputs cause.
 func (h *Host) guarded(r *run, emit func(execution.Entry)) (results []execution.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -115,8 +115,8 @@ func (h *Host) guarded(r *run, emit func(execution.Entry)) (results []execution.
 	return h.simulate(r, emit)
 }
 
-// simulate fetches the inputs and runs the engine on them. An error is the reason
-// why there are no results.
+// simulate fetches the inputs and runs the engine on them. Its error is the reason
+// of the failure.
 func (h *Host) simulate(r *run, emit func(execution.Entry)) (results []execution.Result, err error) {
 	dirs, err := h.newDirectories(r)
 	if err != nil {
@@ -163,7 +163,7 @@ func (h *Host) finish(r *run, started *execution.Run) error {
 		reason = started.Failure(err.Error())
 	}
 	if tooMuch := new(execution.TooMuch); errors.As(err, tooMuch) {
-		return errors.New(reason) // nothing more can be written
+		return errors.New(reason) // the results have reached their limit, so nothing more can be written
 	}
 	end, err := started.Close(reason)
 	if tooMuch := new(execution.TooMuch); errors.As(err, tooMuch) {
@@ -178,8 +178,7 @@ func (h *Host) finish(r *run, started *execution.Run) error {
 	return nil
 }
 
-// internal logs a fault of the host itself. The client sees only that there was
-// one.
+// internal logs a fault of the host, and returns the error that the client sees.
 func (h *Host) internal(r *run, err error) error {
 	h.config.Log.Error("a run failed for a reason of the host", "run", r.id, "error", err)
 	return errors.New("the engine cannot keep the files of the run")
@@ -222,7 +221,7 @@ func (h *Host) close(r *run, d *directories) {
 		}
 	}
 	for _, name := range []string{"files", "unpacked"} {
-		h.root.RemoveAll(r.dir() + "/" + name) //nolint:errcheck // it goes with the run at last
+		h.root.RemoveAll(r.dir() + "/" + name) //nolint:errcheck // it is removed with the run at the latest
 	}
 }
 

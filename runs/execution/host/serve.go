@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// grace is how long requests may take after the host is to stop.
+// grace is the time that requests have to end during a shutdown.
 const grace = 5 * time.Second
 
-// Serve answers requests until ctx ends, and completes those in progress. It does
-// not stop runs: Close does.
+// Serve serves requests until ctx ends, and then completes those in progress. It
+// does not stop runs; Close does.
 func (h *Host) Serve(ctx context.Context, on net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,

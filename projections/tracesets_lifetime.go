@@ -10,7 +10,8 @@ import (
 	"netsim/fault"
 )
 
-// usedBySimulations selects the tracesets of simulations that have not ended.
+// usedBySimulations selects the ids of tracesets of simulations that have not
+// ended.
 const usedBySimulations = `SELECT traceset_id FROM simulations WHERE status IN ('validating', 'provisioning', 'running') AND deleted = ''`
 
 // ListExpiredTracesets returns the ids and partitions of at most limit tracesets
@@ -26,9 +27,9 @@ func ListExpiredTracesets(ctx context.Context, db Reader, now time.Time, limit i
 	return found, nil
 }
 
-// UnneededLibraries returns the libraries whose objects can be deleted: their
-// tracesets are all deleted and would have expired by now, and no unfinished
-// simulation uses one of them.
+// UnneededLibraries returns those of the libraries whose objects can be deleted.
+// All tracesets of such a library are deleted and would have expired by now, and
+// no unfinished simulation uses one of them.
 func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Time) (unneeded []string, err error) {
 	rows, err := db.Query(ctx, `SELECT wanted.id FROM unnest($1::text[]) AS wanted (id)
 		WHERE EXISTS (SELECT FROM tracesets t WHERE t.library_id = wanted.id)
@@ -71,8 +72,8 @@ func ProcessingTracesets(ctx context.Context, db Reader, limit int) ([]string, e
 	return idsOf(ctx, db, `SELECT id FROM tracesets WHERE status = 'processing' ORDER BY id LIMIT $1`, limit)
 }
 
-// UnfinishedSimulations returns the ids of at most limit simulations that wait
-// for a run or are running, oldest first.
+// UnfinishedSimulations returns the ids of at most limit simulations that wait to
+// start or are running, oldest first.
 func UnfinishedSimulations(ctx context.Context, db Reader, limit int) ([]string, error) {
 	return idsOf(ctx, db, `SELECT id FROM simulations
 		WHERE status IN ('provisioning', 'running') AND (status = 'provisioning' OR engine <> '') AND deleted = ''

@@ -34,8 +34,8 @@ const (
 	lab    = "workspace_00000000000000000000000001"
 )
 
-// desk is the billing API on a read model that holds given facts.
-type desk struct {
+// billingServer serves the billing API from a read model of the test's facts.
+type billingServer struct {
 	t      *testing.T
 	pool   *pgxpool.Pool
 	parts  []projections.Projection
@@ -46,54 +46,54 @@ type desk struct {
 	logged []string
 }
 
-func newDesk(t *testing.T) *desk {
+func newBillingServer(t *testing.T) *billingServer {
 	t.Helper()
 	ctx := t.Context()
-	d := &desk{t: t, parts: projections.All(), facts: map[string]int64{}, caller: auth.Caller{
+	s := &billingServer{t: t, parts: projections.All(), facts: map[string]int64{}, caller: auth.Caller{
 		UserID: "auditor", Service: true, AccountID: mine, AllWorkspaces: true,
 	}}
 	var err error
-	if d.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 4); err != nil {
+	if s.pool, err = postgres.Open(ctx, teststack.Postgres(t), "readmodel", 4); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.pool.Close)
-	if err := postgres.Migrate(ctx, d.pool); err != nil {
+	t.Cleanup(s.pool.Close)
+	if err := postgres.Migrate(ctx, s.pool); err != nil {
 		t.Fatal(err)
 	}
-	d.exec("CREATE SCHEMA readmodel")
-	for _, p := range d.parts {
-		d.exec(p.Schema())
+	s.exec("CREATE SCHEMA readmodel")
+	for _, p := range s.parts {
+		s.exec(p.Schema())
 	}
-	d.exec(`INSERT INTO directory VALUES ('user', 'u1', 'Ada', now()), ('user', 'u2', 'Bob', now()),
+	s.exec(`INSERT INTO directory VALUES ('user', 'u1', 'Ada', now()), ('user', 'u2', 'Bob', now()),
 		('account', $1, 'Mine Labs', now()), ('sandbox', 'sb', 'play', now())`, mine)
-	d.serve(d.pool)
-	return d
+	s.serve(s.pool)
+	return s
 }
 
-// unserved has the operations that a test asks nothing of, one level deeper
-// than those that it does.
-type unserved struct{ api.StrictServerInterface }
+// unimplemented has the operations of other APIs. It embeds them one level deeper,
+// so that the billing operations take precedence.
+type unimplemented struct{ api.StrictServerInterface }
 
-// serve answers requests of the desk's caller from a database.
-func (d *desk) serve(db projections.Reader) {
-	d.t.Helper()
+// serve serves the billing API from a database, for requests of s.caller.
+func (s *billingServer) serve(db projections.Reader) {
+	s.t.Helper()
 	cursors, err := web.NewCursors([][]byte{make([]byte, 32)}, time.Now)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	rules, err := contract.Load()
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	billing := struct {
-		unserved
+		unimplemented
 		*readapi.Billing
 	}{Billing: &readapi.Billing{
 		DB: db, Cursors: cursors, Now: func() time.Time { return time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC) },
 		Platform: "netsim", Postpaid: []string{theirs},
 		Lag: func(context.Context) (time.Duration, error) { return 1500 * time.Microsecond, nil },
 		LogAccess: func(_ context.Context, account, _ string, a events.AccessLogged) error {
-			d.logged = append(d.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
+			s.logged = append(s.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
 			return nil
 		},
 	}}
@@ -101,84 +101,84 @@ func (d *desk) serve(db projections.Reader) {
 	router := chi.NewRouter()
 	router.Use(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(auth.WithCaller(r.Context(), d.caller)))
+			next.ServeHTTP(w, r.WithContext(auth.WithCaller(r.Context(), s.caller)))
 		})
 	}, rules.Check(fail))
 	strict := api.NewStrictHandlerWithOptions(billing, nil, api.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc: fail, ResponseErrorHandlerFunc: fail,
 	})
 	server := httptest.NewServer(api.HandlerFromMux(strict, router))
-	d.t.Cleanup(server.Close)
-	d.url, d.http = server.URL, &http.Client{Transport: contracttest.Transport(d.t, nil)}
+	s.t.Cleanup(server.Close)
+	s.url, s.http = server.URL, &http.Client{Transport: contracttest.Transport(s.t, nil)}
 }
 
-func (d *desk) exec(sql string, args ...any) {
-	d.t.Helper()
-	if _, err := d.pool.Exec(d.t.Context(), sql, args...); err != nil {
-		d.t.Fatal(err)
+func (s *billingServer) exec(sql string, args ...any) {
+	s.t.Helper()
+	if _, err := s.pool.Exec(s.t.Context(), sql, args...); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
-// tell projects an event as a fact.
-func (d *desk) tell(stream string, data events.Data) {
-	d.t.Helper()
-	d.facts[stream]++
-	at := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC).Add(time.Duration(d.facts[stream]) * time.Second)
+// project applies an event to the read model, as a fact.
+func (s *billingServer) project(stream string, data events.Data) {
+	s.t.Helper()
+	s.facts[stream]++
+	at := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC).Add(time.Duration(s.facts[stream]) * time.Second)
 	f := events.Fact{Event: events.Event{
-		Frame: events.Frame{ID: "e", Stream: stream, Sequence: d.facts[stream], CauseID: "cause", Time: at}, Hash: events.Hash{1}, Data: data,
+		Frame: events.Frame{ID: "e", Stream: stream, Sequence: s.facts[stream], CauseID: "cause", Time: at}, Hash: events.Hash{1}, Data: data,
 	}, RecordedAt: at}
 	if f.Sequence > 1 {
 		f.PreviousHash = events.Hash{2}
 	}
 	reads, writes := &pgx.Batch{}, &pgx.Batch{}
-	for _, p := range d.parts {
+	for _, p := range s.parts {
 		p.Load(reads, []events.Fact{f})
 	}
-	if err := d.pool.SendBatch(d.t.Context(), reads).Close(); err != nil {
-		d.t.Fatal(err)
+	if err := s.pool.SendBatch(s.t.Context(), reads).Close(); err != nil {
+		s.t.Fatal(err)
 	}
-	for _, p := range d.parts {
+	for _, p := range s.parts {
 		if err := p.Apply(writes, []events.Fact{f}); err != nil {
-			d.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 	}
-	if err := d.pool.SendBatch(d.t.Context(), writes).Close(); err != nil {
-		d.t.Fatal(err)
+	if err := s.pool.SendBatch(s.t.Context(), writes).Close(); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
-// get returns the body of a response with the status. It is within the contract.
-func (d *desk) get(path string, status int) map[string]any {
-	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/v1/billing/"+path, nil)
+// get checks the status of a response, and returns the body.
+func (s *billingServer) get(path string, status int) map[string]any {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+"/api/v1/billing/"+path, nil)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	resp, err := d.http.Do(req)
+	resp, err := s.http.Do(req)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // it is read whole
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		d.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	var body map[string]any
 	if err := json.Unmarshal(text, &body); err != nil {
-		d.t.Fatalf("%s: %v: %s", path, err, text)
+		s.t.Fatalf("%s: %v in the body %s", path, err, text)
 	}
 	if resp.StatusCode != status {
-		d.t.Fatalf("%s: status %d, want %d: %s", path, resp.StatusCode, status, text)
+		s.t.Fatalf("%s: status %d, want %d: %s", path, resp.StatusCode, status, text)
 	}
 	return body
 }
 
-// walk follows the cursors and returns a member of every row.
-func (d *desk) walk(path, key, member string, pages int) []string {
-	d.t.Helper()
+// walk reads all pages of a list, and returns a member of every row.
+func (s *billingServer) walk(path, key, member string, pages int) []string {
+	s.t.Helper()
 	var out []string
 	for next, n := "", 1; ; n++ {
-		page := d.get(path+next, http.StatusOK)
+		page := s.get(path+next, http.StatusOK)
 		rows, _ := page[key].([]any)
 		for _, r := range rows {
 			row, _ := r.(map[string]any)
@@ -187,7 +187,7 @@ func (d *desk) walk(path, key, member string, pages int) []string {
 		pagination, _ := page["pagination"].(map[string]any)
 		if pagination["hasMore"] != true {
 			if n != pages {
-				d.t.Errorf("%s has %d pages, want %d", path, n, pages)
+				s.t.Errorf("%s has %d pages, want %d", path, n, pages)
 			}
 			return out
 		}
