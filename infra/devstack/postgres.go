@@ -70,12 +70,12 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reachable := endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid}
+	published := endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid}
 	if filepath.Dir(c.pgdata) != dir {
-		reachable.Data = c.pgdata
+		published.Data = c.pgdata
 	}
 	return &server{
-		endpoint: reachable,
+		endpoint: published,
 		stop:     func() error { return running.stop(syscall.SIGINT, 20*time.Second) },
 		ended:    running.wait(),
 	}, nil

@@ -17,9 +17,9 @@ import (
 // Each held lock takes a connection of Pool.
 type Locks struct{ Pool *pgxpool.Pool }
 
-// OpenLocks returns Locks that can hold at most maxHeld locks at a time. When a holder's
-// machine is lost, its locks are released after 15 seconds. OpenLocks does not
-// connect.
+// OpenLocks returns Locks that can hold at most maxHeld locks at a time. When a
+// holder's machine is lost, its locks are released after 15 seconds. OpenLocks does
+// not connect.
 func OpenLocks(ctx context.Context, url string, maxHeld int32, options ...func(*pgxpool.Config)) (Locks, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
