@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-
 	"netsim/infra/health"
 	"netsim/internal/testwait"
 )
