@@ -14,7 +14,7 @@ import (
 
 const (
 	keysFetchTimeout = 5 * time.Second
-	keysMinInterval  = 10 * time.Second // between the starts of two fetches, whatever tokens arrive
+	keysMinInterval  = 10 * time.Second // shortest time between the starts of two fetches
 	keysMinMaxAge    = time.Minute
 	keysPerMaxAge    = 5 // scheduled fetches in KeysMaxAge, so that some may fail
 )
@@ -53,7 +53,7 @@ type keySet struct {
 // known is an immutable snapshot of the keys.
 type known struct {
 	keys    []jose.JSONWebKey
-	epoch   int       // how often a key was withdrawn
+	epoch   int       // incremented whenever the issuer withdraws a key
 	expires time.Time // zero before the first successful fetch
 	err     error     // of the last fetch
 }
@@ -79,8 +79,8 @@ func (k *known) outage(now time.Time) error {
 }
 
 // payload verifies the signature and returns the signed payload and the keys that
-// were used. outage is not nil if the signature could not be checked for lack of
-// current keys.
+// were used. outage is not nil if the signature could not be checked because the
+// current keys are not known.
 func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signed []byte, with *known, outage error) {
 	with = s.current.Load()
 	if with.outage(s.now()) == nil {

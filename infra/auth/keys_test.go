@@ -78,9 +78,9 @@ func TestUnknownKeysCauseNoStorm(t *testing.T) {
 }
 
 // TestBadTokensPostponeNothing sends tokens of an unknown key for an hour, at
-// several rates. At every rate a withdrawn key is refused within KeysMaxAge, the
-// issuer is fetched from at most every ten seconds, and a new key is known ten
-// seconds after its first token.
+// several rates. At every rate the keys are fetched at most once in ten seconds, a
+// withdrawn key is refused within KeysMaxAge, even if the issuer hangs, and a new
+// key is known ten seconds after its first token.
 func TestBadTokensPostponeNothing(t *testing.T) {
 	t.Parallel()
 	const maxAge = 10 * time.Minute

@@ -9,8 +9,7 @@
 // key, its tokens are refused within Config.KeysMaxAge, cached or not. When the
 // issuer has not confirmed its keys for that long, no token is accepted until it
 // does. A new key is known at most ten seconds after the first token signed with
-// it arrives.
-// Tokens cannot cause more than one fetch in ten seconds.
+// it arrives. Tokens cannot cause more than one fetch in ten seconds.
 package auth
 
 import (

@@ -9,7 +9,7 @@ import (
 )
 
 // brokerPartitions is how many partitions a topic created with -1 gets. They are
-// few because the broker fsyncs one partition after the other.
+// few because the broker fsyncs the partitions one after the other.
 const brokerPartitions = 4
 
 // startBroker runs the embedded Kafka broker in this process. At start it needs

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// makeDir makes dir and its parents. New directories are searchable by everyone,
+// makeDir makes dir and its parents. Every user can search the new directories,
 // whatever the umask, because PostgreSQL may run below them as another user.
 // Secrets are in files of mode 0600.
 func makeDir(dir string) error {

@@ -203,8 +203,8 @@ func (s *service) ready() error {
 // ended returns how the service ended, with the last lines of its log.
 func (s *service) ended() error {
 	text, _ := os.ReadFile(s.log())
-	const most = 2000
-	tail := strings.TrimSpace(string(text[max(0, len(text)-most):]))
+	const tailBytes = 2000
+	tail := strings.TrimSpace(string(text[max(0, len(text)-tailBytes):]))
 	if s.child.err == nil {
 		return fmt.Errorf("the service ended by itself; its log %s ends with:\n%s", s.log(), tail)
 	}

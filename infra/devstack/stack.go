@@ -47,7 +47,7 @@ func startPart(name string, o options) (*server, error) {
 	case "kafka":
 		start = startKafka
 	case "postgres":
-		start, mode = startPostgres, 0o755 // it may run as another user
+		start, mode = startPostgres, 0o755 // PostgreSQL may run as another user
 	case "objects":
 		start = startObjects
 	case "issuer":

@@ -112,8 +112,8 @@ func (c *Client) call(ctx context.Context, method, base string, path []string, q
 	return nil
 }
 
-// send sends a request and returns the response, whose body the caller reads. The
-// request ends with the caller's context.
+// send sends a request and returns the response. The caller reads and closes the
+// body. The request ends with ctx.
 func (c *Client) send(ctx context.Context, method, base string, path []string, query url.Values, body []byte) (*http.Response, error) {
 	if !slices.Contains(c.urls, base) {
 		return nil, &Unreachable{fmt.Errorf("engine %s is not configured", base)}

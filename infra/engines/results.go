@@ -15,7 +15,7 @@ import (
 
 // File is a result file of a run.
 type File struct {
-	Name   string // path/with/slashes
+	Name   string // such as path/with/slashes.csv
 	Size   int64  // bytes
 	SHA256 string // hex
 }
@@ -66,8 +66,8 @@ func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 // minRate is the lowest accepted download rate of a result file, in bytes a second.
 const minRate = 256 << 10
 
-// Download writes a result file to w and checks its size and checksum. It returns
-// an error of w unchanged.
+// Download writes a result file to w and checks its size and checksum. If w returns
+// an error, Download returns it unchanged.
 func (c *Client) Download(ctx context.Context, run Run, f File, w io.Writer) error {
 	timeout := c.timeout + time.Duration(f.Size/minRate)*time.Second
 	loading, cancel := context.WithTimeout(ctx, timeout)

@@ -39,7 +39,7 @@ type Config struct {
 	MaxQueued      int
 	MaxQueuedBytes int
 
-	// AppendTimeout bounds all tries to append a record, from Append on; default
+	// AppendTimeout is how long after Append a record may still be sent; default
 	// 10 s. One try takes at most a third of it.
 	AppendTimeout time.Duration
 

@@ -36,8 +36,8 @@ func (b batch) next() int64 {
 func (b batch) attributes() uint16 { return binary.BigEndian.Uint16(b.header[atAttributes:]) }
 
 // takeBatch reads one batch from the front of a record set and verifies its
-// checksum. A broker truncates a record set at the requested size, so an
-// incomplete last batch is no error.
+// checksum. It returns ok false for an incomplete last batch, because a broker
+// truncates a record set at the requested size.
 func takeBatch(set *[]byte) (b batch, ok bool, err error) {
 	s := *set
 	if len(s) < batchHeader {
@@ -69,7 +69,7 @@ type decoder struct {
 	records   []events.Record
 }
 
-// add appends the batch's records from offset from on.
+// add appends the batch's records, starting at offset from.
 func (d *decoder) add(b batch, from int64) error {
 	body, err := inflate(b)
 	if err != nil {

@@ -28,7 +28,8 @@ type Topic struct {
 	Settings    map[string]string // the settings that Check reads, as in force
 }
 
-// Partition is what a partition holds: records from offset Start to before End.
+// Partition describes a partition. It has the records from offset Start up to, but
+// not including, End.
 type Partition struct {
 	Start       int64
 	End         int64

@@ -5,7 +5,7 @@
 // # Appending
 //
 // Every partition has a queue. Append adds a record to its end and returns. A
-// loop produces all queued records, up to about 1 MiB, as one batch (acks=all),
+// loop sends all queued records, up to about 1 MB, as one batch (acks=all),
 // with one request in flight. Records are therefore in the log in the order of
 // their Append, and batches grow with the load, without a linger time.
 //
@@ -31,7 +31,7 @@
 //
 // # Reading
 //
-// Read fetches records from an offset on with a long poll. It reads uncommitted:
+// Read fetches records from an offset with a long poll. It reads uncommitted:
 // this system uses no Kafka transactions, and a record that another writer wrote
 // in one is checked like any other. A record's time is the broker's time of
 // append. kafka-go's decoder returns the producer's time instead, and allocates

@@ -19,8 +19,8 @@ const fetchVersion = 11
 const maxResponse = 512 << 20
 
 // fetchRequest fetches record batches of one partition from its leader. kafka-go
-// routes it and pools connections. It is encoded here, so that the response is
-// read into one buffer and decoded in place.
+// routes the request and pools connections. This package encodes it, so that the
+// response is read into one buffer and decoded in place.
 type fetchRequest struct {
 	topic     string
 	partition int32

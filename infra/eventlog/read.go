@@ -12,10 +12,10 @@ import (
 	"netsim/events"
 )
 
-// Read returns the partition's records from offset from on, and its high water
+// Read returns the partition's records, starting at offset from, and its high water
 // mark: the offset after the last replicated record. It returns about maxBytes, at
 // least one batch. At the end of the partition it waits up to wait, rounded to
-// milliseconds, and then returns no records. The records share memory.
+// milliseconds, for a record, and then returns none. The records share memory.
 //
 // The error is ErrOutOfRange, with the high water mark, when the partition has no
 // such offset, and ErrNoTopic when the topic or partition does not exist.
@@ -64,7 +64,7 @@ func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) 
 }
 
 // Committed returns, for each partition of the topic, the first offset that the
-// consumer group has not committed; 0 where it has committed none.
+// consumer group has not committed, or 0 if it has committed none.
 func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
 	all := make([]int, partitions)
 	for i := range all {

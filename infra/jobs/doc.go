@@ -20,7 +20,7 @@
 //
 // River also has a timeout, after which it rescues a running job as stuck. A
 // simulation may run for days, so no timeout is right. Every kind tells river that
-// its timeout is infinite, which turns the rescuer off.
+// its timeout is infinite, so river rescues none of its jobs.
 //
 // Between the end of a session and the moment its worker notices, two workers may
 // work on one job. The work must allow for that: two attempts at a simulation write

@@ -12,9 +12,9 @@ import (
 	"netsim/fault"
 )
 
-// Locks are named locks that exclude other processes. A lock is a session-level
-// advisory lock of PostgreSQL, which is released when its holder's connection ends.
-// Each held lock takes a connection of Pool.
+// Locks are named locks for mutual exclusion between processes. A lock is a
+// session-level advisory lock of PostgreSQL, which is released when its holder's
+// connection ends. Each held lock takes a connection of Pool.
 type Locks struct{ Pool *pgxpool.Pool }
 
 // OpenLocks returns Locks that can hold at most maxHeld locks at a time. When a
@@ -102,9 +102,9 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 
 const unlockTimeout = 3 * time.Second
 
-// unavailable turns a connection error, or a lack of resources, into
-// fault.Unavailable. Any other error from the database is a defect and stays
-// internal.
+// unavailable turns an error into fault.Unavailable if the database cannot be
+// reached, is shutting down or lacks resources. Any other error from the database is
+// a defect and stays internal.
 func unavailable(err error) error {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code[:2] != "57" && refused.Code[:2] != "53" {
 		return err

@@ -26,7 +26,7 @@ type endpoint struct {
 	Audience  string
 }
 
-// process is a running netsim-dev with one server.
+// process is a running process of netsim-dev with one server.
 type process struct {
 	name     string
 	data     string // its data directory

@@ -58,14 +58,14 @@ type Costs = func(*http.Request) (account string, class Class)
 //     memory for bodies. A body has a bounded time to arrive (Receive).
 //   - A class has a fixed number of slots, and one account never holds all of
 //     them (Serve). A slot that becomes free goes to the waiting account that
-//     holds the fewest, so that every waiting account gets one before any gets
-//     two.
+//     holds the fewest. Every waiting account therefore gets one slot before any
+//     account gets two.
 //   - A request waits only if it can expect a slot within the class's longest wait.
 //     The estimate uses the average time that slots are held and the account's
 //     share of them. Otherwise the request is refused at once: with 429 when its
 //     account uses its whole share, with 503 when other accounts use the slots.
 //
-// All counts are per process. A request that is refused here has had no effect.
+// Every process counts by itself. A request that is refused has had no effect.
 type Admission struct {
 	config AdmissionConfig
 	slots  map[Class]*slots
@@ -153,11 +153,11 @@ func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			account, class := costs(r)
-			most := int64(math.MaxInt64)
+			limit := int64(math.MaxInt64)
 			if class == ClassStream {
-				most = a.config.Quota(account, QuotaStreams)
+				limit = a.config.Quota(account, QuotaStreams)
 			}
-			leave, err := a.slots[class].enter(r.Context(), account, most)
+			leave, err := a.slots[class].enter(r.Context(), account, limit)
 			if err != nil {
 				a.refuse(w, r, class, err, fail)
 				return

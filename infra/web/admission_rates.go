@@ -36,7 +36,8 @@ func newRates(now func() time.Time) rates {
 }
 
 // take uses one of limit requests per second, and returns false if none is left. It
-// also returns the rest of the quota and how long until the quota grows.
+// also returns the rest of the quota, and how long until the quota is whole again or,
+// with false, until it allows a request.
 func (l *rates) take(account string, class Class, limit int64) (left fault.Quota, wait time.Duration, ok bool) {
 	left = fault.Quota{Name: QuotaOf(class), Limit: max(limit, 0), Window: rateWindow}
 	if limit <= 0 {
@@ -67,7 +68,7 @@ func (l *rates) sweepLocked(now time.Time) {
 	l.sweep = max(minSweep, 2*len(l.whole))
 }
 
-// announce sets the headers with the rest of a quota and how long until it grows
+// announce sets the headers with the rest of a quota and the wait until it grows
 // (draft-ietf-httpapi-ratelimit-headers-10).
 func announce(h http.Header, q fault.Quota, wait time.Duration) {
 	policy := append(make([]byte, 0, 64), '"')

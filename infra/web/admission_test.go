@@ -115,8 +115,8 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 	}
 }
 
-// A free slot goes to the waiting account that holds the fewest slots, in turn if
-// several hold as few.
+// A free slot goes to the waiting account that holds the fewest slots. Accounts that
+// hold equally few take turns.
 func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	t.Parallel()
 	s := newSlots(1, policy{share: 1, wait: time.Minute}, func() time.Time { return time.Time{} })
