@@ -31,8 +31,8 @@ const Audience = "netsim"
 // DefaultAccount is the billing account of a token when Options name none.
 const DefaultAccount = "acct_0000000000e008000000000001"
 
-// DefaultLife is the default lifetime of a token (completions.md section 1.6).
-const DefaultLife = time.Hour
+// DefaultTTL is the default lifetime of a token (completions.md section 1.6).
+const DefaultTTL = time.Hour
 
 // Options describe a token. The zero value is a token of a user with every
 // workspace of the default account.
@@ -41,7 +41,7 @@ type Options struct {
 	User       string        // user id and name; "developer" or "service" when empty
 	Account    string        // account id; DefaultAccount when empty
 	Workspaces []string      // workspace ids; all when empty
-	TTL        time.Duration // DefaultLife when zero; negative for an expired token
+	TTL        time.Duration // DefaultTTL when zero; negative for an expired token
 
 	// Claims replaces claims and removes those whose value is nil. Tests use it to
 	// mint invalid tokens.
@@ -85,7 +85,7 @@ func claims(issuer string, o Options, now time.Time) map[string]any {
 	if o.Account != "" {
 		account, accountName = o.Account, o.Account
 	}
-	ttl := DefaultLife
+	ttl := DefaultTTL
 	if o.TTL != 0 {
 		ttl = o.TTL
 	}
