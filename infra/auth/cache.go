@@ -12,7 +12,7 @@ type tokenHash = [sha256.Size]byte
 type verified struct {
 	caller Caller
 	ends   time.Time // when the token expires
-	epoch  int       // of the keys that verified it; a later epoch lacks a key
+	epoch  int       // epoch of the keys that verified it; see known.epoch
 }
 
 // cache holds verified tokens in two generations of at most size entries each.

@@ -18,11 +18,11 @@ type Caller struct {
 	// UserID is opaque: it is derived from the account, the issuer and the claim
 	// sub, which may be an email address. Events and responses contain UserID only.
 	UserID   string
-	UserName string // the claim name, or Subject without one
-	Subject  string // the claim sub, which older events have as the user id
-	Service  bool   // the token is for a machine
+	UserName string // the claim name, or Subject if there is none
+	Subject  string // the claim sub; older events contain it as the user id
+	Service  bool   // the token is a service token
 
-	AccountID   string // AllAccounts of a platform-wide service
+	AccountID   string // AllAccounts in a platform-wide service token
 	AccountName string
 	Platform    string
 

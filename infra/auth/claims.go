@@ -90,7 +90,7 @@ func (l *workspaceList) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxSeconds bounds a JWT time; it is some 35,000 years from now.
+// maxSeconds bounds a JWT time to the next 35,000 years or so.
 const maxSeconds = 1 << 40
 
 // numericDate is a JWT time: seconds since 1970. Fractions are dropped.
@@ -117,7 +117,7 @@ func hasValue(raw json.RawMessage, value string) (bool, error) {
 	}
 	var many []string
 	if err := json.Unmarshal(raw, &many); err != nil {
-		return false, errors.New("the claim that tells service tokens is neither a string nor a list of strings")
+		return false, errors.New("the claim that marks service tokens is neither a string nor a list of strings")
 	}
 	return slices.Contains(many, value), nil
 }

@@ -27,8 +27,8 @@ const (
 	workspaceB = "workspace_0000000000000000000000000b"
 )
 
-// issuer signs tokens and serves its public keys over real HTTP, or as the
-// transport of a client.
+// issuer signs tokens and serves its public keys, over real HTTP or as the
+// http.RoundTripper of a client.
 type issuer struct {
 	url string
 
@@ -36,10 +36,11 @@ type issuer struct {
 	keys    []jose.JSONWebKey // private
 	fetches []time.Time
 	down    bool
-	hangs   bool              // as a transport, it does not answer
+	hangs   bool              // RoundTrip does not answer
 	extra   []json.RawMessage // served beside the keys
 }
 
+// newKeys returns an issuer without a server.
 func newKeys(t testing.TB, kids ...string) *issuer {
 	t.Helper()
 	iss := &issuer{url: issuerName + "/keys"}
@@ -74,7 +75,8 @@ func (s *issuer) serveKeys(w http.ResponseWriter, _ *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"keys": served})
 }
 
-// RoundTrip serves the keys without a network, which no bubble could hold.
+// RoundTrip serves the keys without a network: synctest bubbles cannot wait for
+// network I/O.
 func (s *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.hanging() {
 		<-r.Context().Done()
@@ -117,7 +119,7 @@ func (s *issuer) withdraw(kid string) {
 	}
 }
 
-// fail makes the issuer answer with errors, or not at all.
+// fail makes the issuer answer with errors (down), not answer (hangs), or recover.
 func (s *issuer) fail(down, hangs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,18 +184,19 @@ func sign(t testing.TB, alg jose.SignatureAlgorithm, key any, claims map[string]
 	return compact
 }
 
-// clock tells a test's time.
+// clock returns a test's current time.
 type clock func() time.Time
 
 func (c clock) Now() time.Time { return c() }
 
-// newClock returns one that stands still. Where time passes, in the bubbles of
-// synctest, the clock is time.Now.
+// newClock returns a clock that stands still. Tests in which time passes run in a
+// synctest bubble and use time.Now.
 func newClock() clock {
 	return func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 }
 
-// userClaims are those of a good user token, changed by the pairs.
+// userClaims returns the claims of a valid user token, changed by the pairs of
+// name and value. A nil value removes the claim.
 func userClaims(c clock, pairs ...any) map[string]any {
 	claims := map[string]any{
 		"iss": issuerName, "aud": audience, "sub": "user-1", "name": "Ada",
@@ -226,7 +229,7 @@ func newVerifier(t testing.TB, iss *issuer, c clock, change ...func(*auth.Config
 	go func() { ended <- v.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := testwait.Receive(t, ended, "it to end"); err != nil {
+		if err := testwait.Receive(t, ended, "the verifier to stop"); err != nil {
 			t.Errorf("run: %v", err)
 		}
 	})

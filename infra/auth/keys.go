@@ -14,7 +14,7 @@ import (
 
 const (
 	keysFetchTimeout = 5 * time.Second
-	keysMinInterval  = 10 * time.Second // between the starts of two fetches, whatever tokens arrive
+	keysMinInterval  = 10 * time.Second // shortest time between the starts of two fetches
 	keysMinMaxAge    = time.Minute
 	keysPerMaxAge    = 5 // scheduled fetches in KeysMaxAge, so that some may fail
 )
@@ -47,13 +47,13 @@ type keySet struct {
 	mu       sync.Mutex
 	began    time.Time     // when the last fetch started
 	fetching bool          // the last fetch has not ended
-	ended    chan struct{} // closed when the current fetch ends, or else the next
+	ended    chan struct{} // closed when the current fetch ends, or the next one if none is running
 }
 
 // known is an immutable snapshot of the keys.
 type known struct {
 	keys    []jose.JSONWebKey
-	epoch   int       // how often a key was withdrawn
+	epoch   int       // incremented whenever the issuer withdraws a key
 	expires time.Time // zero before the first successful fetch
 	err     error     // of the last fetch
 }
@@ -79,8 +79,8 @@ func (k *known) outage(now time.Time) error {
 }
 
 // payload verifies the signature and returns the signed payload and the keys that
-// were used. outage is not nil if the signature could not be checked for lack of
-// current keys.
+// were used. outage is not nil if the signature could not be checked because the
+// current keys are not known.
 func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signed []byte, with *known, outage error) {
 	with = s.current.Load()
 	if with.outage(s.now()) == nil {
@@ -101,9 +101,9 @@ func (s *keySet) payload(ctx context.Context, jws *jose.JSONWebSignature) (signe
 	return nil, with, with.err // if the fetch failed, the issuer may have a key that is not known
 }
 
-// ask waits for the current fetch, or requests an extra one and waits for it, at
-// most keysFetchTimeout. It returns at once if the last fetch has ended and was
-// too recent for another.
+// ask waits up to keysFetchTimeout for the current fetch. If none is running, it
+// requests an extra fetch and waits for that. It returns at once if the last fetch
+// has ended and was too recent for another.
 func (s *keySet) ask(ctx context.Context) error {
 	s.mu.Lock()
 	ended, fetching, recent := s.ended, s.fetching, s.recent()
@@ -135,7 +135,7 @@ func (s *keySet) recent() bool {
 	return !s.began.IsZero() && s.now().Sub(s.began) < keysMinInterval
 }
 
-// run fetches the keys at once, and then again and again until ctx ends.
+// run fetches the keys at once, then on schedule and on request until ctx ends.
 func (s *keySet) run(ctx context.Context) {
 	scheduled := time.NewTimer(0)
 	defer scheduled.Stop()

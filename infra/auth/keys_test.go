@@ -19,8 +19,8 @@ import (
 	"netsim/infra/auth"
 )
 
-// bubble runs a test in which only injected time passes, with an issuer of the
-// keys and a verifier that has fetched them.
+// bubble runs the test in a synctest bubble, where only fake time passes, with an
+// issuer of the keys and a verifier that has fetched them.
 func bubble(t *testing.T, kids []string, test func(t *testing.T, iss *issuer, v *auth.Verifier), change ...func(*auth.Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,13 +32,13 @@ func bubble(t *testing.T, kids []string, test func(t *testing.T, iss *issuer, v 
 	})
 }
 
-// pass lets time pass.
+// pass advances the bubble's time.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// long is a token's claims that outlast every test.
+// long returns the claims of a token that outlasts every test.
 func long(pairs ...any) map[string]any {
 	return userClaims(time.Now, append([]any{"exp", time.Now().Add(1000 * time.Hour).Unix()}, pairs...)...)
 }
@@ -59,12 +59,12 @@ func TestRotationPicksUpTheNewKey(t *testing.T) {
 func TestUnknownKeysCauseNoStorm(t *testing.T) {
 	t.Parallel()
 	bubble(t, []string{"k1"}, func(t *testing.T, iss *issuer, v *auth.Verifier) {
-		stranger := newKeys(t, "other")
+		otherIssuer := newKeys(t, "other")
 		pass(11 * time.Second)
 		var all sync.WaitGroup
 		for i := range 200 {
 			all.Go(func() {
-				token := stranger.token(t, "other", long("sub", fmt.Sprint("user-", i)))
+				token := otherIssuer.token(t, "other", long("sub", fmt.Sprint("user-", i)))
 				if _, err := v.Verify(t.Context(), token); !fault.Is(err, fault.Unauthorized) {
 					t.Errorf("verify: %v, want %s", err, fault.Unauthorized)
 				}
@@ -72,16 +72,15 @@ func TestUnknownKeysCauseNoStorm(t *testing.T) {
 		}
 		all.Wait()
 		if got := iss.fetched(); got != 2 {
-			t.Errorf("fetches = %d, want the first and one that 200 tokens asked for", got)
+			t.Errorf("fetches = %d, want 2: the first and one extra for all 200 tokens", got)
 		}
 	})
 }
 
-// TestBadTokensPostponeNothing sends tokens of a stranger at many rates for an
-// hour. Whatever the rate, a key that is withdrawn is refused within its
-// promised time and the issuer is not asked too often. A key that is new is
-// known ten seconds after its first token, and while the issuer hangs other
-// tokens do not wait.
+// TestBadTokensPostponeNothing sends tokens of an unknown key for an hour, at
+// several rates. At every rate the keys are fetched at most once in ten seconds, a
+// withdrawn key is refused within KeysMaxAge, even if the issuer hangs, and a new
+// key is known ten seconds after its first token.
 func TestBadTokensPostponeNothing(t *testing.T) {
 	t.Parallel()
 	const maxAge = 10 * time.Minute
@@ -93,11 +92,11 @@ func TestBadTokensPostponeNothing(t *testing.T) {
 				t.Parallel()
 				bubble(t, []string{"k1", "k2"}, func(t *testing.T, iss *issuer, v *auth.Verifier) {
 					stolen, good := iss.token(t, "k1", long()), iss.token(t, "k2", long())
-					go annoy(t, newKeys(t, "other").token(t, "other", long()), v, every)
+					go sendEvery(t, every, newKeys(t, "other").token(t, "other", long()), v)
 					pass(time.Hour)
 					mustVerify(t.Context(), t, v, stolen)
 					if got := iss.closest(); got < 10*time.Second {
-						t.Errorf("two fetches within %s", got)
+						t.Errorf("two fetches within %s, want at least 10s between them", got)
 					}
 
 					iss.withdraw("k1")
@@ -109,14 +108,14 @@ func TestBadTokensPostponeNothing(t *testing.T) {
 						want = fault.Unavailable
 					}
 					if !fault.Is(err, want) {
-						t.Fatalf("a withdrawn key after %s: %v, want %s", maxAge, err, want)
+						t.Fatalf("verify with a withdrawn key after %s: %v, want %s", maxAge, err, want)
 					}
 
 					iss.fail(false, false)
 					iss.add(t, "k3")
-					pass(15 * time.Second) // a fetch that hangs, and the interval
+					pass(15 * time.Second) // the fetch that hangs, and the interval after it
 					fresh := iss.token(t, "k3", long())
-					v.Verify(t.Context(), fresh) //nolint:errcheck // it asks
+					v.Verify(t.Context(), fresh) //nolint:errcheck // the call triggers a fetch
 					pass(10 * time.Second)
 					mustVerify(t.Context(), t, v, fresh)
 					mustVerify(t.Context(), t, v, good)
@@ -126,8 +125,8 @@ func TestBadTokensPostponeNothing(t *testing.T) {
 	}
 }
 
-// annoy sends the token again and again until the test ends.
-func annoy(t *testing.T, token string, v *auth.Verifier, every time.Duration) {
+// sendEvery verifies the token at every interval until the test ends.
+func sendEvery(t *testing.T, every time.Duration, token string, v *auth.Verifier) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -135,31 +134,30 @@ func annoy(t *testing.T, token string, v *auth.Verifier, every time.Duration) {
 		case <-t.Context().Done():
 			return
 		case <-tick.C:
-			go v.Verify(t.Context(), token) //nolint:errcheck // it is refused, sooner or later
+			go v.Verify(t.Context(), token) //nolint:errcheck // the token is always refused
 		}
 	}
 }
 
-// TestUnknownKeysKeepNobodyWaiting: while the issuer hangs, a token of a known
-// key is verified at once, although another token waits for a fetch.
-func TestUnknownKeysKeepNobodyWaiting(t *testing.T) {
+// While the issuer hangs, a token of a known key is verified at once, although
+// another token waits for a fetch.
+func TestUnknownKeysDelayNoOtherToken(t *testing.T) {
 	t.Parallel()
 	bubble(t, []string{"k1"}, func(t *testing.T, iss *issuer, v *auth.Verifier) {
 		pass(11 * time.Second)
 		iss.fail(false, true)
-		go v.Verify(t.Context(), newKeys(t, "other").token(t, "other", long())) //nolint:errcheck // it waits
+		go v.Verify(t.Context(), newKeys(t, "other").token(t, "other", long())) //nolint:errcheck // the call waits for a fetch
 		synctest.Wait()
 		began := time.Now()
 		mustVerify(t.Context(), t, v, iss.token(t, "k1", long()))
 		if took := time.Since(began); took > 0 {
-			t.Errorf("it waited for %s", took)
+			t.Errorf("a token of a known key waited %s, want no wait", took)
 		}
 	})
 }
 
-// TestKeysExpire: an issuer that is down at the start, or for longer than its
-// keys are of use, makes tokens unverifiable, remembered ones too, until it is
-// back. Keys says so.
+// No token, cached or not, is accepted while the issuer is down at the start, or
+// down for longer than KeysMaxAge. Keys reports the outage.
 func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,38 +165,40 @@ func TestKeysExpire(t *testing.T) {
 		iss.fail(true, false)
 		v := newVerifier(t, iss, time.Now, func(c *auth.Config) { c.Client = &http.Client{Transport: iss} })
 		token := iss.token(t, "k1", long())
-		is := func(want fault.Code, step string) {
+		verifyIs := func(want fault.Code, step string) {
 			t.Helper()
 			_, err := v.Verify(t.Context(), token)
 			if want == "" && err != nil || want != "" && !fault.Is(err, want) {
-				t.Fatalf("%s: %v, want %q", step, err, want)
+				t.Fatalf("verify %s: %v, want code %q", step, err, want)
 			}
 		}
-		is(fault.Unavailable, "down at the start")
+		verifyIs(fault.Unavailable, "while the issuer is down at the start")
 		if expire, err := v.Keys(); !expire.IsZero() || err == nil {
-			t.Errorf("without keys: %v, %v", expire, err)
+			t.Errorf("Keys before the first fetch = %v, %v; want the zero time and an error", expire, err)
 		}
 		iss.fail(false, false)
 		pass(10 * time.Second)
-		is("", "ten seconds after it is up")
+		verifyIs("", "ten seconds after the issuer is up")
 		if expire, err := v.Keys(); !expire.Equal(time.Now().Add(10*time.Minute)) || err != nil {
-			t.Errorf("with keys: until %v at %v, %v", expire, time.Now(), err)
+			t.Errorf("Keys at %v = %v, %v; want ten minutes later and no error", time.Now(), expire, err)
 		}
 
 		iss.fail(true, false)
 		pass(10*time.Minute - time.Second)
-		is("", "before the keys expire")
+		verifyIs("", "before the keys expire")
 		if _, err := v.Keys(); err == nil {
-			t.Error("an outage is not told")
+			t.Error("Keys during an outage: no error, want the failed fetch")
 		}
 		pass(time.Second)
-		is(fault.Unavailable, "after the keys expired")
+		verifyIs(fault.Unavailable, "after the keys expired")
 		iss.fail(false, false)
 		pass(10 * time.Second)
-		is("", "ten seconds after it is back")
+		verifyIs("", "ten seconds after the issuer is back")
 	})
 }
 
+// Keys of other types, weak keys and encryption keys in the set verify nothing,
+// and the usable key beside them still does.
 func TestKeySetWithKeysOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	c, iss := newClock(), newIssuer(t)
@@ -225,33 +225,33 @@ func TestKeySetWithKeysOfOtherKinds(t *testing.T) {
 	refuses(t, v, iss.token(t, "encryption", userClaims(c)))
 }
 
-func TestVerifiedTokensAreRemembered(t *testing.T) {
+func TestVerifiedTokensAreCached(t *testing.T) {
 	t.Parallel()
-	var noted atomic.Int32
+	var stored atomic.Int32 // calls of Directory
 	bubble(t, []string{"k1"}, func(t *testing.T, iss *issuer, v *auth.Verifier) {
 		token := iss.token(t, "k1", userClaims(time.Now))
 		for range 3 {
 			mustVerify(t.Context(), t, v, token)
 		}
-		if got := noted.Load(); got != 1 {
+		if got := stored.Load(); got != 1 {
 			t.Errorf("directory called %d times for one token, want 1", got)
 		}
-		for i := range 20 { // more than the cache holds; the one in use stays
+		for i := range 20 { // more tokens than the cache holds; the one in use stays
 			mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(time.Now, "sub", fmt.Sprint("user-", i))))
 			mustVerify(t.Context(), t, v, token)
 		}
-		if got := noted.Load(); got != 21 {
+		if got := stored.Load(); got != 21 {
 			t.Errorf("directory called %d times, want 21", got)
 		}
 		pass(time.Hour + 30*time.Second)
 		refuses(t, v, token)
 	}, func(c *auth.Config) {
 		c.CacheSize = 4
-		c.Directory = func(context.Context, auth.Caller) { noted.Add(1) }
+		c.Directory = func(context.Context, auth.Caller) { stored.Add(1) }
 	})
 }
 
-func BenchmarkVerifyRemembered(b *testing.B) {
+func BenchmarkVerifyCached(b *testing.B) {
 	c, iss := newClock(), newIssuer(b, "k1")
 	v := newVerifier(b, iss, c, func(a *auth.Config) { a.Now = nil })
 	token := iss.token(b, "k1", userClaims(c, "exp", time.Now().Add(time.Hour).Unix(), "nbf", nil))

@@ -63,10 +63,10 @@ const (
 	ServiceOnly Access = "service" // service tokens; others get 403
 )
 
-// Authorize passes on requests whose caller the operation's rule allows; operation
-// returns the name of a request's operation. A request without a caller, or of an
-// operation without a rule, is refused as an internal error: both are mistakes in
-// the assembly of the service, which must not give access.
+// Authorize passes on requests whose caller may use the operation according to
+// rules; operation returns the name of a request's operation. A request without a
+// caller, or for an operation without a rule, is refused as an internal error:
+// both are mistakes in the assembly of the service and must not give access.
 func Authorize(rules map[string]Access, operation func(*http.Request) string, fail Fail) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -64,7 +64,7 @@ func TestAuthorize(t *testing.T) {
 	for name, test := range map[string]struct {
 		caller    *auth.Caller
 		operation string
-		want      fault.Code // empty: passes
+		want      fault.Code // empty if the request passes
 	}{
 		"user reads":              {user, "Read", ""},
 		"service reads":           {service, "Read", ""},
@@ -72,8 +72,8 @@ func TestAuthorize(t *testing.T) {
 		"user bills":              {user, "Bill", fault.Forbidden},
 		"operation without rule":  {service, "New", fault.Internal},
 		"operation without name":  {service, "", fault.Internal},
-		"rule that is not one":    {service, "Odd", fault.Internal},
-		"nobody is authenticated": {nil, "Read", fault.Internal},
+		"unknown rule":            {service, "Odd", fault.Internal},
+		"no authenticated caller": {nil, "Read", fault.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,7 +105,7 @@ func TestMemberOf(t *testing.T) {
 		"in the list":       {some, workspaceA, true},
 		"not in the list":   {some, workspaceB, false},
 		"all":               {auth.Caller{AllWorkspaces: true}, workspaceB, true},
-		"nobody":            {auth.Caller{}, workspaceA, false},
+		"no workspaces":     {auth.Caller{}, workspaceA, false},
 		"built-in default":  {auth.Caller{}, events.DefaultWorkspace, true},
 		"built-in template": {auth.Caller{}, events.TemplateWorkspace, true},
 		"built-in traceset": {auth.Caller{}, events.TracesetWorkspace, true},

@@ -8,8 +8,8 @@
 // Run fetches the issuer's keys in the background. When the issuer withdraws a
 // key, its tokens are refused within Config.KeysMaxAge, cached or not. When the
 // issuer has not confirmed its keys for that long, no token is accepted until it
-// does. A new key is known at most ten seconds after its first token arrives.
-// Tokens cannot cause more than one fetch in ten seconds.
+// does. A new key is known at most ten seconds after the first token signed with
+// it arrives. Tokens cannot cause more than one fetch in ten seconds.
 package auth
 
 import (
@@ -34,8 +34,8 @@ const (
 	maxSkew  = 2 * time.Minute
 )
 
-// Config says which tokens are accepted. Issuer, JWKSURL and Audience are
-// required; every other field has a default.
+// Config says which tokens are accepted. Issuer, JWKSURL, Audience and KeysMaxAge
+// are required; every other field has a default.
 type Config struct {
 	Issuer   string // the claim iss, byte for byte
 	JWKSURL  string // URL of the issuer's keys; there is no discovery
@@ -50,7 +50,7 @@ type Config struct {
 
 	Client *http.Client     // fetches the keys; default a plain client
 	Now    func() time.Time // default time.Now
-	Log    *slog.Logger     // for failed fetches; default none
+	Log    *slog.Logger     // logs failed fetches; default none
 
 	// Directory, when set, is called with the caller of each newly verified token
 	// before Verify returns, so that names can be stored.
@@ -218,8 +218,8 @@ func refused(why string, cause error) error {
 	return &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token " + why, Cause: cause}
 }
 
-// attempt is the key set of one verification. It tells an outage of the issuer
-// from a bad signature; the OIDC library reports both as the same error.
+// attempt is the key set of one verification. It distinguishes an outage of the
+// issuer from a bad signature; the OIDC library reports both as the same error.
 type attempt struct {
 	keys       *keySet
 	algorithms []string

@@ -110,7 +110,7 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weak, err := rsa.GenerateKey(rand.Reader, 2048)
+	otherKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, _ := json.Marshal(userClaims(c, "token_use", "service"))
+	serviceClaims, _ := json.Marshal(userClaims(c, "token_use", "service"))
 	header := func(alg string) string {
 		return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"` + alg + `","kid":"k1"}`))
 	}
@@ -129,9 +129,9 @@ func TestVerifyRefusesForgeries(t *testing.T) {
 		"alg none":               header("none") + "." + parts[1] + ".",
 		"alg none, capital":      header("None") + "." + parts[1] + ".",
 		"hmac with public key":   sign(t, jose.HS256, jose.JSONWebKey{Key: public, KeyID: "k1"}, userClaims(c)),
-		"algorithm not pinned":   sign(t, jose.PS256, jose.JSONWebKey{Key: weak, KeyID: "k1"}, userClaims(c)),
-		"another key, known kid": sign(t, jose.RS256, jose.JSONWebKey{Key: weak, KeyID: "k1"}, userClaims(c)),
-		"payload exchanged":      parts[0] + "." + base64.RawURLEncoding.EncodeToString(admin) + "." + parts[2],
+		"algorithm not pinned":   sign(t, jose.PS256, jose.JSONWebKey{Key: otherKey, KeyID: "k1"}, userClaims(c)),
+		"another key, known kid": sign(t, jose.RS256, jose.JSONWebKey{Key: otherKey, KeyID: "k1"}, userClaims(c)),
+		"payload replaced":       parts[0] + "." + base64.RawURLEncoding.EncodeToString(serviceClaims) + "." + parts[2],
 		"signature cut":          good[:len(good)-4],
 		"signature missing":      parts[0] + "." + parts[1] + ".",
 		"json serialization":     jws.FullSerialize(),
@@ -149,10 +149,10 @@ func TestServiceClaimIsConfigurable(t *testing.T) {
 	c, iss := newClock(), newIssuer(t, "k1")
 	v := newVerifier(t, iss, c, func(a *auth.Config) { a.ServiceClaim, a.ServiceValue = "gty", "client-credentials" })
 	if mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(c, "token_use", "service"))).Service {
-		t.Error("token_use still makes a service token")
+		t.Error("token_use marks a service token, want only the configured claim to")
 	}
 	if !mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(c, "gty", "client-credentials"))).Service {
-		t.Error("the configured claim does not make a service token")
+		t.Error("Service = false for a token with the configured claim, want true")
 	}
 }
 
@@ -167,7 +167,7 @@ func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 		t.Errorf("user %+v, want a user with every workspace of an account", user)
 	}
 	if !mustVerify(t.Context(), t, v, development.Token(devissuer.Options{Service: true})).Service {
-		t.Error("a service token is taken for a user's")
+		t.Error("Service = false for a service token, want true")
 	}
 	refuses(t, v, development.Token(devissuer.Options{TTL: -time.Hour}))
 }
@@ -176,20 +176,20 @@ func TestNewRefusesUnsafeConfig(t *testing.T) {
 	t.Parallel()
 	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience, KeysMaxAge: 10 * time.Minute}
 	for name, change := range map[string]func(*auth.Config){
-		"no issuer":   func(c *auth.Config) { c.Issuer = "" },
-		"no keys":     func(c *auth.Config) { c.JWKSURL = "" },
-		"no audience": func(c *auth.Config) { c.Audience = "" },
-		"none":        func(c *auth.Config) { c.Algorithms = []string{"ES256", "none"} },
-		"hmac":        func(c *auth.Config) { c.Algorithms = []string{"HS256"} },
-		"wide skew":   func(c *auth.Config) { c.Skew = time.Hour },
-		"hasty keys":  func(c *auth.Config) { c.KeysMaxAge = time.Second },
+		"no issuer":     func(c *auth.Config) { c.Issuer = "" },
+		"no keys":       func(c *auth.Config) { c.JWKSURL = "" },
+		"no audience":   func(c *auth.Config) { c.Audience = "" },
+		"none":          func(c *auth.Config) { c.Algorithms = []string{"ES256", "none"} },
+		"hmac":          func(c *auth.Config) { c.Algorithms = []string{"HS256"} },
+		"wide skew":     func(c *auth.Config) { c.Skew = time.Hour },
+		"short key age": func(c *auth.Config) { c.KeysMaxAge = time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := good
 			change(&c)
 			if _, err := auth.New(c); err == nil {
-				t.Error("accepted")
+				t.Error("New: no error, want the configuration refused")
 			}
 		})
 	}

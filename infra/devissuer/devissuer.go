@@ -1,6 +1,6 @@
 // Package devissuer mints tokens of the local OIDC issuer that netsim-dev
 // serves, for "netsim token" and for tests. Production uses another issuer and
-// nothing of this package.
+// none of this package.
 //
 // The issuer is a directory, <data>/issuer. infra/devstack, which is another
 // module, serves it over HTTP:
@@ -28,29 +28,29 @@ import (
 // Audience is the audience of the tokens.
 const Audience = "netsim"
 
-// DefaultAccount is the billing account of a token without another one.
+// DefaultAccount is the billing account of a token when Options name none.
 const DefaultAccount = "acct_0000000000e008000000000001"
 
-// DefaultLife is the default lifetime of a token (completions.md section 1.6).
-const DefaultLife = time.Hour
+// DefaultTTL is the default lifetime of a token (completions.md section 1.6).
+const DefaultTTL = time.Hour
 
-// Options are those of a token. The zero value is a token of a user with every
+// Options describe a token. The zero value is a token of a user with every
 // workspace of the default account.
 type Options struct {
 	Service    bool          // a service token instead of a user's
 	User       string        // user id and name; "developer" or "service" when empty
 	Account    string        // account id; DefaultAccount when empty
 	Workspaces []string      // workspace ids; all when empty
-	TTL        time.Duration // DefaultLife when zero; negative for an expired token
+	TTL        time.Duration // DefaultTTL when zero; negative for an expired token
 
-	// Claims replaces claims and removes those whose value is nil. With it tests
-	// make tokens that no issuer should mint.
+	// Claims replaces claims and removes those whose value is nil. Tests use it to
+	// mint invalid tokens.
 	Claims map[string]any
 }
 
 // Mint returns a signed token (JWT, ES256) of the issuer in dataDir, valid
 // from now, with the claims of completions.md section 1.6. The first call
-// makes the key. It fails when netsim-dev has never run on dataDir.
+// makes the key. Mint fails if netsim-dev has never run on dataDir.
 func Mint(dataDir string, o Options, now time.Time) (string, error) {
 	dir := filepath.Join(dataDir, "issuer")
 	name, err := os.ReadFile(filepath.Join(dir, "url"))
@@ -85,9 +85,9 @@ func claims(issuer string, o Options, now time.Time) map[string]any {
 	if o.Account != "" {
 		account, accountName = o.Account, o.Account
 	}
-	life := DefaultLife
+	ttl := DefaultTTL
 	if o.TTL != 0 {
-		life = o.TTL
+		ttl = o.TTL
 	}
 	all := map[string]any{
 		"iss":          issuer,
@@ -96,7 +96,7 @@ func claims(issuer string, o Options, now time.Time) map[string]any {
 		"name":         user,
 		"jti":          uuid.NewString(),
 		"iat":          now.Unix(),
-		"exp":          now.Add(life).Unix(),
+		"exp":          now.Add(ttl).Unix(),
 		"token_use":    use,
 		"account_id":   account,
 		"account_name": accountName,

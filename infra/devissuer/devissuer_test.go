@@ -29,14 +29,14 @@ func TestMintClaims(t *testing.T) {
 	}
 	tests := map[string]struct {
 		options devissuer.Options
-		changed map[string]any // nil: absent
+		changed map[string]any // a nil value means that the claim is absent
 	}{
 		"defaults":   {},
 		"service":    {devissuer.Options{Service: true}, map[string]any{"token_use": "service", "sub": "service", "name": "service"}},
 		"user":       {devissuer.Options{User: "ada"}, map[string]any{"sub": "ada", "name": "ada"}},
 		"account":    {devissuer.Options{Account: "acct_x"}, map[string]any{"account_id": "acct_x", "account_name": "acct_x"}},
 		"workspaces": {devissuer.Options{Workspaces: []string{"a", "b"}}, map[string]any{"workspaces": []any{"a", "b"}}},
-		"life":       {devissuer.Options{TTL: time.Minute}, map[string]any{"exp": float64(now.Add(time.Minute).Unix())}},
+		"ttl":        {devissuer.Options{TTL: time.Minute}, map[string]any{"exp": float64(now.Add(time.Minute).Unix())}},
 		"expired":    {devissuer.Options{TTL: -time.Minute}, map[string]any{"exp": float64(now.Add(-time.Minute).Unix())}},
 		"claims": {
 			devissuer.Options{Claims: map[string]any{"aud": "other", "platform": nil}},
@@ -89,7 +89,7 @@ func TestFirstMintsShareOneKey(t *testing.T) {
 	for i := range tokens {
 		all.Go(func() { tokens[i] = mint(t, dir, devissuer.Options{}, time.Unix(0, 0)) })
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the callers of Mint")
 	for _, token := range tokens {
 		if keyID(t, token) != keyID(t, tokens[0]) {
 			t.Fatal("tokens minted at the same time have different keys")
@@ -97,7 +97,7 @@ func TestFirstMintsShareOneKey(t *testing.T) {
 	}
 }
 
-func TestPrivateKeysAreTheOwnersAlone(t *testing.T) {
+func TestPrivateKeysAreReadableByTheOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := newIssuer(t)
 	mint(t, dir, devissuer.Options{}, time.Unix(0, 0))
@@ -113,7 +113,7 @@ func TestPrivateKeysAreTheOwnersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(public), `"d"`) {
-		t.Error("the published set holds a private key")
+		t.Error("jwks.json contains a private key")
 	}
 }
 
@@ -125,7 +125,7 @@ func TestMintWithoutIssuerSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// newIssuer returns a data directory as netsim-dev makes it.
+// newIssuer returns a data directory like that of netsim-dev.
 func newIssuer(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +147,8 @@ func mint(t *testing.T, dir string, o devissuer.Options, now time.Time) string {
 	return token
 }
 
-// verify returns the token's claims, checked against the published keys.
+// verify checks the token's signature against the published keys and returns its
+// claims.
 func verify(t *testing.T, dir, token string) map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "issuer", "jwks.json"))

@@ -16,7 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// keptKeys is how many keys are published: the one in use and its predecessors,
+// keptKeys is how many keys are published: the signing key and its predecessors,
 // whose tokens may still be valid.
 const keptKeys = 8
 
@@ -33,7 +33,7 @@ func Rotate(dataDir string) error {
 	})
 }
 
-// signingKey returns the newest key of the issuer. It makes the first one.
+// signingKey returns the newest key of the issuer, and makes one if there is none.
 func signingKey(dir string) (key jose.JSONWebKey, err error) {
 	err = locked(dir, func() error {
 		keys, err := readKeys(dir)

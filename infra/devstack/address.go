@@ -14,12 +14,12 @@ import (
 // as its source, connect to itself, and keep the server from binding it.
 const firstPort, lastPort = 15000, 31999
 
-// attempts is how many free ports are tried. Another process can take a port
-// between our check and the server's bind.
+// attempts is how many random ports are tried.
 const attempts = 20
 
-// address resolves a --listen value: a loopback host and a port, where port 0
-// becomes a free port. Another port is not checked; the server binds it.
+// address resolves a --listen value: a loopback host and a port. Port 0 becomes a
+// free port, which another process can still take before the server binds it. Any
+// other port is not checked.
 func address(listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

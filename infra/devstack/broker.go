@@ -9,22 +9,22 @@ import (
 )
 
 // brokerPartitions is how many partitions a topic created with -1 gets. They are
-// few because the broker fsyncs one partition after the other.
+// few because the broker fsyncs the partitions one after the other.
 const brokerPartitions = 4
 
 // startBroker runs the embedded Kafka broker in this process. At start it needs
-// about as much free memory as its log is long. It creates no topic on demand, as
+// free memory of about the size of its log. It creates no topic on demand, as
 // production clusters should not either.
 func startBroker(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
 	if err != nil {
 		return nil, err
 	}
-	// The service identifies its log by the cluster's id, so every data directory
-	// has an id of its own. A log in memory is new at every start.
+	// The service identifies its event log by the cluster's id, so every data
+	// directory has its own id. A log in memory gets a new id at every start.
 	id := secret()
 	if !o.memory {
-		if id, err = remember(filepath.Join(dir, "cluster-id"), secret); err != nil {
+		if id, err = readOrCreate(filepath.Join(dir, "cluster-id"), secret); err != nil {
 			return nil, err
 		}
 	}
@@ -33,7 +33,7 @@ func startBroker(o options, dir string) (*server, error) {
 		kfake.Ports(portOf(addr)),
 		kfake.ClusterID(id),
 		kfake.DefaultNumPartitions(brokerPartitions),
-		// Clients may ask for a dead consumer to be noticed within a second.
+		// Lets clients ask for a session timeout as short as a second.
 		kfake.GroupMinSessionTimeout(time.Second),
 	}
 	if !o.memory {

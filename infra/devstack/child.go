@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -16,7 +17,8 @@ type child struct {
 }
 
 // spawn starts cmd in a process group of its own, so that a terminal's Ctrl-C
-// reaches only us. The kernel sends it sig when we die, also by kill -9.
+// reaches only this process. The kernel sends cmd the signal sig when this process
+// dies, even by kill -9.
 func spawn(cmd *exec.Cmd, sig syscall.Signal) (*child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -54,13 +56,13 @@ func (c *child) stop(sig syscall.Signal, grace time.Duration) error {
 	}
 }
 
-// wait returns a channel that receives how the child ended.
+// wait returns a channel that receives an error when the child has ended.
 func (c *child) wait() <-chan error {
 	ch := make(chan error, 1)
 	go func() {
 		<-c.ended
 		if c.err == nil {
-			ch <- fmt.Errorf("it stopped by itself")
+			ch <- errors.New("exit status 0")
 			return
 		}
 		ch <- c.err

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// makeDir makes dir and its parents. New directories are searchable by everyone,
+// makeDir makes dir and its parents. Every user can search the new directories,
 // whatever the umask, because PostgreSQL may run below them as another user.
 // Secrets are in files of mode 0600.
 func makeDir(dir string) error {
@@ -30,8 +30,8 @@ func makeDir(dir string) error {
 }
 
 // lockDir makes dir with the given mode and locks it for this process until the
-// returned file is closed or the process dies. None of the servers prevents a
-// second one on the same data.
+// returned file is closed or the process dies. The servers themselves do not
+// prevent a second server on the same data.
 func lockDir(dir string, mode os.FileMode) (*os.File, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
@@ -50,10 +50,10 @@ func lockDir(dir string, mode os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// remember returns the text in the file, which only the owner can read. The first
-// call writes the text that create returns. The caller must hold the directory's
-// lock.
-func remember(file string, create func() string) (string, error) {
+// readOrCreate returns the text in the file, which only the owner can read. The
+// first call writes the text that create returns. The caller must hold the
+// directory's lock.
+func readOrCreate(file string, create func() string) (string, error) {
 	old, err := os.ReadFile(file)
 	if err == nil {
 		return strings.TrimSpace(string(old)), nil

@@ -19,8 +19,8 @@ const audience = "netsim"
 // keys. It reads no private key. "netsim token" (infra/devissuer) mints from the
 // same directory. They share two files:
 //
-//	url        the issuer's name, written here once; tokens carry it as iss
-//	jwks.json  the public keys, written there whenever a key is made
+//	url        the issuer's name, written once by startIssuer; the claim iss of tokens
+//	jwks.json  the public keys, written by devissuer whenever it makes a key
 //
 // The name is the address of the first start. Later starts use the same port if it
 // is free. If it is not, tokens still stay valid: the service gets the name and
@@ -45,14 +45,14 @@ func startIssuer(o options, dir string) (*server, error) {
 	}, nil
 }
 
-// listenAsIssuer opens the issuer's listener and returns its name, which is kept
-// in the file. Unless --listen has a port, the name's port is tried first.
+// listenAsIssuer opens the issuer's listener and returns the issuer's name, which
+// is stored in the file. Unless --listen has a port, the name's port is tried first.
 func listenAsIssuer(listen, file string) (net.Listener, string, error) {
 	addr, err := address(listen)
 	if err != nil {
 		return nil, "", err
 	}
-	name, err := remember(file, func() string { return "http://" + addr })
+	name, err := readOrCreate(file, func() string { return "http://" + addr })
 	if err != nil {
 		return nil, "", err
 	}

@@ -18,8 +18,9 @@ import (
 // kafkaStart bounds how long Apache Kafka may take to answer.
 const kafkaStart = 2 * time.Minute
 
-// kafkaProperties configures a single KRaft node like the embedded broker:
-// loopback, no automatic topics, no retention unless a topic has it.
+// kafkaProperties configures a single KRaft node like the embedded broker: on
+// loopback, without automatic topics, and without retention limits except a
+// topic's own.
 const kafkaProperties = `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@%[2]s
@@ -52,8 +53,8 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
 `
 
 // startKafka runs Apache Kafka, whose jars are in o.jars, as a child that ends
-// with us. Tests run against it to prove that the embedded broker behaves like
-// Kafka.
+// with this process. Tests run against it to prove that the embedded broker
+// behaves like Kafka.
 func startKafka(o options, dir string) (*server, error) {
 	if found, _ := filepath.Glob(filepath.Join(o.jars, "kafka_*.jar")); len(found) == 0 {
 		return nil, fmt.Errorf("no jars of Apache Kafka in %q; name their directory with --jars", o.jars)
@@ -139,7 +140,7 @@ func (k *kafka) start() (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Redial quickly: the client's backoff would be most of the start.
+	// Redial quickly: the client's default backoff would dominate the start time.
 	client, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.DialTimeout(time.Second),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 50 * time.Millisecond }),
 		kgo.RequestRetries(1<<20), kgo.RetryTimeout(kafkaStart))

@@ -2,14 +2,14 @@
 // only: an embedded Kafka broker, a private PostgreSQL cluster, an S3 gateway
 // and an OIDC issuer.
 //
-//	netsim-dev run             all of it on disk, with the service as its child
-//	netsim-dev part NAME       one of them alone, for tests (see part.go)
+//	netsim-dev run             all servers, on disk, with the service as a child
+//	netsim-dev part NAME       one server alone, for tests (see part.go)
 //
 // It is a module of its own because these servers need some forty modules and a
 // process-wide chdir (the S3 gateway's), which the service must not have. Its only
 // interfaces to the service are the environment and the servers' protocols.
 //
-// It runs on Linux only: PR_SET_PDEATHSIG ends the children when it dies.
+// It runs on Linux only: PR_SET_PDEATHSIG ends the children when netsim-dev dies.
 package main
 
 import (

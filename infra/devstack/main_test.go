@@ -18,14 +18,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain lets the test binary run as one of three programs: the tests,
-// netsim-dev, and the service that netsim-dev runs.
+// TestMain runs the test binary as one of three programs: the tests, netsim-dev, or
+// the service that netsim-dev runs.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "serve":
-		playService()
+		runFakeService()
 	case len(os.Args) > 1 && os.Args[1] == "token":
-		// netsim-dev has the service's program make the issuer's key; these tests need none
+		// netsim-dev runs this to make the issuer's key, which these tests do not need
 	case os.Getenv("NETSIM_DEV_TEST") != "":
 		main()
 	default:
@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// playService stands in for the service: it is ready at once, answers every request
-// with its environment, and ends in order on SIGTERM.
-func playService() {
+// runFakeService stands in for the service: it is ready at once, answers every
+// request with its environment, and ends in order on SIGTERM.
+func runFakeService() {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ type dev struct {
 	*exec.Cmd
 	stdin  io.Closer
 	stdout *bufio.Reader
-	stderr string // a file
+	stderr string // path of the file that gets its standard error
 }
 
 // newData returns the path of a data directory, which does not exist yet and which
@@ -101,8 +101,8 @@ func startCommand(t *testing.T, settings []string, name string, args ...string) 
 	}
 	t.Cleanup(func() {
 		if d.ProcessState == nil {
-			// End it in order: after a kill its postgres would still write
-			// while the test's directory is deleted.
+			// End netsim-dev in order: after a kill its postgres could still
+			// write while the test's directory is deleted.
 			d.Process.Signal(syscall.SIGTERM)
 			d.Wait()
 		}
@@ -131,7 +131,7 @@ func (d *dev) until(t *testing.T, text string) string {
 		all.WriteString(line)
 		if err != nil {
 			d.Wait()
-			t.Fatalf("netsim-dev ended before %q: %s%s", text, all.String(), d.complaint(t))
+			t.Fatalf("netsim-dev ended before %q: %s%s", text, all.String(), d.errorOutput(t))
 		}
 		if strings.Contains(line, text) {
 			return all.String()
@@ -139,7 +139,7 @@ func (d *dev) until(t *testing.T, text string) string {
 	}
 }
 
-// untilEnd returns when it has ended, and fails the test if it starts instead.
+// untilEnd waits for netsim-dev to end, and fails the test if it starts instead.
 func (d *dev) untilEnd(t *testing.T) {
 	t.Helper()
 	if line, err := d.stdout.ReadString('\n'); err == nil {
@@ -148,8 +148,8 @@ func (d *dev) untilEnd(t *testing.T) {
 	d.Wait()
 }
 
-// complaint returns its standard error.
-func (d *dev) complaint(t *testing.T) string {
+// errorOutput returns what netsim-dev has written to standard error.
+func (d *dev) errorOutput(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(d.stderr)
 	if err != nil {
@@ -168,12 +168,12 @@ func (d *dev) end(t *testing.T, sig syscall.Signal) int {
 	return d.ProcessState.ExitCode()
 }
 
-// processes has file descriptors of processes, by which their ends can be awaited
-// even though they are not our children.
+// processes are open processes. With a pidfd a test can wait for the end of a
+// process that is not its child.
 type processes map[int]int // pid → pidfd
 
-// descendants opens all processes below pid.
-func descendants(t *testing.T, pid int) processes {
+// childrenOf opens the child processes of pid.
+func childrenOf(t *testing.T, pid int) processes {
 	t.Helper()
 	found := processes{}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -201,7 +201,7 @@ func descendants(t *testing.T, pid int) processes {
 	return found
 }
 
-// waitEnded returns when all have ended; the test's own timeout is the limit.
+// waitEnded waits until all processes have ended, limited by the test's timeout.
 func (p processes) waitEnded(t *testing.T) {
 	t.Helper()
 	for pid, fd := range p {

@@ -20,18 +20,18 @@ import (
 const objectsRegion = "us-east-1"
 
 // startObjects runs the S3 gateway over a directory. The gateway changes the
-// working directory of the process, so all our paths are absolute, and a process
+// working directory of the process, so all paths must be absolute, and a process
 // can run only one gateway.
 func startObjects(o options, dir string) (*server, error) {
 	addr, err := address(o.listen)
 	if err != nil {
 		return nil, err
 	}
-	access, err := remember(filepath.Join(dir, "access-key"), secret)
+	access, err := readOrCreate(filepath.Join(dir, "access-key"), secret)
 	if err != nil {
 		return nil, err
 	}
-	secretKey, err := remember(filepath.Join(dir, "secret-key"), secret)
+	secretKey, err := readOrCreate(filepath.Join(dir, "secret-key"), secret)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func startObjects(o options, dir string) (*server, error) {
 		ended <- embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
 			RootUserAccess:    access,
 			RootUserSecret:    secretKey,
-			IAMService:        auth.NewIAMServiceSingle(root), // its default, without a printed notice
+			IAMService:        auth.NewIAMServiceSingle(root), // the gateway's default, without the notice it prints
 			Region:            objectsRegion,
 			Ports:             []string{addr},
 			MaxConnections:    4096,
@@ -57,7 +57,7 @@ func startObjects(o options, dir string) (*server, error) {
 			KeepAlive:         true,
 		})
 	}()
-	if err := answers(addr, ended); err != nil {
+	if err := awaitListener(addr, ended); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -73,15 +73,15 @@ func startObjects(o options, dir string) (*server, error) {
 	}, nil
 }
 
-// openObjects opens the directory as a store. Metadata of objects is in extended
-// attributes where the file system has them, otherwise in files; the choice is
-// made once for a directory.
+// openObjects opens the directory as a store. The metadata of objects is in
+// extended attributes if the file system has them, otherwise in files. The choice
+// is made at the first start.
 func openObjects(dir string) (*posix.Posix, error) {
 	files, sidecar := filepath.Join(dir, "files"), filepath.Join(dir, "metadata")
 	if err := errors.Join(makeDir(files), makeDir(sidecar)); err != nil {
 		return nil, err
 	}
-	where, err := remember(filepath.Join(dir, "metadata-in"), func() string {
+	kind, err := readOrCreate(filepath.Join(dir, "metadata-in"), func() string {
 		if syscall.Setxattr(files, "user.netsim", []byte("1"), 0) == nil {
 			return "xattr"
 		}
@@ -90,7 +90,7 @@ func openObjects(dir string) (*posix.Posix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if where == "xattr" {
+	if kind == "xattr" {
 		return posix.New(files, meta.XattrMeta{}, posix.PosixOpts{CopyObjectThreshold: copyLimit})
 	}
 	store, err := meta.NewSideCar(sidecar)
@@ -103,9 +103,9 @@ func openObjects(dir string) (*posix.Posix, error) {
 // copyLimit is the largest object that one request copies, as in Amazon's S3.
 const copyLimit = 5 << 30
 
-// answers waits until addr accepts connections. When the server ends first, it
-// returns the server's error.
-func answers(addr string, ended <-chan error) error {
+// awaitListener waits until addr accepts connections. When the server ends first,
+// it returns the server's error.
+func awaitListener(addr string, ended <-chan error) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	timeout := time.After(30 * time.Second)

@@ -8,17 +8,16 @@ import (
 	"testing"
 )
 
-// TestOptionsThatAreRefused: an option that a command would ignore is refused with
-// one sentence before anything starts.
+// An option that a command would ignore is refused before anything starts.
 func TestOptionsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	known := []string{"data", "listen", "ephemeral"} // of every part
+	known := []string{"data", "listen", "ephemeral"} // flags of every part
 	for name := range partFlags {
 		known = append(known, name)
 	}
 	new(options).flags("broker").VisitAll(func(f *flag.Flag) {
 		if !slices.Contains(known, f.Name) {
-			t.Errorf("--%s has no row in partFlags, and is no flag of every part", f.Name)
+			t.Errorf("--%s is neither in partFlags nor a flag of every part", f.Name)
 		}
 	})
 	for line, want := range map[string]string{
@@ -41,7 +40,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 				args = append(args[:2:2], append([]string{"--data", filepath.Join(t.TempDir(), "data")}, args[2:]...)...)
 			}
 			if err := command(args); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v; want %q", err, want)
+				t.Errorf("error = %v, want one with %q", err, want)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// options say where a part keeps its data and how it listens.
+// options are the options of a part.
 type options struct {
 	data   string // directory of all parts; each uses data/<its name>
 	listen string // host:port; port 0 is a free port below the ephemeral range
@@ -26,7 +26,7 @@ type options struct {
 	ephemeral bool // delete the data at the end
 }
 
-// flags are those of "part", with their defaults set.
+// flags returns the flags of "part", which set o.
 func (o *options) flags(part string) *flag.FlagSet {
 	flags := flag.NewFlagSet("part "+part, flag.ContinueOnError)
 	o.sync = true
@@ -47,8 +47,8 @@ func (o *options) flags(part string) *flag.FlagSet {
 type endpoint struct {
 	Addr      string `json:"addr"`
 	URL       string `json:"url,omitempty"`
-	PID       int    `json:"pid"`            // the server's process, which may be our child
-	Data      string `json:"data,omitempty"` // where its files are, when not in the data directory
+	PID       int    `json:"pid"`            // the server's process: this one or a child
+	Data      string `json:"data,omitempty"` // directory of its files, if not in the data directory
 	Region    string `json:"region,omitempty"`
 	AccessKey string `json:"accessKey,omitempty"`
 	SecretKey string `json:"secretKey,omitempty"`
@@ -60,14 +60,14 @@ type endpoint struct {
 // server is a running part.
 type server struct {
 	endpoint endpoint
-	stop     func() error // ends it in order; called once
-	ended    <-chan error // receives its error when it ends by itself; nil when it cannot
+	stop     func() error // ends the server in order; called once
+	ended    <-chan error // receives an error when the server ends by itself; nil if it cannot
 }
 
-// part runs one part, or all of them in this process, prints one JSON line on
-// stdout that maps each part's name to its endpoint when all are ready, and ends
-// them when stdin closes or on SIGTERM or SIGINT. The parent has the other end of
-// stdin, so that the parts end when it dies, however it dies.
+// part runs one part, or all of them. When they are ready, it prints one JSON line
+// on stdout that maps each part's name to its endpoint. It ends them on SIGTERM or
+// SIGINT, or when stdin closes: the parent has the other end of stdin, so the parts
+// end however the parent dies.
 func part(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("which part?\n%s", usage)
@@ -98,7 +98,7 @@ func part(args []string) error {
 		defer deleteData(o.data)
 	}
 
-	// Standard output is for the one line, but libraries print there too.
+	// Standard output is reserved for the JSON line; libraries print to stderr.
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
 
@@ -138,15 +138,15 @@ var partFlags = map[string][]string{
 // ignore.
 func checkPartFlags(flags *flag.FlagSet, part string, names []string) (err error) {
 	if flags.NArg() > 0 {
-		return fmt.Errorf("argument %q: one part at a time, and options", flags.Arg(0))
+		return fmt.Errorf("argument %q: one part at a time, followed by options only", flags.Arg(0))
 	}
 	flags.Visit(func(f *flag.Flag) {
-		of, some := partFlags[f.Name]
-		if some && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(of, name) }) {
-			err = fmt.Errorf("--%s is for %s, not for %s", f.Name, strings.Join(of, ", "), part)
+		parts, limited := partFlags[f.Name]
+		if limited && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(parts, name) }) {
+			err = fmt.Errorf("--%s is for %s, not for %s", f.Name, strings.Join(parts, ", "), part)
 		}
 		if f.Name == "listen" && len(names) > 1 {
-			err = errors.New("--listen is for one part: each of several has an address of its own")
+			err = errors.New("--listen is for one part: several parts need an address each")
 		}
 	})
 	return err

@@ -17,10 +17,10 @@ import (
 func TestPartEndsWithItsStandardInput(t *testing.T) {
 	t.Parallel()
 	d, _ := startPartOf(t, "postgres", newData(t))
-	left := descendants(t, d.Process.Pid)
+	left := childrenOf(t, d.Process.Pid)
 	d.stdin.Close()
 	if err := d.Wait(); err != nil {
-		t.Errorf("it ended with %v: %s", err, d.complaint(t))
+		t.Errorf("the part ended with %v, want exit status 0: %s", err, d.errorOutput(t))
 	}
 	left.waitEnded(t)
 }
@@ -30,10 +30,10 @@ func TestEphemeralPartDeletesItsData(t *testing.T) {
 	data := newData(t)
 	d, _ := startPartOf(t, "broker", data, "--ephemeral")
 	if code := d.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit status = %d, want 0: %s", code, d.complaint(t))
+		t.Errorf("exit status = %d, want 0: %s", code, d.errorOutput(t))
 	}
 	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the data directory is still there: %v", err)
+		t.Errorf("stat of the data directory: %v, want that it does not exist", err)
 	}
 }
 
@@ -46,8 +46,8 @@ func TestPartIsRefusedOnDataInUse(t *testing.T) {
 			startPartOf(t, name, data)
 			second := startDev(t, nil, "part", name, "--data", data)
 			second.untilEnd(t)
-			if got := second.complaint(t); !strings.Contains(got, "another netsim-dev is using the data directory") {
-				t.Errorf("complaint = %q", got)
+			if got := second.errorOutput(t); !strings.Contains(got, "another netsim-dev is using the data directory") {
+				t.Errorf("stderr = %q, want that another netsim-dev uses the data", got)
 			}
 		})
 	}
@@ -68,9 +68,9 @@ func TestPostgresSurvivesKill(t *testing.T) {
 	execute(t, again.URL, "drop table kept")
 }
 
-// A cluster's owner may be unable to enter the data directory, for example below
-// root's home directory. Then the cluster's files are in another directory and
-// stay there.
+// When the cluster's owner cannot enter the data directory, for example below
+// root's home directory, the cluster's files are in another directory and are found
+// there again.
 func TestPostgresBelowAPrivateDirectory(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data") // in a directory of mode 0700
@@ -82,7 +82,7 @@ func TestPostgresBelowAPrivateDirectory(t *testing.T) {
 	})
 	_, err := os.Stat(filepath.Join(data, "postgres", "elsewhere"))
 	if moved := err == nil; moved != (os.Geteuid() == 0) {
-		t.Errorf("the cluster is elsewhere: %v, want it for root alone", moved)
+		t.Errorf("the cluster is outside the data directory: %t, want %t", moved, os.Geteuid() == 0)
 	}
 	execute(t, ready.URL, "create table kept (id int)")
 	d.end(t, syscall.SIGTERM)
@@ -92,7 +92,7 @@ func TestPostgresBelowAPrivateDirectory(t *testing.T) {
 	again.end(t, syscall.SIGTERM)
 }
 
-func TestBrokerKeepsItsIdentityAndMakesNoTopicByItself(t *testing.T) {
+func TestBrokerKeepsItsClusterIDAndCreatesNoTopicOnDemand(t *testing.T) {
 	t.Parallel()
 	data := newData(t)
 	d, ready := startPartOf(t, "broker", data)
@@ -104,7 +104,7 @@ func TestBrokerKeepsItsIdentityAndMakesNoTopicByItself(t *testing.T) {
 	}
 	_, other := startPartOf(t, "broker", newData(t))
 	if clusterID(t, other.Addr) == before {
-		t.Error("two data directories have one cluster id")
+		t.Error("two data directories have the same cluster id")
 	}
 
 	client, err := kgo.NewClient(kgo.SeedBrokers(ready.Addr), kgo.AllowAutoTopicCreation(), kgo.UnknownTopicRetries(0))
@@ -114,11 +114,11 @@ func TestBrokerKeepsItsIdentityAndMakesNoTopicByItself(t *testing.T) {
 	defer client.Close()
 	err = client.ProduceSync(t.Context(), &kgo.Record{Topic: "asked-for"}).FirstErr()
 	if !errors.Is(err, kerr.UnknownTopicOrPartition) {
-		t.Errorf("producing to a topic that nobody made: %v", err)
+		t.Errorf("producing to a missing topic: %v, want %v", err, kerr.UnknownTopicOrPartition)
 	}
 }
 
-// startPartOf runs one part and returns where it can be reached.
+// startPartOf runs one part and returns its endpoint when it is ready.
 func startPartOf(t *testing.T, name, data string, args ...string) (*dev, endpoint) {
 	t.Helper()
 	d := startDev(t, nil, append([]string{"part", name, "--data", data}, args...)...)

@@ -21,21 +21,23 @@ import (
 // postgresName is the superuser and the database of the private cluster.
 const postgresName = "netsim"
 
-// postgresStart bounds how long a start may take, crash recovery included.
+// postgresStart bounds how long a start may take, including crash recovery.
 const postgresStart = 2 * time.Minute
 
-// postgresTakeover is how long a start waits for a cluster whose netsim-dev was
-// killed: the kernel tells that PostgreSQL to end, which takes a moment.
+// postgresTakeover is how long a start waits for the previous server to end. When
+// netsim-dev is killed, the kernel signals its PostgreSQL, which takes a moment to
+// end.
 const postgresTakeover = 15 * time.Second
 
-// elsewhere has the clusters whose owner cannot enter the data directory.
+// elsewhere is the directory of the clusters whose owner cannot enter the data
+// directory.
 const elsewhere = "/var/lib/netsim-dev"
 
 // cluster is a private PostgreSQL cluster, reachable on loopback with a password
 // from a file in its directory.
 type cluster struct {
 	binaries
-	owner    *syscall.Credential // the user that it runs as; nil for our own
+	owner    *syscall.Credential // the user that the cluster runs as; nil for the current user
 	pgdata   string
 	log      string
 	addr     string
@@ -44,7 +46,8 @@ type cluster struct {
 }
 
 // startPostgres starts the private cluster in dir and creates it at the first
-// start. postgres is our child, not pg_ctl's daemon, so that it ends with us.
+// start. postgres is a child of this process, not pg_ctl's daemon, so that it ends
+// with this process.
 func startPostgres(o options, dir string) (_ *server, err error) {
 	c := cluster{sync: o.sync}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
@@ -56,7 +59,7 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 	if c.binaries, err = findBinaries(c.pgdata, c.owner); err != nil {
 		return nil, err
 	}
-	if c.password, err = remember(filepath.Join(dir, "password"), secret); err != nil {
+	if c.password, err = readOrCreate(filepath.Join(dir, "password"), secret); err != nil {
 		return nil, err
 	}
 	c.log = filepath.Join(dir, "postgres.log")
@@ -67,19 +70,19 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	reach := endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid}
+	published := endpoint{Addr: c.addr, URL: c.url(postgresName), PID: running.cmd.Process.Pid}
 	if filepath.Dir(c.pgdata) != dir {
-		reach.Data = c.pgdata
+		published.Data = c.pgdata
 	}
 	return &server{
-		endpoint: reach,
+		endpoint: published,
 		stop:     func() error { return running.stop(syscall.SIGINT, 20*time.Second) },
 		ended:    running.wait(),
 	}, nil
 }
 
-// init makes the cluster if there is none. It is made in another directory and
-// renamed, so that an interrupted initdb leaves no partial cluster.
+// init makes the cluster if there is none. It makes it in another directory and
+// renames that, so that an interrupted initdb leaves no partial cluster.
 func (c *cluster) init() error {
 	if _, err := os.Stat(filepath.Join(c.pgdata, "PG_VERSION")); err == nil {
 		return nil
@@ -93,7 +96,7 @@ func (c *cluster) init() error {
 		return err
 	}
 	defer os.Remove(password)
-	if err := errors.Join(c.give(fresh), c.give(password)); err != nil {
+	if err := errors.Join(c.chown(fresh), c.chown(password)); err != nil {
 		return err
 	}
 	args := []string{"-D", fresh, "-U", postgresName, "-E", "UTF8", "--locale=C.UTF-8",
@@ -108,9 +111,9 @@ func (c *cluster) init() error {
 	return os.Rename(fresh, c.pgdata)
 }
 
-// start starts the server and waits until it answers. It tries again while a
-// predecessor on the same data is ending, and with another port when another
-// process has taken the free one.
+// start starts the server and waits until it answers. It tries again while an
+// earlier server on the same data is ending, or when another process has taken the
+// free port.
 func (c *cluster) start(listen string) (*child, error) {
 	deadline := time.Now().Add(postgresTakeover)
 	for {
@@ -137,9 +140,9 @@ func (c *cluster) start(listen string) (*child, error) {
 	}
 }
 
-// spawn starts postgres. Its commits are asynchronous: the read model follows from
-// the log, whose offset is in the same transaction, so that after a power cut the
-// projector at worst repeats the last half second.
+// spawn starts postgres. Its commits are asynchronous: a power cut may lose the last
+// half second of the read model, but the event log's offset is stored in the same
+// transactions, so the projector applies those events again.
 func (c *cluster) spawn() (*child, error) {
 	host, port, err := net.SplitHostPort(c.addr)
 	if err != nil {
@@ -168,8 +171,8 @@ func (c *cluster) spawn() (*child, error) {
 	return spawn(cmd, syscall.SIGINT) // SIGINT is PostgreSQL's fast shutdown
 }
 
-// ready returns when the server answers and our database exists. When the server
-// ends first, it returns the error in the server's log.
+// ready waits until the server answers, and creates the database if it is missing.
+// When the server ends first, it returns the error in the server's log.
 func (c *cluster) ready(running *child) error {
 	ctx, cancel := context.WithTimeout(context.Background(), postgresStart)
 	defer cancel()
@@ -179,7 +182,7 @@ func (c *cluster) ready(running *child) error {
 		select {
 		case <-running.ended:
 			text, _ := os.ReadFile(c.log)
-			return fmt.Errorf("postgres ended at once: %s", complaint(string(text)))
+			return fmt.Errorf("postgres ended at once: %s", causeIn(string(text)))
 		case <-ctx.Done():
 			return fmt.Errorf("postgres did not answer in %v; see %s", postgresStart, c.log)
 		case <-tick.C:
@@ -215,18 +218,18 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 	return commandAs(c.owner, filepath.Join(c.dir, name), args...)
 }
 
-// give changes the owner of a file to the cluster's owner.
-func (c *cluster) give(file string) error {
+// chown changes the owner of a file to the cluster's owner.
+func (c *cluster) chown(file string) error {
 	if c.owner == nil {
 		return nil
 	}
 	return os.Chown(file, int(c.owner.Uid), int(c.owner.Gid))
 }
 
-// locatePgdata returns the directory of the cluster's files: below dir, unless the
-// owner cannot search one of dir's parents (for example a clone below /root). Then
-// it is in elsewhere, with a name that is kept in dir, so that another data
-// directory, or this one after it was deleted, is another cluster.
+// locatePgdata returns the directory of the cluster's files. It is below dir, unless
+// the owner cannot search one of dir's parents (for example a clone below /root).
+// Then it is below elsewhere, under a random name that is stored in dir. Each data
+// directory therefore has its own cluster, and a new one after it was deleted.
 func locatePgdata(dir string, owner *syscall.Credential) (string, error) {
 	probe := commandAs(owner, "/bin/sh", "-c", ":")
 	probe.Dir = dir
@@ -237,7 +240,7 @@ func locatePgdata(dir string, owner *syscall.Credential) (string, error) {
 	if owner == nil || !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	name, err := remember(filepath.Join(dir, "elsewhere"), secret)
+	name, err := readOrCreate(filepath.Join(dir, "elsewhere"), secret)
 	if err != nil {
 		return "", err
 	}
@@ -245,7 +248,7 @@ func locatePgdata(dir string, owner *syscall.Credential) (string, error) {
 	return filepath.Join(path, "pgdata"), makeDir(path)
 }
 
-// deleteData deletes the data of all parts, also that in elsewhere.
+// deleteData deletes the data of all parts, including that below elsewhere.
 func deleteData(data string) error {
 	name, err := os.ReadFile(filepath.Join(data, "postgres", "elsewhere"))
 	if err == nil {
@@ -256,8 +259,8 @@ func deleteData(data string) error {
 	return errors.Join(err, os.RemoveAll(data))
 }
 
-// complaint returns the line of PostgreSQL's log that has the cause.
-func complaint(log string) string {
+// causeIn returns the line of PostgreSQL's log that says why the server ended.
+func causeIn(log string) string {
 	for line := range strings.Lines(log) {
 		if _, why, found := strings.Cut(line, "FATAL:"); found {
 			return strings.TrimSpace(why)
@@ -271,7 +274,7 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// majorOf returns the major version of a cluster's files, 0 for no files.
+// majorOf returns the major version of a cluster's files, or 0 if there are none.
 func majorOf(pgdata string) int {
 	text, _ := os.ReadFile(filepath.Join(pgdata, "PG_VERSION"))
 	major, _ := strconv.Atoi(strings.TrimSpace(string(text)))

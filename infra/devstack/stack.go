@@ -15,11 +15,11 @@ var allParts = []string{"broker", "postgres", "objects", "issuer"}
 type stack struct {
 	names   []string
 	servers []*server
-	ended   chan error // receives when any of them ends by itself
+	ended   chan error // receives an error when a part ends by itself
 }
 
 // startParts starts the named parts, each in its own directory below o.data. When
-// one fails, those that have started are ended.
+// one fails, the parts already started are ended.
 func startParts(o options, names ...string) (*stack, error) {
 	s := &stack{ended: make(chan error, len(names))}
 	for _, name := range names {
@@ -47,7 +47,7 @@ func startPart(name string, o options) (*server, error) {
 	case "kafka":
 		start = startKafka
 	case "postgres":
-		start, mode = startPostgres, 0o755 // it may run as another user
+		start, mode = startPostgres, 0o755 // PostgreSQL may run as another user
 	case "objects":
 		start = startObjects
 	case "issuer":

@@ -22,7 +22,7 @@ type Directory struct {
 // Remember stores the names in a caller's token. Repeating it changes nothing.
 func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	var kinds, ids, names []string
-	note := func(kind, id, name string) {
+	add := func(kind, id, name string) {
 		if id != "" && name != "" {
 			kinds, ids, names = append(kinds, kind), append(ids, id), append(names, name)
 		}
@@ -31,9 +31,9 @@ func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	if c.Platformwide() {
 		account = ""
 	}
-	note("user", c.UserID, c.UserName)
-	note("account", c.AccountID, c.AccountName)
-	note("sandbox", c.SandboxID, c.SandboxName)
+	add("user", c.UserID, c.UserName)
+	add("account", c.AccountID, c.AccountName)
+	add("sandbox", c.SandboxID, c.SandboxName)
 	_, err := d.Pool.Exec(ctx, `
 		INSERT INTO netsim.directory AS d (kind, id, name, account_id, updated_at)
 		SELECT kind, id, name, $5, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS u (kind, id, name)
@@ -45,9 +45,9 @@ func (d *Directory) Remember(ctx context.Context, c auth.Caller) error {
 	return nil
 }
 
-// Forget removes the name of a user, by the id in events, and reports whether
-// there was one. The user's events stay, under the id. The next request with a
-// token of the user stores the name again.
+// Forget removes a user's name and reports whether there was one. userID is the id
+// in events, which stay. The next request with a token of the user stores the name
+// again.
 func (d *Directory) Forget(ctx context.Context, userID string) (bool, error) {
 	done, err := d.Pool.Exec(ctx, `DELETE FROM netsim.directory WHERE kind = 'user' AND id = $1`, userID)
 	if err != nil {

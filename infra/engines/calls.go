@@ -39,13 +39,14 @@ func (c *Client) Describe(ctx context.Context, base string) (About, error) {
 	return About{Engine: oneLine(body.Engine, 100), Version: oneLine(body.Version, 100)}, nil
 }
 
-// Order orders the run of a simulation, whose order is JSON, from the first engine
-// that takes it. The simulation's id decides which engine it asks first: so runs
-// are spread, and a repetition asks the same engine, which answers with the same
-// run. If an engine can never run the order, it returns Refused and asks no other.
+// Order orders a run of the simulation from the first engine that accepts it; order
+// is JSON. The simulation's id decides which engine is asked first. This spreads the
+// runs, and a repeated call asks the same engine, which answers with the same run.
+// If an engine answers that it can never run the order, Order returns Refused and
+// asks no other engine.
 func (c *Client) Order(ctx context.Context, simulation string, order []byte) (Run, error) {
 	if len(c.urls) == 0 {
-		return Run{}, errors.New("there is no engine in the settings")
+		return Run{}, errors.New("no engine is configured")
 	}
 	h := fnv.New32a()
 	h.Write([]byte(simulation))
@@ -59,7 +60,7 @@ func (c *Client) Order(ctx context.Context, simulation string, order []byte) (Ru
 		}
 		all = errors.Join(all, fmt.Errorf("%s: %w", base, err))
 	}
-	return Run{}, fmt.Errorf("no engine takes the run: %w", all)
+	return Run{}, fmt.Errorf("no engine accepts the run: %w", all)
 }
 
 func (c *Client) order(ctx context.Context, base string, order []byte) (Run, error) {
@@ -78,7 +79,7 @@ func (c *Client) order(ctx context.Context, base string, order []byte) (Run, err
 		return Run{}, err
 	}
 	if !runID.MatchString(body.RunID) {
-		return Run{}, garbled("run id %q is none", oneLine(body.RunID, 50))
+		return Run{}, garbled("run id %q is not valid", oneLine(body.RunID, 50))
 	}
 	capabilities := slices.DeleteFunc(body.Capabilities, func(s string) bool { return !capability.MatchString(s) })
 	return Run{BaseURL: base, ID: body.RunID, Capabilities: capabilities[:min(len(capabilities), 20)]}, nil
@@ -112,12 +113,13 @@ type Status struct {
 	FinishedCollectives int64
 	TotalCollectives    int64
 
-	End json.RawMessage // how it ended, as in receipts; nil if the engine does not say
+	End json.RawMessage // how the run ended, in the format of receipts; nil if the engine omits it
 }
 
 const maxEnd = 16 << 10 // bytes
 
-// Status asks for the status of a run. An unknown run is Answered with 404.
+// Status asks for the status of a run. For an unknown run the error is Answered
+// with status 404.
 func (c *Client) Status(ctx context.Context, run Run) (Status, error) {
 	var body struct {
 		State                                          string
@@ -167,7 +169,8 @@ type Entry struct {
 
 const maxLogPage = 1000
 
-// Logs returns the next entries of a run's log after a number, at most 1000.
+// Logs returns up to 1000 entries of a run's log, in order, from the first with a
+// number greater than after.
 func (c *Client) Logs(ctx context.Context, run Run, after int64) ([]Entry, error) {
 	var body struct {
 		Logs []struct {
@@ -181,7 +184,7 @@ func (c *Client) Logs(ctx context.Context, run Run, after int64) ([]Entry, error
 		return nil, err
 	}
 	if len(body.Logs) > maxLogPage {
-		return nil, garbled("a page of %d log entries", len(body.Logs))
+		return nil, garbled("a page of %d log entries, more than %d", len(body.Logs), maxLogPage)
 	}
 	entries := make([]Entry, len(body.Logs))
 	for i, l := range body.Logs {
@@ -199,8 +202,8 @@ func (c *Client) Terminate(ctx context.Context, run Run) error {
 	return c.call(ctx, http.MethodPost, run.BaseURL, []string{"runs", run.ID, "terminate"}, nil, []byte("{}"), nil)
 }
 
-// TerminateRun is Terminate for callers that know no errors of this package. It
-// returns the HTTP status of the answer, or an error if none came.
+// TerminateRun is Terminate for callers that do not know this package's errors. It
+// returns the HTTP status of the answer, or an error if there was no valid answer.
 func (c *Client) TerminateRun(ctx context.Context, baseURL, id string) (status int, err error) {
 	err = c.Terminate(ctx, Run{BaseURL: baseURL, ID: id})
 	if refusal, ok := errors.AsType[*Answered](err); ok {

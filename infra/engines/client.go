@@ -2,16 +2,16 @@
 // (docs/engine-protocol.md, completions 5.4).
 //
 // An engine is not trusted. Its answers are bounded in size and time and checked
-// against the protocol, and redirects are not followed. Only the engines of the
-// settings receive the token, whatever a platform link says.
+// against the protocol, and redirects are not followed. The token is sent only to
+// the configured engines, whatever a platform link says.
 //
 // # Errors
 //
-//   - Unreachable: no answer came. The engine may have done what it was asked.
+//   - Unreachable: no answer came. The engine may still have served the request.
 //   - Answered: the engine answered with a status outside 2xx.
 //   - Garbled: the answer breaks the protocol.
-//   - Refused: the order can never run, at any engine.
-//   - the context's own: the caller's context has ended.
+//   - Refused: no engine will ever accept the order.
+//   - the error of the caller's context, if that has ended.
 package engines
 
 import (
@@ -32,8 +32,8 @@ import (
 // Config says where engines are.
 type Config struct {
 	URLs    []string      // base URLs
-	Token   string        // a secret shared with them; "" sends none
-	Timeout time.Duration // of a call
+	Token   string        // a secret shared with the engines; "" sends none
+	Timeout time.Duration // of each call
 }
 
 // Client calls engines. It is safe for concurrent use.
@@ -67,14 +67,14 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// readURL reads the base URL of an engine; a slash at its end is dropped.
+// readURL checks the base URL of an engine and drops a slash at its end.
 func readURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read the address of an engine: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return "", fmt.Errorf("the address of an engine must be such as http://host:port/path, got %q", u.Redacted())
+		return "", fmt.Errorf("the address of an engine must look like http://host:port/path, got %q", u.Redacted())
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -92,19 +92,19 @@ func (c *Client) call(ctx context.Context, method, base string, path []string, q
 	defer cancel()
 	response, err := c.send(calling, method, base, path, query, body)
 	if err != nil {
-		return whose(ctx, err)
+		return callerError(ctx, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close() //nolint:errcheck // the body is only read
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return whose(ctx, &Unreachable{err})
+		return callerError(ctx, &Unreachable{err})
 	case response.StatusCode/100 != 2:
 		return answered(response.StatusCode, text)
 	case answer == nil:
 		return nil
 	case len(text) > maxAnswer:
-		return garbled("%s %s is answered with more than %d bytes", method, path[0], maxAnswer)
+		return garbled("%s %s has an answer of more than %d bytes", method, path[0], maxAnswer)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		return garbled("%s %s: %w", method, path[0], err)
@@ -112,11 +112,11 @@ func (c *Client) call(ctx context.Context, method, base string, path []string, q
 	return nil
 }
 
-// send sends a request and returns the response, whose body the caller reads. The
-// request ends with the caller's context.
+// send sends a request and returns the response. The caller reads and closes the
+// body. The request ends with ctx.
 func (c *Client) send(ctx context.Context, method, base string, path []string, query url.Values, body []byte) (*http.Response, error) {
 	if !slices.Contains(c.urls, base) {
-		return nil, &Unreachable{fmt.Errorf("engine %s is not one of the settings", base)}
+		return nil, &Unreachable{fmt.Errorf("engine %s is not configured", base)}
 	}
 	target := base
 	for _, part := range path {
@@ -143,8 +143,9 @@ func (c *Client) send(ctx context.Context, method, base string, path []string, q
 	return response, nil
 }
 
-// whose returns the caller's error if its context has ended, or else the timeout's.
-func whose(ctx context.Context, err error) error {
+// callerError returns the error of the caller's context if that caused err, and err
+// otherwise.
+func callerError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return ctx.Err()
 	}

@@ -46,50 +46,50 @@ func TestARunFromOrderToFree(t *testing.T) {
 
 	about, err := c.Describe(ctx, e.URL)
 	if err != nil || about != (engines.About{Engine: "scripted", Version: "0.1"}) {
-		t.Errorf("%+v, %v", about, err)
+		t.Errorf("Describe = %+v, %v; want engine scripted, version 0.1", about, err)
 	}
 	run, err := c.Order(ctx, "sim_1", []byte(`{"simulationId":"sim_1"}`))
 	want := engines.Run{BaseURL: e.URL, ID: "run-0-1", Capabilities: []string{"terminate"}}
 	if diff := cmp.Diff(want, run); diff != "" || err != nil {
-		t.Fatalf("%v\n%s", err, diff)
+		t.Fatalf("Order: error %v, run (-want +got):\n%s", err, diff)
 	}
 	s, err := c.Status(ctx, run)
 	done := engines.Status{
 		State: "completed", SimulatedTimeNs: 10, EventsProcessed: 20, FinishedRanks: 8, End: json.RawMessage(`{"state":"finished"}`),
 	}
 	if diff := cmp.Diff(done, s); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
+		t.Errorf("Status: error %v, status (-want +got):\n%s", err, diff)
 	}
 	logs, err := c.Logs(ctx, run, 1)
 	if err != nil || len(logs) != 1 || logs[0].Number != 2 || logs[0].Message != "two lines" {
-		t.Errorf("%+v, %v", logs, err)
+		t.Errorf("Logs after 1 = %+v, %v; want entry 2 in one line", logs, err)
 	}
 	files, err := c.Results(ctx, run)
 	if err != nil || len(files) != 1 || files[0].Name != "a/b.csv" {
-		t.Fatalf("%+v, %v", files, err)
+		t.Fatalf("Results = %+v, %v; want a/b.csv", files, err)
 	}
 	var content bytes.Buffer
 	if err := c.Download(ctx, run, files[0], &content); err != nil || content.String() != "x,y\n1,2\n" {
-		t.Errorf("%q, %v", &content, err)
+		t.Errorf("Download wrote %q, %v; want the file's content", &content, err)
 	}
 	if err := errors.Join(c.Terminate(ctx, run), c.Free(ctx, run)); err != nil {
 		t.Error(err)
 	}
 	for _, call := range e.Calls("") {
 		if call.Token != "secret" {
-			t.Errorf("call %+v has another token", call)
+			t.Errorf("call %+v, want the token %q", call, "secret")
 		}
 	}
 }
 
-// TestOrdersWhereItIsTaken: an engine that is down or busy is passed over, and
-// one simulation is always ordered from the same one first.
-func TestOrdersWhereItIsTaken(t *testing.T) {
+// An order goes to the next engine when one is down or busy. Orders of one
+// simulation always try the same engine first.
+func TestOrderTriesTheEnginesInTurn(t *testing.T) {
 	t.Parallel()
 	a, b := scripted.Start(t, completed()), scripted.Start(t, completed())
 	down := "http://" + teststack.FreeAddress(t)
 	c := client(t, time.Minute, a.URL, down, b.URL)
-	at := map[string]int{}
+	runs := map[string]int{} // by engine
 	for _, sim := range []string{"sim_1", "sim_2", "sim_3", "sim_4", "sim_5", "sim_6", "sim_7", "sim_8"} {
 		first, err := c.Order(t.Context(), sim, []byte(`{"simulationId":"`+sim+`"}`))
 		if err != nil {
@@ -97,12 +97,12 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 		}
 		again, err := c.Order(t.Context(), sim, []byte(`{"simulationId":"`+sim+`"}`))
 		if err != nil || again.ID != first.ID || again.BaseURL != first.BaseURL {
-			t.Errorf("%s is %+v and then %+v, %v", sim, first, again, err)
+			t.Errorf("order of %s again = %+v, %v; want the first run %+v", sim, again, err, first)
 		}
-		at[first.BaseURL]++
+		runs[first.BaseURL]++
 	}
-	if len(at) != 2 {
-		t.Errorf("the runs are all at one engine: %v", at)
+	if len(runs) != 2 {
+		t.Errorf("runs by engine = %v, want two engines", runs)
 	}
 	busy := completed()
 	busy.Answers = map[string]scripted.Answer{"order": {Status: 503}}
@@ -110,22 +110,22 @@ func TestOrdersWhereItIsTaken(t *testing.T) {
 	b.Do(busy)
 	_, err := c.Order(t.Context(), "sim_9", []byte(`{}`))
 	if err == nil || strings.Count(err.Error(), "the engine") != 3 || errors.As(err, new(*engines.Refused)) {
-		t.Errorf("error %v, want one that tells of three engines", err)
+		t.Errorf("error %v, want one with the errors of all three engines", err)
 	}
 	if _, err := client(t, time.Minute).Order(t.Context(), "sim_1", nil); err == nil {
-		t.Error("a run was ordered from no engine")
+		t.Error("Order without engines: no error")
 	}
 }
 
-// TestWhatGoesWrong: every call that fails says how.
-func TestWhatGoesWrong(t *testing.T) {
+// The error of a failed call says what is wrong with the answer.
+func TestErrorsOfCalls(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, completed())
-	c, impatient := client(t, time.Minute, e.URL), client(t, 300*time.Millisecond, e.URL)
+	c, shortTimeout := client(t, time.Minute, e.URL), client(t, 300*time.Millisecond, e.URL)
 	run := engines.Run{BaseURL: e.URL, ID: "run"}
 	ctx := t.Context()
 	status := func() error { _, err := c.Status(ctx, run); return err }
-	late := func() error { _, err := impatient.Status(ctx, run); return err }
+	late := func() error { _, err := shortTimeout.Status(ctx, run); return err }
 	order := func() error { _, err := c.Order(ctx, "sim", []byte("{}")); return err }
 	logs := func() error { _, err := c.Logs(ctx, run, 3); return err }
 	results := func() error { _, err := c.Results(ctx, run); return err }
@@ -154,7 +154,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		"no checksum":     {"results", scripted.Answer{Status: 200, Body: listed(`{"name":"a","size":0,"checksum":"md5:00"}`)}, results, "checksum"},
 		"negative size":   {"results", scripted.Answer{Status: 200, Body: listed(`{"name":"a","size":-1,"checksum":"` + sum + `"}`)}, results, "-1 bytes"},
 	} {
-		t.Run(name, func(t *testing.T) { // one after another: there is one script
+		t.Run(name, func(t *testing.T) { // not parallel: the cases share the engine's script
 			s := completed()
 			s.Answers = map[string]scripted.Answer{c.call: c.answer}
 			e.Do(s)
@@ -163,13 +163,13 @@ func TestWhatGoesWrong(t *testing.T) {
 			}
 		})
 	}
-	gone, leave := context.WithCancel(ctx)
-	leave()
-	if _, err := c.Status(gone, run); !errors.Is(err, context.Canceled) || errors.As(err, new(*engines.Unreachable)) {
-		t.Errorf("error %v of a caller who has gone", err)
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := c.Status(canceled, run); !errors.Is(err, context.Canceled) || errors.As(err, new(*engines.Unreachable)) {
+		t.Errorf("error with a canceled context = %v, want %v and not Unreachable", err, context.Canceled)
 	}
 	if _, err := c.Status(ctx, engines.Run{BaseURL: "http://elsewhere", ID: "run"}); !errors.As(err, new(*engines.Unreachable)) {
-		t.Errorf("error %v of an engine that is none of the settings", err)
+		t.Errorf("error for an engine that is not configured = %v, want Unreachable", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestDownloadsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for lie, want := range map[string]string{
-		"x,y\n1,3\n": "does not match its checksum", "x": "has not the 8 bytes", "x,y\n1,2\n3,4\n": "has not the 8 bytes",
+		"x,y\n1,3\n": "does not match its checksum", "x": "does not have the 8 bytes", "x,y\n1,2\n3,4\n": "does not have the 8 bytes",
 	} {
 		s := completed()
 		s.Lies = map[string]string{"a/b.csv": lie}
@@ -199,7 +199,7 @@ func TestDownloadsAreChecked(t *testing.T) {
 	full := errors.New("disk full")
 	e.Do(completed())
 	if err := c.Download(t.Context(), run, files[0], failing{full}); err != full {
-		t.Errorf("error %v, want that of the writer", err)
+		t.Errorf("error %v, want the writer's error %v", err, full)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestAddressesOfEngines(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "engine:80", "ftp://engine", "http://user:pass@engine", "http://engine?x=1", "http://engine#x", "http://"} {
 		if _, err := engines.New(engines.Config{URLs: []string{bad}}); err == nil {
-			t.Errorf("%q is taken for an engine's address", bad)
+			t.Errorf("New with the engine address %q: no error", bad)
 		}
 	}
 }

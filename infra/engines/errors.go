@@ -17,7 +17,7 @@ func (e *Unreachable) Unwrap() error { return e.Cause }
 // Answered is an answer with a status outside 2xx.
 type Answered struct {
 	Status  int
-	Message string // the engine's, in one line of at most 500 characters; may be ""
+	Message string // the engine's message, one line of at most 500 characters; may be ""
 }
 
 func (e *Answered) Error() string {
@@ -36,7 +36,7 @@ func (e *Garbled) Error() string {
 
 func (e *Garbled) Unwrap() error { return e.Cause }
 
-// Refused says that an engine will never accept the run, and why.
+// Refused says that an engine can never run the order, and why.
 type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return "the engine refuses the run: " + e.Reason }

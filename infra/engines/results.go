@@ -15,7 +15,7 @@ import (
 
 // File is a result file of a run.
 type File struct {
-	Name   string // path/with/slashes
+	Name   string // such as path/with/slashes.csv
 	Size   int64  // bytes
 	SHA256 string // hex
 }
@@ -27,8 +27,8 @@ const (
 
 var fileName = regexp.MustCompile(`^[A-Za-z0-9._/-]+$`)
 
-// Results lists the result files of a run that has ended. A run that has not is
-// Answered with 409.
+// Results lists the result files of a run that has ended. For a run that has not
+// ended the error is Answered with status 409.
 func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 	var body struct {
 		Files []struct {
@@ -49,13 +49,13 @@ func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 		raw, err := hex.DecodeString(sum)
 		switch {
 		case !fs.ValidPath(f.Name) || f.Name == "." || len(f.Name) > maxName || !fileName.MatchString(f.Name):
-			return nil, garbled("the name %q of a result file", oneLine(f.Name, 100))
+			return nil, garbled("the name %q of a result file is not valid", oneLine(f.Name, 100))
 		case seen[f.Name]:
-			return nil, garbled("two result files %q", f.Name)
+			return nil, garbled("two result files have the name %q", f.Name)
 		case f.Size < 0:
 			return nil, garbled("result file %s has %d bytes", f.Name, f.Size)
 		case !ok || err != nil || len(raw) != sha256.Size:
-			return nil, garbled("the checksum %q of result file %s", oneLine(f.Checksum, 100), f.Name)
+			return nil, garbled("the checksum %q of result file %s is not valid", oneLine(f.Checksum, 100), f.Name)
 		}
 		seen[f.Name] = true
 		files[i] = File{f.Name, f.Size, hex.EncodeToString(raw)}
@@ -63,23 +63,23 @@ func (c *Client) Results(ctx context.Context, run Run) ([]File, error) {
 	return files, nil
 }
 
-// slowest is the lowest accepted rate of a result file, in bytes a second.
-const slowest = 256 << 10
+// minRate is the lowest accepted download rate of a result file, in bytes a second.
+const minRate = 256 << 10
 
-// Download writes a result file to w and checks its size and checksum. It returns
-// an error of w unchanged.
+// Download writes a result file to w and checks its size and checksum. If w returns
+// an error, Download returns it unchanged.
 func (c *Client) Download(ctx context.Context, run Run, f File, w io.Writer) error {
-	life := c.timeout + time.Duration(f.Size/slowest)*time.Second
-	loading, cancel := context.WithTimeout(ctx, life)
+	timeout := c.timeout + time.Duration(f.Size/minRate)*time.Second
+	loading, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	path := append([]string{"runs", run.ID, "results"}, strings.Split(f.Name, "/")...)
 	response, err := c.send(loading, http.MethodGet, run.BaseURL, path, nil, nil)
 	if err != nil {
-		return whose(ctx, err)
+		return callerError(ctx, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
+	defer response.Body.Close() //nolint:errcheck // the body is only read
 	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // only for its message
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // read for the error's message only
 		return answered(response.StatusCode, text)
 	}
 	sum := sha256.New()
@@ -87,18 +87,18 @@ func (c *Client) Download(ctx context.Context, run Run, f File, w io.Writer) err
 	n, err := io.Copy(io.MultiWriter(sum, w), body)
 	switch {
 	case body.err != nil:
-		return whose(ctx, &Unreachable{body.err})
+		return callerError(ctx, &Unreachable{body.err})
 	case err != nil:
 		return err
 	case n != f.Size:
-		return garbled("result file %s has not the %d bytes that were listed", f.Name, f.Size)
+		return garbled("result file %s does not have the %d bytes that were listed", f.Name, f.Size)
 	case hex.EncodeToString(sum.Sum(nil)) != f.SHA256:
 		return garbled("result file %s does not match its checksum", f.Name)
 	}
 	return nil
 }
 
-// source keeps a read error, which is the engine's and not the store's.
+// source keeps the read error, to distinguish it from an error of the writer.
 type source struct {
 	r   io.Reader
 	err error

@@ -16,7 +16,7 @@ type Pending struct {
 	size     int
 	appended time.Time
 	deadline time.Time
-	place    place
+	at       topicPartition
 	done     chan struct{} // closed when offset and err are final
 	offset   int64
 	err      error
@@ -25,8 +25,8 @@ type Pending struct {
 // Append queues the message for the partition, after all earlier appends, and
 // returns at once. The message must not change until the append is done.
 //
-// A record above Config.MaxRecord is a fault PayloadTooLarge, a full queue a
-// fault Unavailable; both wrap ErrNotWritten.
+// For a record above Config.MaxRecord the error of Wait is a fault PayloadTooLarge,
+// for a full queue a fault Unavailable. Both wrap ErrNotWritten.
 func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending {
 	now := time.Now()
 	p := &Pending{
@@ -34,7 +34,7 @@ func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending
 		size:     sizeOf(&m),
 		appended: now,
 		deadline: now.Add(k.AppendTimeout),
-		place:    place{topic, partition},
+		at:       topicPartition{topic, partition},
 		done:     make(chan struct{}),
 	}
 	if p.size > k.MaxRecord {
@@ -51,14 +51,15 @@ func (k *Kafka) Append(topic string, partition int32, m events.Message) *Pending
 	return p
 }
 
-// Wait returns the offset of the first copy of the record. ErrNotWritten says that
-// there is none. Every other error is ErrUnknown, also when ctx ends first.
+// Wait returns the offset of the first copy of the record. ErrNotWritten means that
+// there is none. Every other error is ErrUnknown, including that of a ctx that ends
+// first.
 func (p *Pending) Wait(ctx context.Context) (int64, error) {
 	select {
 	case <-p.done:
 		return p.offset, p.err
 	case <-ctx.Done():
-		return 0, unknown(p.place.topic, p.place.partition, ctx.Err())
+		return 0, unknown(p.at.topic, p.at.partition, ctx.Err())
 	}
 }
 
@@ -80,10 +81,10 @@ func (k *Kafka) enqueue(p *Pending) error {
 	if k.closed {
 		return errClosed
 	}
-	q := k.queues[p.place]
+	q := k.queues[p.at]
 	if q == nil {
-		q = &queue{kafka: k, place: p.place, end: -1}
-		k.queues[p.place] = q
+		q = &queue{kafka: k, at: p.at, end: -1}
+		k.queues[p.at] = q
 	}
 	start, err := q.add(p)
 	if start {

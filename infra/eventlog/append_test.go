@@ -31,7 +31,7 @@ func appendsInOrder(t *testing.T, c Config) {
 			}
 		})
 	}
-	testwait.Group(t, &group, "the group")
+	testwait.Group(t, &group, "the writers")
 
 	records := readAll(t, k, topic, 1, writers*each)
 	for w := range writers {
@@ -39,7 +39,7 @@ func appendsInOrder(t *testing.T, c Config) {
 		for i, p := range pending[w] {
 			offset := await(t, p)
 			if offset <= last {
-				t.Fatalf("writer %d: append %d is at %d, behind %d", w, i, offset, last)
+				t.Fatalf("writer %d: append %d is at %d, want an offset after %d", w, i, offset, last)
 			}
 			last = offset
 			if got, want := nameOf(&records[offset]), fmt.Sprintf("%d-%d", w, i); got != want {
@@ -49,16 +49,16 @@ func appendsInOrder(t *testing.T, c Config) {
 	}
 }
 
-// gate holds every new connection back until it is opened.
+// gate delays every new connection until it is opened.
 type gate struct {
-	closed chan struct{}
+	opened chan struct{} // closed to open the gate
 	armed  bool
 }
 
 func (g *gate) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if g.armed {
 		select {
-		case <-g.closed:
+		case <-g.opened:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -66,11 +66,11 @@ func (g *gate) dial(ctx context.Context, network, address string) (net.Conn, err
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// openGated returns an event log whose first append does not get through before
-// the gate is opened: the event log has no connection to the partition's leader.
+// openGated returns an event log that sends no append before the gate is opened,
+// because it has no connection to the partition's leader.
 func openGated(t *testing.T, c Config) (*Kafka, *gate) {
 	open(t, c) // another process creates the topics
-	g := &gate{closed: make(chan struct{}), armed: true}
+	g := &gate{opened: make(chan struct{}), armed: true}
 	c.dial = g.dial
 	k, err := Open(t.Context(), c)
 	if err != nil {
@@ -80,7 +80,7 @@ func openGated(t *testing.T, c Config) (*Kafka, *gate) {
 	return k, g
 }
 
-func waitingBecomesOneBatch(t *testing.T, c Config) {
+func queuedAppendsShareABatch(t *testing.T, c Config) {
 	c.Prefix = freshPrefix()
 	k, gate := openGated(t, c)
 	topic := k.Topic(events.Simulations)
@@ -88,10 +88,10 @@ func waitingBecomesOneBatch(t *testing.T, c Config) {
 	for i := range pending {
 		pending[i] = k.Append(topic, 0, message(fmt.Sprint(i)))
 	}
-	close(gate.closed)
+	close(gate.opened)
 	for i, p := range pending {
 		if offset := await(t, p); offset != int64(i) {
-			t.Fatalf("append %d is at %d", i, offset)
+			t.Fatalf("append %d is at %d, want %d", i, offset, i)
 		}
 	}
 	res, err := k.fetch(t.Context(), &fetchRequest{topic: topic, maxBytes: 1 << 20})
@@ -109,7 +109,7 @@ func waitingBecomesOneBatch(t *testing.T, c Config) {
 		}
 		batches++
 	}
-	// What was there when the loop started, and all that came after.
+	// The first batch has the records queued when the loop started, the second the rest.
 	if batches > 2 {
 		t.Errorf("%d appends became %d batches, want 2 at most", len(pending), batches)
 	}
@@ -126,14 +126,14 @@ func fullQueueRefuses(t *testing.T, c Config) {
 	_, err := k.Append(topic, 0, message("too many")).Wait(t.Context())
 	refusal, ok := errors.AsType[*fault.Fault](err)
 	if !ok || refusal.Code != fault.Unavailable || refusal.RetryAfter <= 0 || !errors.Is(err, ErrNotWritten) {
-		t.Errorf("a full queue gives %v", err)
+		t.Errorf("append to a full queue: %v, want Unavailable with RetryAfter and ErrNotWritten", err)
 	}
-	close(gate.closed)
+	close(gate.opened)
 	for _, p := range accepted {
 		await(t, p)
 	}
 	if offset := await(t, k.Append(topic, 0, message("room again"))); offset != 3 {
-		t.Errorf("the append after is at %d, want 3", offset)
+		t.Errorf("the next append is at %d, want 3", offset)
 	}
 }
 
@@ -155,20 +155,20 @@ func recordsRoundTrip(t *testing.T, c Config) {
 	}
 	for i, m := range messages {
 		if offset := await(t, k.Append(topic, 0, m)); offset != int64(i) {
-			t.Fatalf("append %d is at %d", i, offset)
+			t.Fatalf("append %d is at %d, want %d", i, offset, i)
 		}
 	}
 	for i, r := range readAll(t, k, topic, 0, len(messages)) {
 		if diff := cmp.Diff(messages[i], r.Message); diff != "" {
-			t.Errorf("record %d (-given +read):\n%s", i, diff)
+			t.Errorf("record %d (-appended +read):\n%s", i, diff)
 		}
 		if r.Topic != topic || r.Partition != 0 || r.Offset != int64(i) {
-			t.Errorf("record %d says it is %s/%d at %d", i, r.Topic, r.Partition, r.Offset)
+			t.Errorf("record %d has %s/%d at %d, want %s/0 at %d", i, r.Topic, r.Partition, r.Offset, topic, i)
 		}
 	}
 }
 
-// sized returns a message that counts as exactly size bytes.
+// sized returns a message whose sizeOf is size.
 func sized(size int) events.Message {
 	m := message("big")
 	m.Value = nil
@@ -183,40 +183,40 @@ func sizeLimit(t *testing.T, c Config) {
 	await(t, k.Append(topic, 0, largest))
 	_, err := k.Append(topic, 0, sized(k.MaxRecord+1)).Wait(t.Context())
 	if !fault.Is(err, fault.PayloadTooLarge) || !errors.Is(err, ErrNotWritten) {
-		t.Errorf("a record one byte too large gives %v", err)
+		t.Errorf("append of a record one byte too large: %v, want PayloadTooLarge and ErrNotWritten", err)
 	}
 	records := readAll(t, k, topic, 0, 1)
 	if len(records) != 1 || !bytes.Equal(records[0].Value, largest.Value) {
-		t.Errorf("read %d records, want the largest alone", len(records))
+		t.Errorf("read %d records, want only the largest", len(records))
 	}
 }
 
-func topicTakesLess(t *testing.T, c Config) {
+func smallerTopicLimit(t *testing.T, c Config) {
 	k := open(t, c)
 	topic := k.Topic(events.Workspaces)
 	alter(t, k, topic, settingMaxMessage, "5000")
 	var err error
-	for err == nil { // a broker puts a setting in force a little after it says so
+	for err == nil { // a broker applies a setting a little after it reports it
 		_, err = k.Append(topic, 0, sized(20_000)).Wait(t.Context())
 	}
 	if !fault.Is(err, fault.PayloadTooLarge) || !errors.Is(err, ErrNotWritten) || !errors.Is(err, kafka.MessageSizeTooLarge) {
-		t.Errorf("got %v", err)
+		t.Errorf("append above the topic's limit: %v, want PayloadTooLarge and ErrNotWritten", err)
 	}
 	await(t, k.Append(topic, 0, message("small")))
 }
 
-func appendToNoTopic(t *testing.T, c Config) {
+func appendToMissingPartition(t *testing.T, c Config) {
 	c.AppendTimeout = 200 * time.Millisecond
 	k := open(t, c)
 	for _, topic := range []string{"no-such-topic", k.Topic(events.Billing)} {
 		_, err := k.Append(topic, 99, message("lost")).Wait(t.Context())
 		if !errors.Is(err, ErrNotWritten) || errors.Is(err, ErrUnknown) {
-			t.Errorf("append to partition 99 of %s gives %v", topic, err)
+			t.Errorf("append to partition 99 of %s: %v, want ErrNotWritten", topic, err)
 		}
 	}
 }
 
-func closeSettles(t *testing.T, c Config) {
+func closeEndsAppends(t *testing.T, c Config) {
 	c.Prefix = freshPrefix()
 	k, _ := openGated(t, c)
 	topic := k.Topic(events.Simulations)
@@ -224,12 +224,12 @@ func closeSettles(t *testing.T, c Config) {
 	k.Close()
 	for name, p := range map[string]*Pending{"before": waiting, "after": k.Append(topic, 0, message("late"))} {
 		if _, err := p.Wait(t.Context()); !errors.Is(err, ErrNotWritten) {
-			t.Errorf("the append %s Close gives %v", name, err)
+			t.Errorf("append %s Close: %v, want ErrNotWritten", name, err)
 		}
 	}
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&Pending{done: make(chan struct{})}).Wait(gone); !errors.Is(err, ErrUnknown) {
-		t.Errorf("a wait given up gives %v", err)
+	if _, err := (&Pending{done: make(chan struct{})}).Wait(canceled); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a canceled Wait: %v, want ErrUnknown", err)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	atLength      = 8
 	atMagic       = 16
 	atCRC         = 17
-	atAttributes  = 21 // what the checksum covers begins here
+	atAttributes  = 21 // first byte that the checksum covers
 	atLastDelta   = 23
 	atFirstTime   = 27
 	atMaxTime     = 35
@@ -28,15 +28,15 @@ const (
 	logAppendTimeBit = 1 << 3
 )
 
-// perRecord bounds what a record costs in a batch beside its key, value and
+// perRecord bounds the bytes of a record in a batch beyond its key, value and
 // headers: attributes and six lengths and deltas.
 const perRecord = 1 + 6*binary.MaxVarintLen32
 
-// castagnoli returns the polynomial of the batch checksum; the table itself is
-// made once, by the standard library.
+// castagnoli returns the table of the batch checksum, which the standard library
+// makes once.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// sizeOf bounds the bytes that the record takes in a batch.
+// sizeOf returns an upper bound of the bytes that the record takes in a batch.
 func sizeOf(m *events.Message) int {
 	size := perRecord + len(m.Key) + len(m.Value)
 	for i := range m.Headers {
@@ -54,7 +54,7 @@ func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
 	}
 	b := buf[start:]
 	be := binary.BigEndian
-	be.PutUint32(b[atLength:], uint32(len(b)-atMagic+4)) // what follows the length
+	be.PutUint32(b[atLength:], uint32(len(b)-atMagic+4)) // the bytes after the length
 	be.PutUint32(b[12:], ^uint32(0))                     // leader epoch, which the broker sets
 	b[atMagic] = 2
 	be.PutUint32(b[atLastDelta:], uint32(len(appends)-1))
@@ -70,15 +70,15 @@ func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
 
 // appendRecord appends the record with the given index in the batch. The length
 // is first, so it is computed before the record is written.
-func appendRecord(buf []byte, m *events.Message, place int) []byte {
-	length := 1 + varintLen(0) + varintLen(place) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
+func appendRecord(buf []byte, m *events.Message, index int) []byte {
+	length := 1 + varintLen(0) + varintLen(index) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		length += varintLen(len(h.Key)) + len(h.Key) + bytesLen(h.Value)
 	}
 	buf = binary.AppendVarint(buf, int64(length))
-	buf = append(buf, 0, 0) // attributes; time since the batch's first
-	buf = binary.AppendVarint(buf, int64(place))
+	buf = append(buf, 0, 0) // attributes; time since the first record
+	buf = binary.AppendVarint(buf, int64(index))
 	buf = appendBytes(buf, m.Key)
 	buf = appendBytes(buf, m.Value)
 	buf = binary.AppendVarint(buf, int64(len(m.Headers)))
@@ -91,7 +91,7 @@ func appendRecord(buf []byte, m *events.Message, place int) []byte {
 	return buf
 }
 
-// appendBytes appends a length and the bytes; nil has length -1.
+// appendBytes appends the length of b and b itself; nil has length -1.
 func appendBytes(buf, b []byte) []byte {
 	if b == nil {
 		return binary.AppendVarint(buf, -1)

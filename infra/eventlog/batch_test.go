@@ -24,7 +24,7 @@ func decode(set []byte, from int64) ([]events.Record, error) {
 	}
 }
 
-func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
+func TestEncodedBatchesDecodeToTheSameRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := rapid.OneOf(rapid.Just([]byte(nil)), rapid.SliceOfN(rapid.Byte(), 0, 300))
@@ -49,10 +49,10 @@ func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
 			before := len(set)
 			set = appendBatch(set, batch, at)
 			if len(set)-before > size {
-				t.Fatalf("a batch of %d bytes was counted as %d", len(set)-before, size)
+				t.Fatalf("a batch has %d bytes, want at most %d by sizeOf", len(set)-before, size)
 			}
 		}
-		// A broker cuts the last batch off where the size asked for ends.
+		// A broker truncates the last batch at the requested size.
 		cut := append(set[:len(set):len(set)], set[:rapid.IntRange(0, len(set)/4).Draw(t, "cut")]...)
 		cut = cut[:len(set)+min(len(cut)-len(set), batchHeader)]
 		got, err := decode(cut, 0)
@@ -60,7 +60,7 @@ func TestBatchesAreReadAsTheyWereWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatal(diff)
+			t.Fatalf("records (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -69,26 +69,27 @@ func TestDamagedBatchesAreRefused(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		set := appendBatch(nil, []*Pending{{message: benchMessage()}, {message: message("b")}}, time.UnixMilli(1))
-		at := rapid.IntRange(atCRC, len(set)-1).Draw(t, "at") // what is before, the broker writes
+		at := rapid.IntRange(atCRC, len(set)-1).Draw(t, "at") // the broker writes the fields before the checksum
 		set[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		if records, err := decode(set, 0); err == nil {
-			t.Fatalf("%d records were read", len(records))
+			t.Fatalf("decode of a damaged batch: %d records, want an error", len(records))
 		}
 	})
 }
 
-// FuzzFetched decodes what no broker would send.
+// FuzzFetched decodes responses that no broker would send. Decoding must return
+// without a panic.
 func FuzzFetched(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, 200))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if res, err := decodeFetched(body); err == nil && len(res.set) > len(body) {
-			t.Errorf("%d bytes out of %d", len(res.set), len(body))
+			t.Errorf("a record set of %d bytes from a body of %d", len(res.set), len(body))
 		}
 		if len(body) < batchHeader {
 			return
 		}
 		d := decoder{names: map[string]string{}}
-		_ = d.add(batch{header: body[:batchHeader], records: body[batchHeader:]}, 0) //nolint:errcheck // it must return, no more
+		_ = d.add(batch{header: body[:batchHeader], records: body[batchHeader:]}, 0) //nolint:errcheck // any error will do
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"netsim/internal/testwait"
 )
 
-// benchMessage is a message of the usual shape: a frame and a body of 400 bytes.
+// benchMessage returns a typical message: a frame and a body of 400 bytes.
 func benchMessage() events.Message {
 	m, _ := events.Frame{
 		ID: "0192e4a0-7c1e-7b3a-9a55-3f1a52d6c001", Type: "netsim.simulation.started.v1",
@@ -23,7 +23,8 @@ func benchMessage() events.Message {
 	return m
 }
 
-// benchmarkBroker is an embedded broker on disk with fsync, or in memory.
+// benchmarkBroker returns the configuration of an embedded broker on disk with
+// fsync, or in memory.
 func benchmarkBroker(b *testing.B, disk bool) Config {
 	if !disk {
 		return Config{}
@@ -31,8 +32,8 @@ func benchmarkBroker(b *testing.B, disk bool) Config {
 	return Config{Brokers: []string{teststack.Start(b, "broker", b.TempDir()).Addr}}
 }
 
-// BenchmarkAppend prints appends acknowledged per second, callers waiting for
-// their own before the next.
+// BenchmarkAppend reports acknowledged appends per second. Each caller waits for
+// its append before the next one.
 func BenchmarkAppend(b *testing.B) {
 	for _, disk := range []bool{false, true} {
 		c := benchmarkBroker(b, disk)
@@ -86,7 +87,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		if n := len(readAll(b, k, topic, 0, records)); n != records {
-			b.Fatalf("read %d records", n)
+			b.Fatalf("read %d records, want %d", n, records)
 		}
 	}
 	b.ReportMetric(float64(b.N*records)/b.Elapsed().Seconds(), "records/s")

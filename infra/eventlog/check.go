@@ -24,7 +24,7 @@ const (
 
 // Check refuses a log that has lost facts or could lose them. The error has one
 // sentence for each reason: the topics, the setting, its value and the required
-// one. Config.Relaxed accepts topics that the loss of one broker can damage.
+// value. With Config.Relaxed it accepts topics that can lose facts with one broker.
 func (k *Kafka) Check(d Description) error {
 	var errs []error
 	var reasons []string
@@ -73,7 +73,7 @@ func checkBeginning(t *Topic) error {
 	return errors.Join(errs...)
 }
 
-// checkKept refuses settings by which the broker deletes records.
+// checkKept refuses settings with which the broker deletes records.
 func checkKept(t *Topic) []string {
 	return slices.Concat(
 		t.require(settingCleanup, "delete", "compaction deletes events"),
@@ -81,13 +81,13 @@ func checkKept(t *Topic) []string {
 		t.require(settingRetentionBytes, "-1", "events must be kept for ever"))
 }
 
-// checkWritable refuses settings by which the broker changes or rejects records.
+// checkWritable refuses settings with which the broker changes or rejects records.
 func (k *Kafka) checkWritable(t *Topic) []string {
 	wrong := slices.Concat(
-		t.require(settingTimestamp, "LogAppendTime", "the log's own time is the only one that nobody can forge"),
+		t.require(settingTimestamp, "LogAppendTime", "a producer's time could be forged"),
 		t.require(settingCompression, "producer", "a repeated batch is recognised by its bytes"))
 	if n, err := strconv.Atoi(t.Settings[settingMaxMessage]); err != nil || n < k.maxMessage() {
-		wrong = append(wrong, fmt.Sprintf("has %s=%q, needs at least %d: events of the size that is accepted would be refused",
+		wrong = append(wrong, fmt.Sprintf("has %s=%q, needs at least %d: the largest accepted events would be rejected",
 			settingMaxMessage, t.Settings[settingMaxMessage], k.maxMessage()))
 	}
 	return wrong
@@ -97,7 +97,7 @@ func (k *Kafka) checkWritable(t *Topic) []string {
 func checkReplicas(t *Topic) []string {
 	var wrong []string
 	if t.Replication < 3 {
-		wrong = append(wrong, fmt.Sprintf("is kept by %d brokers, needs 3", t.Replication))
+		wrong = append(wrong, fmt.Sprintf("has %d replicas, needs 3", t.Replication))
 	}
 	if n, err := strconv.Atoi(t.Settings[settingMinInsync]); err != nil || n < 2 {
 		wrong = append(wrong, fmt.Sprintf("has %s=%q, needs 2: an acknowledged event may be on one broker only",

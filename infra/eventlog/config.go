@@ -11,18 +11,18 @@ import (
 	"netsim/events"
 )
 
-// DefaultPrefix is that of topic names.
+// DefaultPrefix is the default prefix of topic names.
 const DefaultPrefix = "netsim."
 
-// Config says which log to use and how. Only Brokers is required.
+// Config says which event log to use and how. Only Brokers is required.
 type Config struct {
 	Brokers []string    // host:port of some brokers of the cluster
 	TLS     *tls.Config // nil speaks plain TCP
-	Prefix  string      // of topic names; default DefaultPrefix
-	Beside  []string    // names of topics outside the log that are also read and appended to
+	Prefix  string      // prefix of topic names; default DefaultPrefix
+	Beside  []string    // names of other topics that are also read and appended to
 
-	// Partitions and Replication are those of topics that Ensure creates;
-	// defaults 4 and the broker's own.
+	// Partitions and Replication apply to topics that Ensure creates; defaults 4
+	// and the broker's own default.
 	Partitions  int32
 	Replication int
 
@@ -31,7 +31,7 @@ type Config struct {
 	Relaxed bool
 
 	// MaxRecord bounds a record: key, value and headers as they are stored, in
-	// bytes; default 8 MiB. Topics are created to take it.
+	// bytes; default 8 MiB. Ensure creates topics with a limit that allows it.
 	MaxRecord int
 
 	// MaxQueued and MaxQueuedBytes bound the records that are queued or in flight
@@ -39,7 +39,7 @@ type Config struct {
 	MaxQueued      int
 	MaxQueuedBytes int
 
-	// AppendTimeout bounds all tries to append a record, from Append on; default
+	// AppendTimeout is how long after Append a record may still be sent; default
 	// 10 s. One try takes at most a third of it.
 	AppendTimeout time.Duration
 

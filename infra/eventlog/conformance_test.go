@@ -7,9 +7,8 @@ import (
 	"netsim/infra/teststack"
 )
 
-// TestConformance runs one suite on every log that the service may meet: the
-// embedded broker in memory and on disk with fsync, or Apache Kafka when
-// NETSIM_TEST_KAFKA=apache.
+// TestConformance runs one suite on every kind of broker: the embedded broker in
+// memory and on disk with fsync, or Apache Kafka when NETSIM_TEST_KAFKA=apache.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	logs := map[string]Config{"shared": {Brokers: teststack.Broker(t)}}
@@ -36,31 +35,31 @@ var suite = []struct {
 	name string
 	run  func(t *testing.T, c Config)
 }{
-	{"appends lie in the order of their calls, at their offsets", appendsInOrder},
-	{"what waits becomes one batch", waitingBecomesOneBatch},
-	{"a full queue refuses", fullQueueRefuses},
-	{"a record is stored as it was given", recordsRoundTrip},
+	{"appends are stored in call order, at the returned offsets", appendsInOrder},
+	{"queued appends share a batch", queuedAppendsShareABatch},
+	{"a full queue refuses appends", fullQueueRefuses},
+	{"a record is stored unchanged", recordsRoundTrip},
 	{"a record of the largest size is stored, a larger one refused", sizeLimit},
-	{"a topic that takes less than we accept refuses", topicTakesLess},
-	{"an append to no topic is certainly not written", appendToNoTopic},
-	{"closing settles every append", closeSettles},
+	{"a record above the topic's limit is refused", smallerTopicLimit},
+	{"an append to a missing topic or partition is not written", appendToMissingPartition},
+	{"closing ends every append", closeEndsAppends},
 
 	{"read begins at any offset", readFromAnywhere},
 	{"read waits for the next record", readWaits},
-	{"read tells the high water mark", readTellsHighWater},
+	{"read returns the high water mark", readReturnsHighWater},
 	{"read outside the log is refused", readOutside},
-	{"time is the log's", timeIsTheLogs},
-	{"compressed batches of others are read", readsCompressed},
+	{"a record's time is the broker's", timeIsTheBrokers},
+	{"compressed batches of other producers are read", readsCompressed},
 
-	{"ensure twice is ensure once", ensureTwice},
-	{"a topic recreated has another id", recreatedTopic},
+	{"a second ensure changes nothing", ensureTwice},
+	{"a recreated topic has another id", recreatedTopic},
 	{"settings that can lose facts are refused", dangerousSettings},
-	{"topics that the brokers made by their defaults are refused with what to change", defaultTopics},
-	{"deleted records are refused", deletedRecords},
-	{"more partitions are seen and refused", morePartitions},
+	{"topics with the brokers' default settings are refused with what to change", defaultTopics},
+	{"a topic with deleted records is refused", deletedRecords},
+	{"a topic with more partitions is refused", morePartitions},
 
-	{"a lost answer gives the first copy", lostAnswer},
-	{"a lost request gives the only copy", lostRequest},
+	{"a lost answer gives the offset of the first copy", lostAnswer},
+	{"a lost request gives the offset of the only copy", lostRequest},
 	{"an append is unknown when no answer ever comes", noAnswerEver},
 	{"random losses never give a wrong offset", randomLosses},
 }

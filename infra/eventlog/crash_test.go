@@ -13,9 +13,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestBrokerKilledUnderLoad kills the broker with SIGKILL again and again while
-// many write. What the event log acknowledged must lie where it said, and be the
-// first copy; what it said is not written must not be there.
+// TestBrokerKilledUnderLoad kills the broker with SIGKILL several times under
+// concurrent writers. The first copy of an acknowledged record must be at the
+// returned offset. A record that was reported as not written must not be there.
 func TestBrokerKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	kind, kills := "broker", 5
@@ -28,7 +28,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 
 	const writers, betweenKills = 32, 1000
 	var acknowledged atomic.Int64
-	due := make(chan struct{}, kills+1) // another portion is acknowledged
+	due := make(chan struct{}, kills+1) // receives after every betweenKills acknowledged appends
 	stop := make(chan struct{})
 	type outcome struct {
 		offset int64
@@ -51,20 +51,20 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 				if err == nil && acknowledged.Add(1)%betweenKills == 0 {
 					select {
 					case due <- struct{}{}:
-					default: // the test is not killing any more
+					default: // the test has made its last kill
 					}
 				}
 			}
 		})
 	}
 	for range kills {
-		testwait.Receive(t, due, "the append")
+		testwait.Receive(t, due, "the appends before the next kill")
 		broker.Kill()
 		broker.Restart()
 	}
-	testwait.Receive(t, due, "the append")
+	testwait.Receive(t, due, "the appends before the next kill")
 	close(stop)
-	testwait.Group(t, &group, "the group")
+	testwait.Group(t, &group, "the writers")
 
 	first := [2]map[string]int64{}
 	for p := range first {
@@ -72,14 +72,14 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	}
 	unknown := 0
 	for w := range writers {
-		for name, said := range outcomes[w] {
-			at, there := first[w%2][name]
+		for name, returned := range outcomes[w] {
+			offset, found := first[w%2][name]
 			switch {
-			case said.err == nil && (!there || at != said.offset):
-				t.Errorf("%s was acknowledged at %d and is first at %d (%t)", name, said.offset, at, there)
-			case errors.Is(said.err, ErrNotWritten) && there:
-				t.Errorf("%s is said not to be written and is at %d", name, at)
-			case errors.Is(said.err, ErrUnknown):
+			case returned.err == nil && (!found || offset != returned.offset):
+				t.Errorf("%s was acknowledged at %d, and its first copy is at %d (found: %t)", name, returned.offset, offset, found)
+			case errors.Is(returned.err, ErrNotWritten) && found:
+				t.Errorf("%s was reported as not written and is at %d", name, offset)
+			case errors.Is(returned.err, ErrUnknown):
 				unknown++
 			}
 		}

@@ -2,8 +2,8 @@ package eventlog
 
 import "encoding/binary"
 
-// cursor reads fields from the front of a byte slice. After the first missing
-// field it is broken, and returns zero values.
+// cursor reads fields from the front of a byte slice. When a field is missing, the
+// cursor is broken and returns zero values from then on.
 type cursor struct {
 	rest   []byte
 	broken bool

@@ -23,7 +23,7 @@ var errCorrupt = errors.New("the batch is corrupt")
 // batch is one record batch as a broker sends it.
 type batch struct {
 	header  []byte
-	records []byte // compressed as the header says
+	records []byte // compressed if the header says so
 }
 
 func (b batch) base() int64 { return int64(binary.BigEndian.Uint64(b.header)) }
@@ -36,8 +36,8 @@ func (b batch) next() int64 {
 func (b batch) attributes() uint16 { return binary.BigEndian.Uint16(b.header[atAttributes:]) }
 
 // takeBatch reads one batch from the front of a record set and verifies its
-// checksum. A broker truncates a record set at the requested size, so an
-// incomplete last batch is no error.
+// checksum. It returns ok false for an incomplete last batch, because a broker
+// truncates a record set at the requested size.
 func takeBatch(set *[]byte) (b batch, ok bool, err error) {
 	s := *set
 	if len(s) < batchHeader {
@@ -64,12 +64,12 @@ type decoder struct {
 	topic     string
 	partition int32
 	names     map[string]string
-	before    []events.Header // of the previous record
-	headers   []events.Header // the unused part is for the next records
+	before    []events.Header // headers of the previous record
+	headers   []events.Header // backing array; its unused part is for the next records
 	records   []events.Record
 }
 
-// add appends the batch's records from offset from on.
+// add appends the batch's records, starting at offset from.
 func (d *decoder) add(b batch, from int64) error {
 	body, err := inflate(b)
 	if err != nil {
@@ -125,11 +125,11 @@ func (d *decoder) message(c *cursor) events.Message {
 	return m
 }
 
-// name returns the name of the header with the given index, in most cases that of
-// the previous record.
-func (d *decoder) name(at int, key []byte) string {
-	if at < len(d.before) && d.before[at].Key == string(key) {
-		return d.before[at].Key
+// name returns the interned name of the header with the given index. It tries the
+// previous record's name first, which is the same in most cases.
+func (d *decoder) name(index int, key []byte) string {
+	if index < len(d.before) && d.before[index].Key == string(key) {
+		return d.before[index].Key
 	}
 	name, known := d.names[string(key)]
 	if !known {

@@ -14,7 +14,7 @@ import (
 type Description struct {
 	ClusterID string
 	Brokers   int
-	Topics    []Topic // in the order of events.Families; one that does not exist is left out
+	Topics    []Topic // existing topics, in the order of events.Families
 }
 
 // Topic is one event topic. A topic that is deleted and created again has
@@ -23,12 +23,13 @@ type Topic struct {
 	Family      events.Family
 	Name        string
 	ID          string
-	Replication int               // of the partition that has the fewest replicas
+	Replication int               // replicas of the partition that has the fewest
 	Partitions  []Partition       // by number
-	Settings    map[string]string // in force, those that Check reads
+	Settings    map[string]string // the settings that Check reads, as in force
 }
 
-// Partition is what a partition holds: records from offset Start to before End.
+// Partition describes a partition. It has the records from offset Start up to, but
+// not including, End.
 type Partition struct {
 	Start       int64
 	End         int64

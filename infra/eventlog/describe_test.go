@@ -30,7 +30,7 @@ func ensureTwice(t *testing.T, c Config) {
 	families := events.Families()
 	for i, topic := range first.Topics {
 		if topic.Family != families[i] || topic.Name != k.Topic(families[i]) || topic.ID == "" || len(topic.Partitions) != 2 {
-			t.Errorf("topic %d is %+v", i, topic)
+			t.Errorf("topic %d is %+v, want family %s with an id and 2 partitions", i, topic, families[i])
 		}
 		want := Partition{Leader: topic.Partitions[1].Leader, LeaderEpoch: topic.Partitions[1].LeaderEpoch}
 		if topic.Family == events.Billing {
@@ -41,7 +41,7 @@ func ensureTwice(t *testing.T, c Config) {
 		}
 	}
 	if first.ClusterID == "" || first.Brokers != 1 {
-		t.Errorf("cluster %q has %d brokers", first.ClusterID, first.Brokers)
+		t.Errorf("cluster %q has %d brokers, want an id and 1 broker", first.ClusterID, first.Brokers)
 	}
 }
 
@@ -56,24 +56,24 @@ func recreatedTopic(t *testing.T, c Config) {
 	if err := res.Errors[topic]; err != nil {
 		t.Fatal(err)
 	}
-	gone := describe(t, k)
-	if gone.TopicName(events.Workspaces) != "" {
+	without := describe(t, k)
+	if without.TopicName(events.Workspaces) != "" {
 		t.Errorf("the deleted topic is still described")
 	}
-	refusedFor(t, k, gone, "topic "+topic+" does not exist")
+	refusedFor(t, k, without, "topic "+topic+" does not exist")
 	if err := k.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	after := describe(t, k)
 	if before.Topics[0].ID == after.Topics[0].ID {
-		t.Errorf("the recreated topic still has id %s", after.Topics[0].ID)
+		t.Errorf("the recreated topic still has id %s, want another", after.Topics[0].ID)
 	}
 	if before.ClusterID != after.ClusterID || before.Topics[1].ID != after.Topics[1].ID {
 		t.Errorf("the id of the cluster or of another topic changed")
 	}
 }
 
-// refusedFor fails unless Check refuses the log for this reason alone.
+// refusedFor fails the test unless Check refuses the log for this reason only.
 func refusedFor(t *testing.T, k *Kafka, d Description, reason string) {
 	t.Helper()
 	err := k.Check(d)
@@ -100,9 +100,9 @@ func dangerousSettings(t *testing.T, c Config) {
 	}
 }
 
-// defaultTopics: Check refuses topics with the brokers' default settings, such as
-// auto-created ones, and has a line for each wrong setting. It accepts the topics
-// once they are set as the lines say.
+// Check refuses topics with the brokers' default settings, such as auto-created
+// topics, with a line for each wrong setting. After the settings are changed to the
+// values in those lines, Check accepts the topics.
 func defaultTopics(t *testing.T, c Config) {
 	c.Prefix, c.Relaxed = freshPrefix(), true
 	k, err := Open(t.Context(), c)
@@ -120,24 +120,24 @@ func defaultTopics(t *testing.T, c Config) {
 	}
 	err = k.Check(describe(t, k))
 	if err == nil {
-		t.Fatal("the brokers' defaults are accepted")
+		t.Fatal("Check accepts the brokers' default settings")
 	}
 	advice := regexp.MustCompile(`^each of the topics (.+) has ([a-z.]+)="[^"]*", needs (?:at least )?"?([^":]+)"?: .+$`)
 	for line := range strings.Lines(err.Error()) {
 		match := advice.FindStringSubmatch(strings.TrimSpace(line))
 		if match == nil || match[1] != strings.Join(k.topics(), ", ") {
-			t.Fatalf("unexpected line %q", line)
+			t.Fatalf("line %q, want a match of %s", line, advice)
 		}
 		for _, topic := range k.topics() {
 			alter(t, k, topic, match[2], match[3])
 		}
 	}
 	if err := k.Check(describe(t, k)); err != nil {
-		t.Errorf("refused with the settings it asked for: %v", err)
+		t.Errorf("Check with the required settings: %v, want no error", err)
 	}
 }
 
-// TestFewBrokers: Ensure creates no topic if it needs more replicas than brokers.
+// Ensure creates no topic if topics need more replicas than there are brokers.
 func TestFewBrokers(t *testing.T) {
 	t.Parallel()
 	k, err := Open(t.Context(), Config{Brokers: teststack.Broker(t), Prefix: freshPrefix(), Replication: 3})
@@ -149,7 +149,7 @@ func TestFewBrokers(t *testing.T) {
 		t.Errorf("got %v, want ErrFewBrokers", err)
 	}
 	if d := describe(t, k); len(d.Topics) > 0 {
-		t.Errorf("created topic %s", d.Topics[0].Name)
+		t.Errorf("Ensure created topic %s, want none", d.Topics[0].Name)
 	}
 }
 
@@ -212,10 +212,10 @@ func TestCheckNeedsRedundancy(t *testing.T) {
 		return d
 	}
 	if err := k.Check(log()); err != nil {
-		t.Errorf("a good log is refused: %v", err)
+		t.Errorf("Check with three replicas: %v, want no error", err)
 	}
 	for reason, spoil := range map[string]func(*Topic){
-		"is kept by 2 brokers, needs 3":          func(t *Topic) { t.Replication = 2 },
+		"has 2 replicas, needs 3":                func(t *Topic) { t.Replication = 2 },
 		`has min.insync.replicas="1", needs 2`:   func(t *Topic) { t.Settings[settingMinInsync] = "1" },
 		`has unclean.leader.election.enable="tr`: func(t *Topic) { t.Settings[settingUnclean] = "true" },
 	} {
@@ -225,7 +225,7 @@ func TestCheckNeedsRedundancy(t *testing.T) {
 		relaxed := &Kafka{Config: k.Config}
 		relaxed.Relaxed = true
 		if err := relaxed.Check(d); err != nil {
-			t.Errorf("refused although relaxed: %v", err)
+			t.Errorf("Check with Relaxed: %v, want no error", err)
 		}
 	}
 }

@@ -22,14 +22,14 @@ type loss int
 
 const (
 	none        loss = iota
-	answerLost       // the broker answers, the client never hears it
-	requestLost      // the broker never hears of it
+	answerLost       // the broker answers, and the client does not receive the answer
+	requestLost      // the broker does not receive the request
 )
 
 // lossy is a network that loses produce requests or their answers.
 type lossy struct {
 	mu   sync.Mutex
-	next func() loss // asked for each produce request
+	next func() loss // called for each produce request
 }
 
 func (l *lossy) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -37,7 +37,7 @@ func (l *lossy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &lossyConn{Conn: conn, network: l}, err
 }
 
-func (l *lossy) fate() loss {
+func (l *lossy) nextLoss() loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.next()
@@ -48,19 +48,19 @@ type lossyConn struct {
 	network *lossy
 }
 
-// Write takes a request, which is small enough to come in one piece.
+// Write sends or loses a request, which is small enough for one call of Write.
 func (c *lossyConn) Write(b []byte) (int, error) {
 	if len(b) < 6 || binary.BigEndian.Uint16(b[4:]) != uint16(protocol.Produce) {
 		return c.Conn.Write(b)
 	}
-	fate := c.network.fate()
-	if fate == requestLost {
+	loss := c.network.nextLoss()
+	if loss == requestLost {
 		c.Conn.Close()
 		return len(b), nil
 	}
 	n, err := c.Conn.Write(b)
-	if err == nil && fate == answerLost {
-		// The answer is there, so the batch is in the log.
+	if err == nil && loss == answerLost {
+		// When the answer arrives, the batch is in the log.
 		var head [4]byte
 		if _, err := io.ReadFull(c.Conn, head[:]); err != nil {
 			return n, err
@@ -70,8 +70,8 @@ func (c *lossyConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// openLossy returns an event log whose produce requests meet the fates, in order,
-// and then none; and an event log beside it that loses nothing.
+// openLossy returns an event log that loses produce requests as next says, and
+// another one on the same topics that loses nothing.
 func openLossy(t *testing.T, c Config, next func() loss) (k, other *Kafka) {
 	t.Helper()
 	c.Prefix = freshPrefix()
@@ -89,11 +89,11 @@ func lostAnswer(t *testing.T, c Config) {
 		if tries > 2 {
 			return none
 		}
-		// Somebody else writes before each of our copies: also a record with
-		// our event id and another content.
-		stranger := message("a")
-		stranger.Value = fmt.Append(nil, "stranger-", tries)
-		if _, err := other.Append(topic, 0, stranger).Wait(context.Background()); err != nil {
+		// Before each copy, another writer appends a record with the same event
+		// id and another content.
+		foreign := message("a")
+		foreign.Value = fmt.Append(nil, "foreign-", tries)
+		if _, err := other.Append(topic, 0, foreign).Wait(context.Background()); err != nil {
 			t.Error(err)
 		}
 		return answerLost
@@ -105,7 +105,7 @@ func lostAnswer(t *testing.T, c Config) {
 	if offset := await(t, k.Append(topic, 0, message("b"))); offset != 5 {
 		t.Errorf("the next append is at %d, want 5", offset)
 	}
-	if got, want := namesOf(readAll(t, k, topic, 0, 6)), "stranger-1 a stranger-2 a a b"; got != want {
+	if got, want := namesOf(readAll(t, k, topic, 0, 6)), "foreign-1 a foreign-2 a a b"; got != want {
 		t.Errorf("the log holds %s, want %s", got, want)
 	}
 }
@@ -119,7 +119,7 @@ func lostRequest(t *testing.T, c Config) {
 			return none
 		}
 		lost = true
-		if _, err := other.Append(topic, 0, message("stranger")).Wait(context.Background()); err != nil {
+		if _, err := other.Append(topic, 0, message("foreign")).Wait(context.Background()); err != nil {
 			t.Error(err)
 		}
 		return requestLost
@@ -128,7 +128,7 @@ func lostRequest(t *testing.T, c Config) {
 	if offset := await(t, k.Append(topic, 0, message("a"))); offset != 1 {
 		t.Errorf("the append is at %d, want 1", offset)
 	}
-	if got, want := namesOf(readAll(t, k, topic, 0, 2)), "stranger a"; got != want {
+	if got, want := namesOf(readAll(t, k, topic, 0, 2)), "foreign a"; got != want {
 		t.Errorf("the log holds %s, want %s", got, want)
 	}
 }
@@ -144,12 +144,12 @@ func noAnswerEver(t *testing.T, c Config) {
 	testwait.Receive(t, lost, "the lost answer")
 	k.Close()
 	if _, err := p.Wait(t.Context()); !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotWritten) {
-		t.Errorf("got %v", err)
+		t.Errorf("append without an answer: %v, want ErrUnknown", err)
 	}
 }
 
-// randomLosses appends through a network that loses a third of everything, and
-// compares what the event log said with what the log holds.
+// randomLosses appends through a network that loses a third of the requests or
+// their answers, and compares the returned offsets with the log.
 func randomLosses(t *testing.T, c Config) {
 	const appends = 300
 	random := rand.New(rand.NewPCG(1, 2))
@@ -167,24 +167,24 @@ func randomLosses(t *testing.T, c Config) {
 					t.Error(err)
 				}
 				offsets[i] = offset
-				if i%7 == 0 { // somebody else writes too
-					if _, err := other.Append(topic, 0, message("stranger")).Wait(t.Context()); err != nil {
+				if i%7 == 0 { // another writer appends too
+					if _, err := other.Append(topic, 0, message("foreign")).Wait(t.Context()); err != nil {
 						t.Error(err)
 					}
 				}
 			}
 		})
 	}
-	testwait.Group(t, &group, "the group")
+	testwait.Group(t, &group, "the writers")
 	first := firstCopies(readAll(t, k, topic, 0, appends))
 	for i, offset := range offsets {
 		if want, ok := first[fmt.Sprint(i)]; !ok || offset != want {
-			t.Errorf("append %d was told offset %d; its first copy is at %d (%t)", i, offset, want, ok)
+			t.Errorf("append %d returned offset %d; its first copy is at %d (found: %t)", i, offset, want, ok)
 		}
 	}
 }
 
-// firstCopies returns the offset at which each name comes first.
+// firstCopies returns the offset of the first record with each name.
 func firstCopies(records []events.Record) map[string]int64 {
 	first := map[string]int64{}
 	for i := range records {

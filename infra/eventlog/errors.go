@@ -16,18 +16,18 @@ import (
 
 // The errors of an append.
 var (
-	// ErrUnknown: the record may be in the log, now or later.
+	// ErrUnknown means that the record may be in the log, now or later.
 	ErrUnknown = errors.New("not known whether the record was written")
-	// ErrNotWritten: the record is not in the log and never will be.
+	// ErrNotWritten means that the record is not in the log and never will be.
 	ErrNotWritten = errors.New("the record was not written")
 )
 
 // The errors of Read.
 var (
-	// ErrOutOfRange: the offset lies before the partition's first record or
-	// after its end.
+	// ErrOutOfRange means that the offset lies before the partition's first record
+	// or after its end.
 	ErrOutOfRange = errors.New("the log does not reach this offset")
-	// ErrNoTopic: there is no such topic or partition.
+	// ErrNoTopic means that the topic or partition does not exist.
 	ErrNoTopic = errors.New("the topic or partition does not exist")
 )
 
@@ -48,9 +48,9 @@ func notWritten(topic string, partition int32, cause error) error {
 type effect int
 
 const (
-	doubtful effect = iota // it may be written, now or later
-	undone                 // it is not written; another try may succeed
-	refused                // it is not written and no try can succeed
+	doubtful effect = iota // the batch may be written, now or later
+	undone                 // the batch is not written; another try may succeed
+	refused                // the batch is not written and no try can succeed
 )
 
 // unsentError is the error of a try that sent nothing.
@@ -59,8 +59,8 @@ type unsentError struct{ cause error }
 func (e unsentError) Error() string { return e.cause.Error() }
 func (e unsentError) Unwrap() error { return e.cause }
 
-// effectOf classifies the error of a produce request. Unknown errors are
-// doubtful.
+// effectOf classifies the error of a produce request. The effect of an unknown
+// error is doubtful.
 func effectOf(err error) effect {
 	if _, ok := errors.AsType[unsentError](err); ok {
 		return undone
@@ -93,7 +93,7 @@ func effectOfCode(code kafka.Error) effect {
 	return doubtful
 }
 
-// backoff pauses between tries, longer each time. wait reports false when ctx ended
+// backoff pauses between tries, longer each time. wait returns false if ctx ends
 // first.
 type backoff struct{ next time.Duration }
 

@@ -43,20 +43,20 @@ func TestEffectOf(t *testing.T) {
 		{kafka.TopicAuthorizationFailed, refused},
 	} {
 		if got := effectOf(fmt.Errorf("produce: %w", test.err)); got != test.want {
-			t.Errorf("%v is %d, want %d", test.err, got, test.want)
+			t.Errorf("effectOf(%v) = %d, want %d", test.err, got, test.want)
 		}
 	}
 }
 
-func TestThrottledTellsTheTimeLeft(t *testing.T) {
+func TestThrottledReturnsTheRemainingTime(t *testing.T) {
 	t.Parallel()
 	k := &Kafka{}
 	if got := k.Throttled(); got != 0 {
-		t.Errorf("never throttled, but %v left", got)
+		t.Errorf("Throttled before any throttle = %v, want 0", got)
 	}
 	k.noteThrottle(time.Hour)
-	k.noteThrottle(0) // an answer without a throttle takes nothing back
+	k.noteThrottle(0) // an answer without a throttle does not end the last one
 	if got := k.Throttled(); got <= 0 || got > time.Hour {
-		t.Errorf("throttled for an hour, %v left", got)
+		t.Errorf("Throttled = %v, want more than 0 and at most an hour", got)
 	}
 }

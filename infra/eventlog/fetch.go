@@ -19,8 +19,8 @@ const fetchVersion = 11
 const maxResponse = 512 << 20
 
 // fetchRequest fetches record batches of one partition from its leader. kafka-go
-// routes it and pools connections. It is encoded here, so that the response is
-// read into one buffer and decoded in place.
+// routes the request and pools connections. This package encodes it, so that the
+// response is read into one buffer and decoded in place.
 type fetchRequest struct {
 	topic     string
 	partition int32
@@ -70,7 +70,7 @@ func (r *fetchRequest) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	}
 	size := binary.BigEndian.Uint32(head[:])
 	if size > maxResponse {
-		return nil, fmt.Errorf("a fetch response of %d bytes is not credible", size)
+		return nil, fmt.Errorf("a fetch response of %d bytes, more than %d", size, maxResponse)
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(rw, body); err != nil {
@@ -88,19 +88,19 @@ func (r *fetchRequest) encode() []byte {
 	b = be.AppendUint16(b, ^uint16(0)) // no client id
 	b = be.AppendUint32(b, ^uint32(0)) // replica: none, a consumer
 	b = be.AppendUint32(b, uint32(r.wait.Milliseconds()))
-	b = be.AppendUint32(b, 1) // least bytes
+	b = be.AppendUint32(b, 1) // minimum bytes
 	b = be.AppendUint32(b, uint32(r.maxBytes))
 	b = append(b, 0)                   // read uncommitted
 	b = be.AppendUint32(b, 0)          // no session
-	b = be.AppendUint32(b, ^uint32(0)) // and none wanted
+	b = be.AppendUint32(b, ^uint32(0)) // session epoch: do not create one
 	b = be.AppendUint32(b, 1)          // topics
 	b = be.AppendUint16(b, uint16(len(r.topic)))
 	b = append(b, r.topic...)
 	b = be.AppendUint32(b, 1) // partitions
 	b = be.AppendUint32(b, uint32(r.partition))
-	b = be.AppendUint32(b, ^uint32(0)) // leader epoch not known
+	b = be.AppendUint32(b, ^uint32(0)) // leader epoch: unknown
 	b = be.AppendUint64(b, uint64(r.from))
-	b = be.AppendUint64(b, ^uint64(0)) // log start: only replicas know
+	b = be.AppendUint64(b, ^uint64(0)) // log start: sent by replicas only
 	b = be.AppendUint32(b, uint32(r.maxBytes))
 	b = be.AppendUint32(b, 0) // forgotten topics
 	b = be.AppendUint16(b, 0) // rack
@@ -117,11 +117,11 @@ func decodeFetched(body []byte) (*fetched, error) {
 	failure := c.int16()
 	c.int32() // session
 	if topics := c.int32(); failure == 0 && topics != 1 {
-		return nil, fmt.Errorf("a fetch response with %d topics", topics)
+		return nil, fmt.Errorf("a fetch response with %d topics, want 1", topics)
 	}
 	c.take(int(c.int16())) // name
 	if partitions := c.int32(); failure == 0 && partitions != 1 {
-		return nil, fmt.Errorf("a fetch response with %d partitions", partitions)
+		return nil, fmt.Errorf("a fetch response with %d partitions, want 1", partitions)
 	}
 	c.int32() // partition
 	if code := c.int16(); failure == 0 {

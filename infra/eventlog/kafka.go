@@ -14,15 +14,16 @@ import (
 
 const (
 	clientID = "netsim"
-	// queryTimeout is how long a query to the cluster is repeated while it has no
-	// leader or breaks connections. A pooled connection that a restart of the
-	// broker broke costs one try.
+	// queryTimeout is how long a query is repeated after transient errors, such as
+	// a missing leader. A pooled connection that broke when the broker restarted
+	// costs one try.
 	queryTimeout = 2 * time.Second
 	// answerTimeout bounds one try of a query.
 	answerTimeout = 10 * time.Second
 )
 
-// Kafka is the log in Apache Kafka or another broker of its protocol. It is safe for concurrent use.
+// Kafka is the event log in Apache Kafka or another broker with its protocol. It is
+// safe for concurrent use.
 type Kafka struct {
 	Config
 	client    *kafka.Client // for queries
@@ -34,17 +35,17 @@ type Kafka struct {
 
 	mu     sync.Mutex
 	closed bool
-	queues map[place]*queue
+	queues map[topicPartition]*queue
 
 	throttledUntil atomic.Int64 // Unix time in nanoseconds
 }
 
-type place struct {
+type topicPartition struct {
 	topic     string
 	partition int32
 }
 
-// Open returns the log of the cluster once one of its brokers has answered.
+// Open returns the event log once one of its brokers has answered.
 func Open(ctx context.Context, c Config) (*Kafka, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -69,7 +70,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		transport: transport,
 		running:   running,
 		close:     cancel,
-		queues:    map[place]*queue{},
+		queues:    map[topicPartition]*queue{},
 	}
 	if _, err := k.metadata(ctx); err != nil {
 		cancel()
@@ -78,8 +79,8 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 	return k, nil
 }
 
-// Close ends the event log. Queued appends end with ErrNotWritten, those in flight
-// with ErrUnknown.
+// Close closes the event log. Queued appends end with ErrNotWritten, appends in
+// flight with ErrUnknown.
 func (k *Kafka) Close() {
 	k.mu.Lock()
 	k.closed = true
@@ -89,7 +90,7 @@ func (k *Kafka) Close() {
 	k.transport.CloseIdleConnections()
 }
 
-// Throttled returns the rest of the throttle time that the broker gave last.
+// Throttled returns how much of the broker's last throttle time remains.
 func (k *Kafka) Throttled() time.Duration {
 	return max(0, time.Until(time.Unix(0, k.throttledUntil.Load())))
 }
@@ -101,24 +102,24 @@ func (k *Kafka) noteThrottle(d time.Duration) {
 }
 
 // ask repeats a read-only query after transient errors, within queryTimeout.
-func (k *Kafka) ask(ctx context.Context, question func(context.Context) error) error {
-	soon, cancel := context.WithTimeout(ctx, queryTimeout)
+func (k *Kafka) ask(ctx context.Context, query func(context.Context) error) error {
+	retrying, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
-		err := question(ctx)
-		if err == nil || !passes(err) || !pause.wait(soon) {
+		err := query(ctx)
+		if err == nil || !transient(err) || !pause.wait(retrying) {
 			return err
 		}
 	}
 }
 
-// passes reports whether an error is transient.
-func passes(err error) bool {
+// transient reports whether a query that failed with err may succeed when repeated.
+func transient(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errCorrupt) {
 		return false
 	}
 	code, ok := errors.AsType[kafka.Error](err)
-	// Unknown is also what kafka-go makes of a broken connection.
+	// kafka-go also returns Unknown for a broken connection.
 	return !ok || code.Temporary() || code == kafka.Unknown
 }
 
@@ -139,5 +140,5 @@ func (k *Kafka) end(ctx context.Context, topic string, partition int32) (int64, 
 			return p.LastOffset, nil
 		}
 	}
-	return 0, fmt.Errorf("the broker gave no end for %s/%d", topic, partition)
+	return 0, fmt.Errorf("the broker returned no end offset for %s/%d", topic, partition)
 }

@@ -47,18 +47,18 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 // describeOffsets reads the first and last offsets of all partitions from their
 // leaders.
 func (k *Kafka) describeOffsets(brokers []*sarama.Broker, topics []Topic) error {
-	asked := 0
+	described := 0
 	for _, broker := range brokers {
 		n, err := k.offsetsOf(broker, topics)
 		if err != nil {
 			return fmt.Errorf("ask broker %d for offsets: %w", broker.ID(), err)
 		}
-		asked += n
+		described += n
 	}
 	for _, t := range topics {
-		asked -= len(t.Partitions)
+		described -= len(t.Partitions)
 	}
-	if asked != 0 {
+	if described != 0 {
 		return errors.New("ask for offsets: a partition has no leader")
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 
 func freshPrefix() string { return "test-" + uuid.NewString() + "." }
 
-// open returns an event log on topics of the test's own, which exist. It fills in
-// what the configuration leaves out.
+// open returns an event log and creates its topics. Unless the configuration says
+// otherwise, the broker is the shared one and the topics are the test's own.
 func open(t testing.TB, c Config) *Kafka {
 	t.Helper()
 	if c.Brokers == nil {
@@ -42,7 +42,7 @@ func open(t testing.TB, c Config) *Kafka {
 	return k
 }
 
-// message returns a message that is told apart from others by its name.
+// message returns a message with the name as its value and event id.
 func message(name string) events.Message {
 	return events.Message{
 		Key:     []byte("stream"),
@@ -71,8 +71,8 @@ func await(t testing.TB, p *Pending) int64 {
 	return offset
 }
 
-// readAll reads from the partition's start until it has given at least n
-// records and its end is reached.
+// readAll reads the partition from its start until it has read at least n records
+// and reached the end.
 func readAll(t testing.TB, k *Kafka, topic string, partition int32, n int) []events.Record {
 	t.Helper()
 	var all []events.Record
@@ -83,7 +83,7 @@ func readAll(t testing.TB, k *Kafka, topic string, partition int32, n int) []eve
 		}
 		for i := range records {
 			if want := int64(len(all) + i); records[i].Offset != want {
-				t.Fatalf("the record at offset %d comes where %d should", records[i].Offset, want)
+				t.Fatalf("read offset %d, want %d", records[i].Offset, want)
 			}
 		}
 		all = append(all, records...)
@@ -93,7 +93,7 @@ func readAll(t testing.TB, k *Kafka, topic string, partition int32, n int) []eve
 	}
 }
 
-// alter changes a setting of a topic and waits until the cluster says so.
+// alter changes a setting of a topic and waits until the cluster reports the change.
 func alter(t testing.TB, k *Kafka, topic, setting, value string) {
 	t.Helper()
 	res, err := k.client.IncrementalAlterConfigs(t.Context(), &kafka.IncrementalAlterConfigsRequest{
@@ -120,7 +120,7 @@ func alter(t testing.TB, k *Kafka, topic, setting, value string) {
 	}
 }
 
-// describe returns the log's description, which must be had.
+// describe returns the log's description. It fails the test on an error.
 func describe(t testing.TB, k *Kafka) Description {
 	t.Helper()
 	d, err := k.Describe(t.Context())

@@ -22,18 +22,17 @@ const batchBytes = 1_000_000
 // queue holds the appends of one partition. At most one loop drains it.
 type queue struct {
 	kafka *Kafka
-	place place
+	at    topicPartition
 
 	mu       sync.Mutex
 	waiting  []*Pending
-	count    int // waiting or in flight
-	bytes    int // of these
+	count    int // appends waiting or in flight
+	bytes    int // their sizes
 	draining bool
 
-	// Used by the loop only. No copy of a batch that is not sent yet lies before
-	// end; -1 until the broker was asked.
-	end int64
-	buf []byte
+	// Used by the loop only.
+	end int64  // the next batch lies at or after this offset; -1 if unknown
+	buf []byte // reused by encode
 }
 
 // add adds the append to the end, and reports whether the caller must start a
@@ -52,8 +51,8 @@ func (q *queue) add(p *Pending) (start bool, err error) {
 	return start, nil
 }
 
-// take returns the appends of the next batch. It returns nil when the queue is
-// empty; the loop then ends, and add reports that.
+// take returns the appends of the next batch, or nil when the queue is empty. The
+// loop then ends, and the next add reports that its caller must start one.
 func (q *queue) take() []*Pending {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,7 +71,7 @@ func (q *queue) take() []*Pending {
 	return batch
 }
 
-// QueueReport has the records that are queued for or in flight to a partition.
+// QueueReport counts the records that are queued or in flight for a partition.
 type QueueReport struct {
 	Topic     string
 	Partition int32
@@ -80,7 +79,7 @@ type QueueReport struct {
 	Bytes     int
 }
 
-// Queues reports on every partition that was appended to.
+// Queues returns a report for every partition that was appended to.
 func (k *Kafka) Queues() []QueueReport {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,13 +110,13 @@ func (q *queue) drain() {
 		q.release(batch)
 		for i, p := range batch {
 			p.settle(base+int64(i), err)
-			q.kafka.Appended(q.place.topic, time.Since(p.appended), err)
+			q.kafka.Appended(q.at.topic, time.Since(p.appended), err)
 		}
 	}
 }
 
-// write produces the batch until its result is known or ctx ends, and returns the
-// offset of its first copy (doc.go has the argument).
+// write sends the batch until its result is known or ctx ends, and returns the
+// offset of its first copy (see doc.go).
 func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 	set := q.encode(batch)
 	inDoubt := false
@@ -128,7 +127,7 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 		}
 		if err == nil {
 			q.end = base + int64(len(batch))
-			if !inDoubt { // otherwise a try may still read it
+			if !inDoubt { // an earlier try in doubt may still be reading set
 				q.buf = set
 			}
 			return base, nil
@@ -144,20 +143,20 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 func (q *queue) failure(err error, last effect, inDoubt bool) error {
 	switch {
 	case inDoubt:
-		return unknown(q.place.topic, q.place.partition, err)
+		return unknown(q.at.topic, q.at.partition, err)
 	case errors.Is(err, kafka.MessageSizeTooLarge), errors.Is(err, kafka.RecordListTooLarge):
 		return &fault.Fault{
 			Code:    fault.PayloadTooLarge,
 			Message: "the request makes an event larger than the log stores",
-			Cause:   fmt.Errorf("append to %s/%d: %w: %w", q.place.topic, q.place.partition, ErrNotWritten, err),
+			Cause:   fmt.Errorf("append to %s/%d: %w: %w", q.at.topic, q.at.partition, ErrNotWritten, err),
 		}
 	case last == refused:
-		return fmt.Errorf("append to %s/%d: %w: %w", q.place.topic, q.place.partition, ErrNotWritten, err)
+		return fmt.Errorf("append to %s/%d: %w: %w", q.at.topic, q.at.partition, ErrNotWritten, err)
 	}
-	return notWritten(q.place.topic, q.place.partition, err)
+	return notWritten(q.at.topic, q.at.partition, err)
 }
 
-// encode returns the record set of the batch, behind its length in 4 bytes.
+// encode returns the record set of the batch, preceded by its length in 4 bytes.
 func (q *queue) encode(batch []*Pending) []byte {
 	set := append(q.buf[:0], 0, 0, 0, 0)
 	q.buf = nil
@@ -173,15 +172,15 @@ func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 		return 0, unsentError{ctx.Err()}
 	}
 	if q.end < 0 {
-		end, err := q.kafka.end(ctx, q.place.topic, q.place.partition)
+		end, err := q.kafka.end(ctx, q.at.topic, q.at.partition)
 		if err != nil {
 			return 0, unsentError{fmt.Errorf("ask for the partition's end: %w", err)}
 		}
 		q.end = end
 	}
 	res, err := q.kafka.producer.RawProduce(ctx, &kafka.RawProduceRequest{
-		Topic:        q.place.topic,
-		Partition:    int(q.place.partition),
+		Topic:        q.at.topic,
+		Partition:    int(q.at.partition),
 		RequiredAcks: kafka.RequireAll,
 		RawRecords:   protocol.RawRecordSet{Reader: bytes.NewReader(set)},
 	})
@@ -192,24 +191,24 @@ func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 	return res.BaseOffset, res.Error
 }
 
-// firstCopy returns the offset of the first copy of a batch that has a copy at
-// base. It retries until ctx ends.
+// firstCopy returns the offset of the first copy of a batch that was acknowledged
+// at base. It retries until ctx ends.
 func (q *queue) firstCopy(ctx context.Context, set []byte, base int64) (int64, error) {
 	records := set[4+batchHeader:]
 	for from, pause := q.end, (backoff{}); from < base; {
 		res, err := q.kafka.fetch(ctx, &fetchRequest{
-			topic: q.place.topic, partition: q.place.partition, from: from, maxBytes: batchBytes, wait: time.Second,
+			topic: q.at.topic, partition: q.at.partition, from: from, maxBytes: batchBytes, wait: time.Second,
 		})
 		if err != nil {
 			if !pause.wait(ctx) {
-				return 0, fmt.Errorf("look for the first copy: %w", err)
+				return 0, fmt.Errorf("find the first copy: %w", err)
 			}
 			continue
 		}
 		for from < base {
 			b, ok, err := takeBatch(&res.set)
 			if err != nil {
-				return 0, fmt.Errorf("look for the first copy: %w", err)
+				return 0, fmt.Errorf("find the first copy: %w", err)
 			}
 			if !ok {
 				break

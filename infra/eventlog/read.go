@@ -12,10 +12,10 @@ import (
 	"netsim/events"
 )
 
-// Read returns the partition's records from offset from on, and its high water
+// Read returns the partition's records, starting at offset from, and its high water
 // mark: the offset after the last replicated record. It returns about maxBytes, at
 // least one batch. At the end of the partition it waits up to wait, rounded to
-// milliseconds, and then returns no records. The records share memory.
+// milliseconds, for a record, and then returns none. The records share memory.
 //
 // The error is ErrOutOfRange, with the high water mark, when the partition has no
 // such offset, and ErrNoTopic when the topic or partition does not exist.
@@ -64,23 +64,23 @@ func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) 
 }
 
 // Committed returns, for each partition of the topic, the first offset that the
-// consumer group has not committed; 0 where it has committed none.
+// consumer group has not committed, or 0 if it has committed none.
 func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
-	asked := make([]int, partitions)
-	for i := range asked {
-		asked[i] = i
+	all := make([]int, partitions)
+	for i := range all {
+		all[i] = i
 	}
 	var res *kafka.OffsetFetchResponse
 	err := k.ask(ctx, func(ctx context.Context) (err error) {
-		res, err = k.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: asked}})
+		res, err = k.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: all}})
 		if err == nil {
 			err = res.Error
 		}
 		return err
 	})
-	done := make([]int64, partitions)
-	if errors.Is(err, kafka.GroupIdNotFound) { // it has committed nothing
-		return done, nil
+	committed := make([]int64, partitions)
+	if errors.Is(err, kafka.GroupIdNotFound) { // the group has committed nothing
+		return committed, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask what %s has committed of %s: %w", group, topic, err)
@@ -90,15 +90,14 @@ func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions i
 			return nil, fmt.Errorf("ask what %s has committed of %s/%d: %w", group, topic, part.Partition, part.Error)
 		}
 		if part.Partition < int(partitions) {
-			done[part.Partition] = max(part.CommittedOffset, 0)
+			committed[part.Partition] = max(part.CommittedOffset, 0)
 		}
 	}
-	return done, nil
+	return committed, nil
 }
 
-// PartitionsOf returns how many partitions a topic has, 0 when it does not
-// exist: one of the families' or of Config.Beside. A change is seen within about
-// a second.
+// PartitionsOf returns the number of partitions of a topic of the log or of
+// Config.Beside, or 0 if it does not exist. A change is seen within about a second.
 func (k *Kafka) PartitionsOf(ctx context.Context, topic string) (int, error) {
 	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {

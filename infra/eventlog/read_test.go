@@ -15,8 +15,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// produceAt appends one batch with the producer's clock at a given time, and
-// returns what the broker says.
+// produceAt appends one batch with the producer's time at, and returns the broker's
+// response.
 func produceAt(t *testing.T, k *Kafka, topic string, at time.Time, messages ...events.Message) *kafka.ProduceResponse {
 	t.Helper()
 	batch := make([]*Pending, len(messages))
@@ -45,14 +45,14 @@ func readFromAnywhere(t *testing.T, c Config) {
 		produceAt(t, k, topic, time.Now(), message(fmt.Sprint(3*b)), message(fmt.Sprint(3*b+1)), message(fmt.Sprint(3*b+2)))
 	}
 	for from := range int64(9) {
-		// One byte is less than a batch; a batch comes all the same.
+		// One byte is less than a batch, and Read still returns a whole batch.
 		for _, maxBytes := range []int{1, 1 << 20} {
 			records, end, err := k.Read(t.Context(), topic, 0, from, maxBytes, time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if end != 9 || len(records) == 0 || records[0].Offset != from || nameOf(&records[0]) != fmt.Sprint(from) {
-				t.Fatalf("read from %d gives %s, end %d", from, namesOf(records), end)
+				t.Fatalf("read from %d: %s and end %d, want %d first and end 9", from, namesOf(records), end, from)
 			}
 		}
 	}
@@ -73,17 +73,17 @@ func readWaits(t *testing.T, c Config) {
 	await(t, k.Append(topic, 0, message("awaited")))
 	got := testwait.Receive(t, read, "the read")
 	if got.err != nil || namesOf(got.records) != "awaited" {
-		t.Errorf("got %q, %v", namesOf(got.records), got.err)
+		t.Errorf("got %q, %v; want %q", namesOf(got.records), got.err, "awaited")
 	}
 }
 
-func readTellsHighWater(t *testing.T, c Config) {
+func readReturnsHighWater(t *testing.T, c Config) {
 	k := open(t, c)
 	topic := k.Topic(events.Simulations)
 	for want := range int64(3) {
 		records, end, err := k.Read(t.Context(), topic, 0, want, 1<<20, 0)
 		if err != nil || len(records) != 0 || end != want {
-			t.Fatalf("at the end: %d records, end %d, want %d: %v", len(records), end, want, err)
+			t.Fatalf("read at the end: %d records, end %d, %v; want none and end %d", len(records), end, err, want)
 		}
 		await(t, k.Append(topic, 0, message("x")))
 	}
@@ -93,19 +93,19 @@ func readOutside(t *testing.T, c Config) {
 	k := open(t, c)
 	await(t, k.Append(k.Topic(events.Billing), 0, message("only")))
 	if _, end, err := k.Read(t.Context(), k.Topic(events.Billing), 0, 2, 1<<20, 0); !errors.Is(err, ErrOutOfRange) || end != 1 {
-		t.Errorf("a read behind the end gives end %d, %v", end, err)
+		t.Errorf("read after the end: end %d, %v; want end 1 and ErrOutOfRange", end, err)
 	}
 	if _, _, err := k.Read(t.Context(), k.Topic(events.Billing), 99, 0, 1<<20, 0); !errors.Is(err, ErrNoTopic) {
-		t.Errorf("a read of no partition gives %v", err)
+		t.Errorf("read of a missing partition: %v, want ErrNoTopic", err)
 	}
 	if _, _, err := k.Read(t.Context(), "no-such-topic", 0, 0, 1<<20, 0); !errors.Is(err, ErrNoTopic) {
-		t.Errorf("a read of no topic gives %v", err)
+		t.Errorf("read of a missing topic: %v, want ErrNoTopic", err)
 	}
 }
 
-// The embedded broker keeps the producer's time whatever the topic says; it is
-// that of the same machine.
-func timeIsTheLogs(t *testing.T, c Config) {
+// A record has the broker's time of append. Only the embedded broker ignores that
+// topic setting and keeps the producer's time.
+func timeIsTheBrokers(t *testing.T, c Config) {
 	k := open(t, c)
 	topic := k.Topic(events.Simulations)
 	forged := time.Date(2001, 9, 9, 1, 46, 40, 0, time.UTC)
@@ -120,7 +120,7 @@ func timeIsTheLogs(t *testing.T, c Config) {
 		}
 	}
 	if onApache() && want.Equal(forged) {
-		t.Errorf("the log believes the producer's clock")
+		t.Errorf("the record has the producer's time %v, want the broker's", want)
 	}
 }
 

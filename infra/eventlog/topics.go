@@ -11,11 +11,11 @@ import (
 )
 
 // ErrFewBrokers is wrapped by the error of Ensure when topics need more replicas
-// than there are brokers. No topic is created then.
+// than there are brokers. Ensure then creates no topic.
 var ErrFewBrokers = errors.New("the cluster is too small")
 
-// Ensure creates the topics that are missing and waits until all of them can
-// be written. It leaves existing topics as they are.
+// Ensure creates the missing topics and waits until all topics can be written. It
+// does not change existing topics.
 func (k *Kafka) Ensure(ctx context.Context) error {
 	meta, err := k.metadata(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 	}
 	if len(missing) > 0 {
 		if k.Replication > len(meta.Brokers) {
-			return fmt.Errorf("%w: %d replicas of each topic are wanted, and the cluster has %d brokers",
+			return fmt.Errorf("%w: each topic needs %d replicas, and the cluster has %d brokers",
 				ErrFewBrokers, k.Replication, len(meta.Brokers))
 		}
 		if err := k.create(ctx, missing); err != nil {
@@ -47,7 +47,7 @@ func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
 		return fmt.Errorf("create topics: %w", err)
 	}
 	for topic, err := range res.Errors {
-		// Another process may have created it.
+		// Another process may have created the topic.
 		if err != nil && !errors.Is(err, kafka.TopicAlreadyExists) {
 			return fmt.Errorf("create topic %s: %w", topic, err)
 		}
@@ -79,8 +79,8 @@ func (k *Kafka) topicConfig(name string) kafka.TopicConfig {
 // maxMessage is the largest batch that Append sends, in bytes.
 func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHeader }
 
-// awaitTopics waits until every partition answers and the client knows all
-// leaders: a cluster creates topics step by step.
+// awaitTopics waits until every partition answers and the client knows all leaders:
+// a cluster acknowledges new topics before it can serve them.
 func (k *Kafka) awaitTopics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -41,12 +41,12 @@ const (
 type State struct {
 	Err        error    // not nil if the part fails; shown to operators, not to clients
 	Message    string   // shown to clients: what fails, or what needs attention if Err is nil
-	LagRecords *int64   // of the projections: records of the log that are not applied
-	LagSeconds *float64 // of the projections: age of the oldest such record, 0 if there is none, nil if unknown
+	LagRecords *int64   // projections only: records of the log that are not applied yet
+	LagSeconds *float64 // projections only: age of the oldest of them, 0 if there is none, nil if unknown
 }
 
-// Failed returns the state of a part that fails with err. Clients are told only
-// that it does not answer.
+// Failed returns the state of a part that fails with err. Clients see only that it
+// does not answer.
 func Failed(err error) State { return State{Err: err} }
 
 // Check is a part that a process needs, and how to probe it.

@@ -13,8 +13,8 @@ import (
 	"netsim/infra/health"
 )
 
-// TestReport: what fails decides whether the process is degraded or
-// unavailable.
+// A failed required check makes the process unavailable. Any other failure or
+// warning makes it degraded.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	well, warns, fails := health.State{}, health.State{Message: "behind"}, health.Failed(errors.New("refused by 10.0.0.7"))
@@ -22,11 +22,11 @@ func TestReport(t *testing.T) {
 		required, other health.State
 		want            health.Overall
 	}{
-		"all well":                   {well, well, health.Ready},
+		"both pass":                  {well, well, health.Ready},
 		"a required part warns":      {warns, well, health.Degraded},
 		"a required part fails":      {fails, well, health.Unavailable},
-		"a part that helps warns":    {well, warns, health.Degraded},
-		"a part that helps fails":    {well, fails, health.Degraded},
+		"an optional part warns":     {well, warns, health.Degraded},
+		"an optional part fails":     {well, fails, health.Degraded},
 		"one warns, the other fails": {warns, fails, health.Degraded},
 		"both fail":                  {fails, fails, health.Unavailable},
 	} {
@@ -43,15 +43,15 @@ func TestReport(t *testing.T) {
 			}
 			for _, r := range report.Results {
 				if r.Status == health.Fail && r.Message != "it does not answer" {
-					t.Errorf("clients are shown %q", r.Message)
+					t.Errorf("message for clients = %q, want no detail of the error", r.Message)
 				}
 			}
 		})
 	}
 }
 
-// TestProbesThatHang: a report ends in time, names what does not answer, and
-// does not start another probe beside one that hangs.
+// When a probe hangs, a report still ends in time and reports the check as failed.
+// Later reports do not start a second probe beside it.
 func TestProbesThatHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,22 +59,22 @@ func TestProbesThatHang(t *testing.T) {
 		answer := make(chan struct{})
 		var checks health.Checks
 		checks.Add(
-			health.Check{Name: "deaf", Required: true, Probe: func(context.Context) health.State {
+			health.Check{Name: "hanging", Required: true, Probe: func(context.Context) health.State {
 				started.Add(1)
-				<-answer // as a library that ignores the context
+				<-answer // like a library that ignores the context
 				return health.State{}
 			}},
 			health.Check{Name: "slow", Probe: func(ctx context.Context) health.State {
 				<-ctx.Done()
 				return health.Failed(ctx.Err())
 			}},
-			health.Check{Name: "well", Probe: func(context.Context) health.State { return health.State{} }},
+			health.Check{Name: "passing", Probe: func(context.Context) health.State { return health.State{} }},
 		)
 		for range 5 {
 			began := time.Now()
 			report := checks.Report(t.Context())
 			if took := time.Since(began); took > health.Timeout {
-				t.Errorf("a report took %v", took)
+				t.Errorf("a report took %v, want at most %v", took, health.Timeout)
 			}
 			var got []health.Status
 			for _, r := range report.Results {
@@ -90,14 +90,14 @@ func TestProbesThatHang(t *testing.T) {
 		close(answer)
 		synctest.Wait()
 		if r := checks.Report(t.Context()).Results[0]; r.Status != health.Pass || started.Load() != 2 {
-			t.Errorf("after it answered: %s, %d probes", r.Status, started.Load())
+			t.Errorf("after the probe returned: %s, %d probes started; want pass and 2", r.Status, started.Load())
 		}
 	})
 }
 
-// TestAskersShareAProbe: a crowd costs one probe, and an asker that leaves does
-// not end it for the others.
-func TestAskersShareAProbe(t *testing.T) {
+// Concurrent reports share one probe, which continues when the caller that started
+// it cancels.
+func TestConcurrentReportsShareAProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var started atomic.Int32
@@ -111,7 +111,7 @@ func TestAskersShareAProbe(t *testing.T) {
 				return health.Failed(ctx.Err())
 			}
 		}})
-		first, leave := context.WithCancel(t.Context())
+		first, cancel := context.WithCancel(t.Context())
 		go checks.Report(first)
 		synctest.Wait()
 		reports := make(chan health.Report, 100)
@@ -119,10 +119,10 @@ func TestAskersShareAProbe(t *testing.T) {
 			go func() { reports <- checks.Report(t.Context()) }()
 		}
 		synctest.Wait()
-		leave()
+		cancel()
 		for range cap(reports) {
 			if r := <-reports; r.Status != health.Ready {
-				t.Fatalf("%+v", r)
+				t.Fatalf("report = %+v, want ready", r)
 			}
 		}
 		if n := started.Load(); n != 1 {

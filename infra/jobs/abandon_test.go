@@ -9,8 +9,7 @@ import (
 	"netsim/infra/teststack"
 )
 
-// TestARunIsAbandoned: a run whose attempts all end with an error is abandoned
-// at the 50th, and not before.
+// A run whose attempts all fail is abandoned after the 50th, not before.
 func TestARunIsAbandoned(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -29,17 +28,17 @@ func TestARunIsAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	deadline := time.After(time.Minute)
-	wait := func() {
+	awaitAttempt := func() {
 		t.Helper()
 		select {
 		case <-ran:
 		case <-deadline:
-			t.Fatal("after a minute the run is not tried again")
+			t.Fatal("the run was not tried again within a minute")
 		}
 	}
 	conn := connect(t, url)
-	// after has the next attempt follow so many others, at once.
-	after := func(attempts int) {
+	// setAttempts sets the number of past attempts and makes the run available.
+	setAttempts := func(attempts int) {
 		t.Helper()
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
@@ -55,24 +54,24 @@ func TestARunIsAbandoned(t *testing.T) {
 			select {
 			case <-tick.C:
 			case <-deadline:
-				t.Fatal("after a minute the attempt has not ended")
+				t.Fatal("the attempt did not end within a minute")
 			}
 		}
 	}
-	wait()
-	after(48)
-	wait()
-	after(49)
+	awaitAttempt()
+	setAttempts(48)
+	awaitAttempt()
+	setAttempts(49)
 	if len(abandoned) != 0 {
-		t.Error("it was abandoned after 49 attempts")
+		t.Error("the run was abandoned after 49 attempts, want 50")
 	}
-	wait()
+	awaitAttempt()
 	select {
 	case id := <-abandoned:
 		if id != "sim_a" {
-			t.Errorf("%s was abandoned", id)
+			t.Errorf("%s was abandoned, want sim_a", id)
 		}
 	case <-deadline:
-		t.Error("after a minute it is not abandoned")
+		t.Error("the run was not abandoned within a minute")
 	}
 }

@@ -17,7 +17,7 @@ type Count struct {
 	Oldest time.Time // when the oldest of them was enqueued
 }
 
-// Counts returns the jobs of all processes that are not done, by kind and state.
+// Counts returns the numbers of jobs that have not ended, by kind and state.
 func (j *Jobs) Counts(ctx context.Context) ([]Count, error) {
 	rows, err := j.pool.Query(ctx, `
 		SELECT kind, state::text, count(*), min(created_at) FROM jobs.river_job

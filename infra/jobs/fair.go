@@ -14,35 +14,35 @@ import (
 //go:embed fair.sql
 var sharesSchema string
 
-// Fairness. Jobs of fair kinds, which are called runs here, are taken fairly by
+// Fairness. Jobs of fair kinds, called runs in this file, are taken fairly by
 // account: start-time fair queuing, with a run's estimated cost as its length.
-// Each account has a virtual time up to which it was served. A run that starts
-// advances it by the run's cost, from at least the virtual time at which the last
-// run of any account started. The next run is the oldest of the account that was
-// served least.
+// Each account has a virtual time up to which it was served. When a run starts, it
+// advances this time by the run's cost, from at least the virtual time at which the
+// last run of any account started. The next run is the oldest of the account that
+// was served least.
 //
 // River takes available jobs by priority. So the next runs are available, with
-// their turn as the priority, and all others are pending. Turns are decided again
-// whenever a run is enqueued, starts or ends, in one statement over all that wait;
-// a lock makes processes decide one after the other. A run that started before,
-// and was interrupted or continues elsewhere, waits for no turn.
+// their turn as the priority, and all others are pending. Turns are assigned again
+// whenever a run is enqueued, starts or ends, in one statement over all waiting
+// runs; a lock makes processes assign them one after the other. A run that has
+// started before, and was interrupted or continues in another process, needs no turn.
 
-// share is the account of a run, and what the run is estimated to cost beside
-// others. It is the metadata of the run's job.
+// share is the metadata of a run's job: the run's account and its estimated cost
+// relative to other runs.
 type share struct {
 	Account string `json:"account"`
 	Cost    int64  `json:"cost"`
 }
 
-// turns is how many runs are available at once: river has four priorities. As many
-// workers that are free at the same moment need no other decision.
+// turns is how many runs are available at once, one for each of river's four
+// priorities. Four workers that become free at the same time can each take one.
 const turns = 4
 
 // shareOf returns the metadata of a new job of a fair kind.
 func shareOf(ctx context.Context, k kind, args Args) ([]byte, error) {
 	account, cost, err := k.share(ctx, args)
 	if err != nil {
-		return nil, fmt.Errorf("estimate what %s costs: %w", args.Kind(), err)
+		return nil, fmt.Errorf("estimate the cost of %s: %w", args.Kind(), err)
 	}
 	return json.Marshal(share{Account: account, Cost: cost})
 }
@@ -57,35 +57,35 @@ func (j *Jobs) fairKinds() (names []string) {
 	return names
 }
 
-// waits is the SQL condition of runs that have not started.
-const waits = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
+// notStarted is the SQL condition of runs that have not started.
+const notStarted = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
 
-// takeTurns decides which runs are next. Its parameters are the fair kinds, some
-// accounts, how many runs each of these may have in progress, and turns. Other
-// accounts may have any number in progress.
-const takeTurns = `
+// assignTurns is the SQL that chooses the next runs. Its parameters are the fair
+// kinds, the accounts that have a limit, how many runs each of these may have in
+// progress, and turns.
+const assignTurns = `
 WITH runs AS (
 	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account,
 	       greatest(coalesce((metadata->>'cost')::bigint, 1), 1) AS cost
 	FROM jobs.river_job
 	WHERE kind = ANY($1) AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
 ), waiting AS (
-	SELECT * FROM runs WHERE ` + waits + `
+	SELECT * FROM runs WHERE ` + notStarted + `
 ), busy AS (
-	SELECT account, count(*) AS runs FROM runs WHERE NOT (` + waits + `) GROUP BY account
+	SELECT account, count(*) AS runs FROM runs WHERE NOT (` + notStarted + `) GROUP BY account
 ), latest AS (
 	SELECT queue, max(began) AS began FROM jobs.run_shares GROUP BY queue
 ), served AS (
 	SELECT w.id, w.queue, w.account,
 	       greatest(coalesce(s.ended, 0), coalesce(l.began, 0))
 	         + sum(w.cost) OVER (PARTITION BY w.queue, w.account ORDER BY w.id) - w.cost AS begins,
-	       row_number() OVER (PARTITION BY w.account ORDER BY w.id) AS place
+	       row_number() OVER (PARTITION BY w.account ORDER BY w.id) AS number
 	FROM waiting w LEFT JOIN jobs.run_shares s USING (queue, account) LEFT JOIN latest l USING (queue)
 ), next AS (
 	SELECT s.id, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
 	FROM served s LEFT JOIN busy b USING (account)
 	LEFT JOIN unnest($2::text[], $3::bigint[]) AS bound (account, most) USING (account)
-	WHERE bound.most IS NULL OR s.place + coalesce(b.runs, 0) <= bound.most
+	WHERE bound.most IS NULL OR s.number + coalesce(b.runs, 0) <= bound.most
 ), changed AS (
 	UPDATE jobs.river_job j
 	SET state = CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $4)
@@ -97,9 +97,9 @@ WITH runs AS (
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
 FROM changed WHERE state = 'available' GROUP BY queue`
 
-// shareOut decides which runs are next. It first calls first, unless that is nil,
+// chooseNext chooses the next runs. Unless first is nil, it calls first before that,
 // in the same transaction.
-func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
+func (j *Jobs) chooseNext(ctx context.Context, first func(pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs'))`); err != nil {
 			return err
@@ -109,26 +109,26 @@ func (j *Jobs) shareOut(ctx context.Context, first func(pgx.Tx) error) error {
 				return err
 			}
 		}
-		accounts, most, err := j.bounds(ctx, tx)
+		accounts, limits, err := j.runLimits(ctx, tx)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, takeTurns, j.fairKinds(), accounts, most, turns)
+		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, turns)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("decide which runs are next: %w", err)
+		return fmt.Errorf("choose the next runs: %w", err)
 	}
 	return nil
 }
 
-// bounds returns how many runs each account with a waiting run may have in
+// runLimits returns how many runs each account with a waiting run may have in
 // progress.
-func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most []int64, err error) {
+func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, limits []int64, err error) {
 	if j.config.MaxRunning == nil {
 		return nil, nil, nil
 	}
-	rows, err := tx.Query(ctx, `SELECT DISTINCT coalesce(metadata->>'account', '') FROM jobs.river_job WHERE kind = ANY($1) AND `+waits, j.fairKinds())
+	rows, err := tx.Query(ctx, `SELECT DISTINCT coalesce(metadata->>'account', '') FROM jobs.river_job WHERE kind = ANY($1) AND `+notStarted, j.fairKinds())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,17 +138,17 @@ func (j *Jobs) bounds(ctx context.Context, tx pgx.Tx) (accounts []string, most [
 	for _, account := range accounts {
 		n, err := j.config.MaxRunning(ctx, account)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read how many runs %s may have: %w", account, err)
+			return nil, nil, fmt.Errorf("read how many runs %s may have in progress: %w", account, err)
 		}
-		most = append(most, n)
+		limits = append(limits, n)
 	}
-	return accounts, most, nil
+	return accounts, limits, nil
 }
 
-// starts adds the cost of a run that starts for the first time to its account's
-// virtual time. When that fails, it is logged and the run starts all the same.
-func (j *Jobs) starts(ctx context.Context, job *rivertype.JobRow) {
-	err := j.shareOut(ctx, func(tx pgx.Tx) error {
+// recordStart adds the cost of a run that starts for the first time to its account's
+// virtual time. A failure is only logged, and the run starts anyway.
+func (j *Jobs) recordStart(ctx context.Context, job *rivertype.JobRow) {
+	err := j.chooseNext(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
 			INSERT INTO jobs.run_shares (queue, account, began, ended)
 			SELECT j.queue, account, at, at + greatest(coalesce((j.metadata->>'cost')::bigint, 1), 1)
@@ -164,7 +164,7 @@ func (j *Jobs) starts(ctx context.Context, job *rivertype.JobRow) {
 	}
 }
 
-// ends returns the events after which an account may start another run.
-func (j *Jobs) ends() (events <-chan *river.Event, stop func()) {
+// subscribeToEnds returns the events after which an account may start another run.
+func (j *Jobs) subscribeToEnds() (events <-chan *river.Event, stop func()) {
 	return j.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobCancelled, river.EventKindJobFailed)
 }

@@ -14,16 +14,17 @@ import (
 	"netsim/internal/testwait"
 )
 
-// weighed reads account and cost from a simulation's name, as in sim_a_8_1.
-func weighed(_ context.Context, simulation string) (string, int64, error) {
+// shareFromName reads the account and the cost from a simulation's name, such as
+// sim_a_8_1.
+func shareFromName(_ context.Context, simulation string) (string, int64, error) {
 	parts := strings.Split(simulation, "_")
 	cost, err := strconv.ParseInt(parts[2], 10, 64)
 	return parts[1], cost, err
 }
 
-// order has so many runs started one after the other, by processes of one worker
-// each, and returns their names.
-func order(t *testing.T, n int, all ...*workers) (names []string) {
+// startOrder finishes each run as soon as it has started, until n runs have started,
+// and returns their names in order. Each of the processes has one worker.
+func startOrder(t *testing.T, n int, all ...*workers) (names []string) {
 	t.Helper()
 	started := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -38,7 +39,7 @@ func order(t *testing.T, n int, all ...*workers) (names []string) {
 					case <-ctx.Done():
 						return
 					}
-					w.letGo <- struct{}{}
+					w.finish <- struct{}{}
 					testwait.Receive(t, w.ended, "the run to end")
 				case <-ctx.Done():
 					return
@@ -52,7 +53,7 @@ func order(t *testing.T, n int, all ...*workers) (names []string) {
 		case name := <-started:
 			names = append(names, name)
 		case <-deadline:
-			t.Fatalf("after a minute %v have started of %d", names, n)
+			t.Fatalf("after a minute %v have started, want %d runs", names, n)
 		}
 	}
 	return names
@@ -67,83 +68,81 @@ func enqueue(t *testing.T, w *workers, names ...string) {
 	}
 }
 
-// TestRunsAreTakenFairly: which run is next is decided when a worker is free: by
-// what the accounts were given before, weighted by cost, and the oldest first of
-// one account.
+// A free worker takes the oldest run of the account that was served least, weighted
+// by cost.
 func TestRunsAreTakenFairly(t *testing.T) {
 	t.Parallel()
-	one := func(c *work) { c.Queues["runs"], c.Weigh = 1, weighed }
-	w := start(t, teststack.Postgres(t), one)
+	oneWorker := func(c *work) { c.Queues["runs"], c.Share = 1, shareFromName }
+	w := start(t, teststack.Postgres(t), oneWorker)
 	var want []string
 	add := func(names ...string) { want = append(want, names...) }
 	for i := range 33 {
 		enqueue(t, w, fmt.Sprintf("sim_a_64_%d", i))
 	}
-	add("sim_a_64_0") // it was alone
+	add("sim_a_64_0") // no other account has a run yet
 	if got := testwait.Receive(t, w.started, "a run to start"); got != want[0] {
-		t.Fatalf("%s started first", got)
+		t.Fatalf("%s started first, want %s", got, want[0])
 	}
-	// While it runs others come: one run of another account, four small ones of a
-	// third, each a quarter of the first account's.
+	// While it runs, other accounts enqueue runs: b one of cost 8, c eight that each
+	// cost a quarter of a's.
 	enqueue(t, w, "sim_b_8_0")
 	for i := range 8 {
 		enqueue(t, w, fmt.Sprintf("sim_c_16_%d", i))
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
-	// The first account has been served up to 64. So b is served from 0 to 8, and
-	// c up to 64 before its turn comes again; at the same time the older is first.
+	// Account a has been served up to 64. So b is served from 0 to 8, and c up to 64,
+	// before a is next. At equal virtual times the older run is first.
 	add("sim_b_8_0", "sim_c_16_0", "sim_c_16_1", "sim_c_16_2", "sim_c_16_3", "sim_a_64_1",
 		"sim_c_16_4", "sim_c_16_5", "sim_c_16_6", "sim_c_16_7", "sim_a_64_2", "sim_a_64_3")
-	got := append(want[:1:1], order(t, len(want)-1, w)...)
+	got := append(want[:1:1], startOrder(t, len(want)-1, w)...)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("started (-want +got):\n%s", diff)
 	}
 }
 
-// TestRunsAreTakenFairlyByProcesses: an account with 33 runs does not keep
-// another's from starting, whichever processes take them, and every run starts
-// once.
+// The 33 waiting runs of one account do not delay the run of another account, on two
+// processes. Every run starts once.
 func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 	t.Parallel()
-	one := func(c *work) { c.Queues["runs"], c.Weigh = 1, weighed }
+	oneWorker := func(c *work) { c.Queues["runs"], c.Share = 1, shareFromName }
 	url := teststack.Postgres(t)
-	a, b := start(t, url, one), start(t, url, one)
+	a, b := start(t, url, oneWorker), start(t, url, oneWorker)
 	for i := range 33 {
 		enqueue(t, a, fmt.Sprintf("sim_a_64_%d", i))
 	}
-	first := []string{testwait.Receive(t, a.started, "a run of a to start"), testwait.Receive(t, b.started, "a run of b to start")} // both are at work
+	first := []string{testwait.Receive(t, a.started, "a run of process a to start"), testwait.Receive(t, b.started, "a run of process b to start")}
 	enqueue(t, b, "sim_b_8_0")
-	a.letGo <- struct{}{}
-	testwait.Receive(t, a.ended, "the run of a to end")
+	a.finish <- struct{}{}
+	testwait.Receive(t, a.ended, "the run of process a to end")
 	var next string
 	select {
 	case next = <-a.started:
 	case <-time.After(time.Minute):
-		t.Fatal("after a minute no other run has started")
+		t.Fatal("no other run started within a minute")
 	}
 	if next != "sim_b_8_0" {
-		t.Errorf("after %v %s has started before the other account's", first, next)
+		t.Errorf("after %v, %s started, want the other account's sim_b_8_0", first, next)
 	}
-	a.letGo <- struct{}{}
-	testwait.Receive(t, a.ended, "the run of a to end")
-	b.letGo <- struct{}{}
-	testwait.Receive(t, b.ended, "the run of b to end")
+	a.finish <- struct{}{}
+	testwait.Receive(t, a.ended, "the run of process a to end")
+	b.finish <- struct{}{}
+	testwait.Receive(t, b.ended, "the run of process b to end")
 	seen := map[string]bool{first[0]: true, first[1]: true, next: true}
-	for _, name := range order(t, 31, a, b) {
+	for _, name := range startOrder(t, 31, a, b) {
 		if seen[name] {
-			t.Errorf("%s has started twice", name)
+			t.Errorf("%s started twice, want once", name)
 		}
 		seen[name] = true
 	}
 }
 
-// TestRunsInProgressAreBounded: an account that may have one run in progress
-// waits with free workers, until its run has ended, and keeps nobody waiting.
+// An account that may have one run in progress starts no second run, although
+// workers are free, until its run has ended. Other accounts' runs do not wait.
 func TestRunsInProgressAreBounded(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) {
-		c.Queues["runs"], c.Weigh = 3, weighed
+		c.Queues["runs"], c.Share = 3, shareFromName
 		c.Reconcile = time.Hour // the end of a run is the signal
 		c.MaxRunning = func(_ context.Context, account string) (int64, error) {
 			return map[string]int64{"a": 1, "b": 5}[account], nil
@@ -152,22 +151,22 @@ func TestRunsInProgressAreBounded(t *testing.T) {
 	enqueue(t, w, "sim_a_8_0", "sim_a_8_1", "sim_a_8_2", "sim_b_8_0")
 	got := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if !got["sim_a_8_0"] || !got["sim_b_8_0"] || len(w.started) != 0 {
-		t.Fatalf("%v have started, and %d more", got, len(w.started))
+		t.Fatalf("%v and %d more have started, want sim_a_8_0 and sim_b_8_0", got, len(w.started))
 	}
 	for _, want := range []string{"sim_a_8_1", "sim_a_8_2"} {
-		w.letGo <- struct{}{} // one of those that run, whichever
+		w.finish <- struct{}{} // ends one of the two runs in progress
 		testwait.Receive(t, w.ended, "the run to end")
 		if len(got) == 2 && want == "sim_a_8_1" {
-			w.letGo <- struct{}{} // and the other
+			w.finish <- struct{}{} // ends the other
 			testwait.Receive(t, w.ended, "the run to end")
 		}
 		select {
 		case name := <-w.started:
 			if name != want {
-				t.Errorf("%s has started, not %s", name, want)
+				t.Errorf("%s started, want %s", name, want)
 			}
 		case <-time.After(time.Minute):
-			t.Fatalf("after a minute %s has not started", want)
+			t.Fatalf("%s did not start within a minute", want)
 		}
 	}
 }

@@ -22,11 +22,11 @@ import (
 // Schema is the schema of the queue's tables.
 const Schema = "jobs"
 
-// Config says where the queue is, and what this process works on.
+// Config says where the queue is, and which jobs this process works on.
 type Config struct {
 	URL string // of PostgreSQL
-	// Queues is how many jobs of each queue this process works on at a time, by
-	// the queue's name; a process without queues only enqueues.
+	// Queues has the number of workers of this process for each queue, by the
+	// queue's name. A process without queues only enqueues.
 	Queues map[string]int
 	Pool   func(*pgxpool.Config) // changes the settings of the queue's connections; nil changes none
 	Log    *slog.Logger
@@ -34,7 +34,7 @@ type Config struct {
 	Tracer trace.Tracer // nil traces nothing
 
 	// MaxRunning returns how many jobs of fair kinds an account may have in
-	// progress; nil sets no bound. It is called at each decision which are next.
+	// progress; nil sets no limit. It is called whenever the next runs are chosen.
 	MaxRunning func(ctx context.Context, account string) (int64, error)
 
 	// Reconcile is the time between two reconciliations.
@@ -53,8 +53,8 @@ type Jobs struct {
 	needs   []Need
 }
 
-// Open connects to the queue and brings its tables up to date. Processes that
-// start together wait for each other.
+// Open connects to the queue and migrates its tables. Processes that start at the
+// same time migrate one after the other.
 func Open(ctx context.Context, c Config) (*Jobs, error) {
 	workers := 0
 	for _, n := range c.Queues {
@@ -85,9 +85,9 @@ func (j *Jobs) open(ctx context.Context) error {
 	return nil
 }
 
-// openPool opens a pool with a session for the lock of each worker beside those that
-// river needs. Unlike read models, not all jobs can be derived again, so a commit
-// waits for the disk.
+// openPool opens a pool with the connections that river needs and one for the lock
+// of each worker. Unlike read models, not all jobs can be rebuilt, so a commit waits
+// for the disk.
 func openPool(ctx context.Context, url string, workers int, option func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -125,7 +125,7 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock("+lock+")"); err != nil {
 		return fmt.Errorf("lock the job queue's migrations: %w", err)
 	}
-	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+lock+")") //nolint:errcheck // the session's end releases it too
+	defer conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+lock+")") //nolint:errcheck // the end of the session also releases the lock
 	if _, err := conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+Schema); err != nil {
 		return fmt.Errorf("create the job queue's schema: %w", err)
 	}
@@ -138,8 +138,8 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 	return nil
 }
 
-// settings returns river's. The locks decide what river would decide by time (see
-// the package's documentation).
+// settings returns river's configuration. It has no job timeout: the locks decide
+// whether a worker is alive (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
 	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
 	if j.config.Tracer != nil {
@@ -155,8 +155,8 @@ func (j *Jobs) settings() *river.Config {
 	return c
 }
 
-// Enqueue adds a job, unless an equal one is still to be done. A job of a fair
-// kind starts when it is its account's turn (fair.go).
+// Enqueue adds a job, unless an equal one has not ended yet. A job of a fair kind
+// starts when it is its account's turn (fair.go).
 func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	options, err := j.options(ctx, args)
 	if err != nil {
@@ -168,11 +168,11 @@ func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	if !options.Pending {
 		return nil
 	}
-	return j.shareOut(ctx, nil)
+	return j.chooseNext(ctx, nil)
 }
 
-// Cancel cancels the jobs with these arguments that wait for a worker, but none in
-// progress.
+// Cancel cancels the jobs with these arguments that wait for a worker. Jobs in
+// progress continue.
 func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 	for _, args := range all {
 		text, err := json.Marshal(args)
@@ -185,12 +185,12 @@ func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 			return fmt.Errorf("cancel %s: %w", args.Kind(), err)
 		}
 	}
-	return j.shareOut(ctx, nil)
+	return j.chooseNext(ctx, nil)
 }
 
-// Work works on jobs until ctx ends, and returns when those in progress have
-// stopped. If the workers cannot start because the database does not answer, they
-// are started again. Without queues it only waits for ctx.
+// Work works on jobs until ctx ends, and returns when the jobs in progress have
+// stopped. If the workers cannot start because the database does not answer, Work
+// starts them again. Without queues it only waits for ctx.
 func (j *Jobs) Work(ctx context.Context) error {
 	if len(j.config.Queues) == 0 {
 		<-ctx.Done()
@@ -211,8 +211,8 @@ func (j *Jobs) Work(ctx context.Context) error {
 // longestPause bounds the pause before the workers are started again.
 const longestPause = 5 * time.Second
 
-// start starts the workers. It returns false if ctx ends before they have started,
-// also during a start that hangs.
+// start starts the workers, and retries until it succeeds. It returns false if ctx
+// ends first.
 func (j *Jobs) start(ctx context.Context) bool {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longestPause) {
 		err := j.client.Start(ctx)
@@ -222,7 +222,7 @@ func (j *Jobs) start(ctx context.Context) bool {
 		if err == nil {
 			return true
 		}
-		j.config.Log.WarnContext(ctx, "the workers could not start and are started again", "error", err, "after", pause)
+		j.config.Log.WarnContext(ctx, "the workers could not be started; trying again", "error", err, "after", pause)
 		if wait.For(ctx, pause) != nil {
 			return false
 		}
@@ -236,18 +236,18 @@ const stopTimeout = 8 * time.Second
 // Close disconnects. Work must have returned.
 func (j *Jobs) Close() { j.pool.Close() }
 
-// Attended reports whether any process works on the queue. It is true until 15
-// seconds after the last of them was killed, when river's leadership ends.
+// Attended reports whether any process works on the queue. It stays true for up to
+// 15 seconds after the last such process was killed, until river's leadership ends.
 func (j *Jobs) Attended(ctx context.Context) (bool, error) {
 	var attended bool
 	err := j.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM jobs.river_leader WHERE expires_at > now())`).Scan(&attended)
 	if err != nil {
-		return false, fmt.Errorf("look for workers: %w", err)
+		return false, fmt.Errorf("check for workers: %w", err)
 	}
 	return attended, nil
 }
 
-// openStates are the states of a job that is still to be done.
+// openStates returns the states of a job that has not ended.
 func openStates() []rivertype.JobState {
 	return []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,

@@ -13,11 +13,11 @@ import (
 	"netsim/internal/testworld"
 )
 
-// workers is a process with workers, whose runs the test holds in its hand.
+// workers is a process with workers. Its runs do nothing until the test ends them.
 type workers struct {
-	started chan string        // a run has begun
-	ended   chan error         // why a run's context ended, or nil when it was let go
-	letGo   chan struct{}      // each lets one run come to its end
+	started chan string        // receives a run's simulation when the run starts
+	ended   chan error         // receives nil after finish, or why the run's context ended
+	finish  chan struct{}      // each value ends one run
 	stop    context.CancelFunc // ends the process in order
 	jobs    *jobs.Jobs
 	run     func(ctx context.Context, simulation string) error // enqueues a run
@@ -25,12 +25,12 @@ type workers struct {
 
 func start(t *testing.T, url string, change func(*work)) *workers {
 	t.Helper()
-	w := &workers{started: make(chan string, 8), ended: make(chan error, 8), letGo: make(chan struct{})}
+	w := &workers{started: make(chan string, 8), ended: make(chan error, 8), finish: make(chan struct{})}
 	c := config(url)
 	c.Run = func(ctx context.Context, simulation string) error {
 		w.started <- simulation
 		select {
-		case <-w.letGo:
+		case <-w.finish:
 			w.ended <- nil
 			return nil
 		case <-ctx.Done():
@@ -56,7 +56,7 @@ func start(t *testing.T, url string, change func(*work)) *workers {
 		cancel()
 		cancel = nil
 		if err := testwait.Receive(t, done, "the workers to stop"); err != nil {
-			t.Errorf("work ended with %v", err)
+			t.Errorf("Work: %v, want no error", err)
 		}
 		w.jobs.Close()
 	}
@@ -74,6 +74,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
+// A job that is enqueued three times runs once.
 func TestRunsOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), nil)
@@ -83,16 +84,16 @@ func TestRunsOnce(t *testing.T) {
 		}
 	}
 	if got := testwait.Receive(t, w.started, "a run to start"); got != "sim_a" {
-		t.Errorf("ran %s", got)
+		t.Errorf("ran %s, want sim_a", got)
 	}
 	if counts := openRuns(t, w); len(counts) != 1 || counts["running"] != 1 {
-		t.Errorf("runs: %v", counts)
+		t.Errorf("runs by state = %v, want 1 running", counts)
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
 }
 
-// openRuns counts the runs that are still to be done, by state.
+// openRuns counts the runs that have not ended, by state.
 func openRuns(t *testing.T, w *workers) map[string]int64 {
 	t.Helper()
 	counts, err := w.jobs.Counts(t.Context())
@@ -100,7 +101,7 @@ func openRuns(t *testing.T, w *workers) map[string]int64 {
 		t.Fatal(err)
 	}
 	runs := map[string]int64{}
-	for _, c := range counts { // beside the housekeeping that every start begins with
+	for _, c := range counts { // includes the housekeeping jobs of the start
 		if c.Oldest.IsZero() {
 			t.Errorf("%s/%s: the oldest of %d jobs has no time", c.Kind, c.State, c.Jobs)
 		}
@@ -111,8 +112,8 @@ func openRuns(t *testing.T, w *workers) map[string]int64 {
 	return runs
 }
 
-// TestElsewhere: a run at a remote engine takes no worker from those that run
-// here, whoever enqueues it.
+// A run at a remote engine takes no worker of the queue of local runs, whether it
+// was enqueued by a caller or by a reconciliation.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) {
@@ -127,16 +128,16 @@ func TestElsewhere(t *testing.T) {
 	}
 	running := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if len(running) != 3 {
-		t.Errorf("they run: %v", running)
+		t.Errorf("running = %v, want all three", running)
 	}
 }
 
-// TestAttended: a queue is attended while a process with workers lives.
+// A queue is attended while a process with workers runs.
 func TestAttended(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	queue := enqueuing(t, url)
-	becomes := func(want bool) {
+	awaitAttended := func(want bool) {
 		t.Helper()
 		testworld.Await(t, func() bool {
 			got, err := queue.Attended(t.Context())
@@ -146,15 +147,14 @@ func TestAttended(t *testing.T) {
 			return got == want
 		})
 	}
-	becomes(false)
+	awaitAttended(false)
 	w := start(t, url, nil)
-	becomes(true)
+	awaitAttended(true)
 	w.stop()
-	becomes(false)
+	awaitAttended(false)
 }
 
-// TestDeadWorker: a job that is called running while nobody holds its lock is
-// run by another worker.
+// A running job whose lock no worker holds is run by another worker.
 func TestDeadWorker(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -164,19 +164,19 @@ func TestDeadWorker(t *testing.T) {
 	}
 	if _, err := connect(t, url).Exec(t.Context(), `
 		UPDATE jobs.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '6 seconds',
-			attempted_by = '{a worker that is gone}'`); err != nil {
+			attempted_by = '{a dead worker}'`); err != nil {
 		t.Fatal(err)
 	}
 	w := start(t, url, nil)
 	if got := testwait.Receive(t, w.started, "a run to start"); got != "sim_a" {
-		t.Errorf("ran %s", got)
+		t.Errorf("ran %s, want sim_a", got)
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
 }
 
-// TestLivingWorker: however long a job has been running, nobody takes it while
-// its lock is held.
+// A job whose lock is held is not taken by another worker, however long it has been
+// running.
 func TestLivingWorker(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -190,32 +190,31 @@ func TestLivingWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	looked := make(chan struct{}, 64)
+	reconciled := make(chan struct{}, 64)
 	second := start(t, url, func(c *work) {
-		c.Unfinished = func(context.Context) ([]string, error) { // comes after each look for orphans
-			looked <- struct{}{}
+		c.Unfinished = func(context.Context) ([]string, error) { // called after freeOrphans
+			reconciled <- struct{}{}
 			return []string{"sim_a"}, nil
 		}
 	})
 	for range 3 {
-		testwait.Receive(t, looked, "a reconciliation")
+		testwait.Receive(t, reconciled, "a reconciliation")
 	}
-	first.letGo <- struct{}{}
+	first.finish <- struct{}{}
 	if err := testwait.Receive(t, first.ended, "the first run to end"); err != nil {
-		t.Errorf("the first run was ended: %v", err)
+		t.Errorf("the first run was interrupted: %v", err)
 	}
 	select {
 	case <-second.started:
-		// The simulation still counts as unfinished here, so it may run again,
-		// but only now.
-		second.letGo <- struct{}{}
+		// Unfinished still lists the simulation, so it may run again after the
+		// first run has ended.
+		second.finish <- struct{}{}
 		testwait.Receive(t, second.ended, "the second run to end")
 	default:
 	}
 }
 
-// TestBrokenSession: work ends when the session of its lock does, and is done
-// again.
+// When the session of its lock ends, a run is interrupted and runs again.
 func TestBrokenSession(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -231,15 +230,15 @@ func TestBrokenSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := testwait.Receive(t, w.ended, "the run to end"); err == nil {
-		t.Error("the run was not told that its lock is gone")
+		t.Error("the run ended without an error, want that its lock is lost")
 	}
 	testwait.Receive(t, w.started, "a run to start")
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
 }
 
-// TestStopAndGoOn: a process that stops hands its work to the next one.
-func TestStopAndGoOn(t *testing.T) {
+// A run that is interrupted because its process stops runs again on the next process.
+func TestStoppedRunContinuesElsewhere(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
 	first := start(t, url, nil)
@@ -249,15 +248,15 @@ func TestStopAndGoOn(t *testing.T) {
 	testwait.Receive(t, first.started, "the first run to start")
 	first.stop()
 	if err := testwait.Receive(t, first.ended, "the first run to end"); err == nil {
-		t.Error("the run was not interrupted")
+		t.Error("the run ended without an error, want it interrupted")
 	}
 	second := start(t, url, nil)
 	testwait.Receive(t, second.started, "the second run to start")
-	second.letGo <- struct{}{}
+	second.finish <- struct{}{}
 	testwait.Receive(t, second.ended, "the second run to end")
 }
 
-// TestMissingJobs: a simulation that is to run and has no job gets one.
+// A reconciliation enqueues a job for an unfinished simulation that has none.
 func TestMissingJobs(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) {
@@ -265,17 +264,18 @@ func TestMissingJobs(t *testing.T) {
 	})
 	seen := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}
 	if !seen["sim_a"] || !seen["sim_b"] {
-		t.Errorf("ran %v", seen)
+		t.Errorf("ran %v, want sim_a and sim_b", seen)
 	}
-	w.letGo <- struct{}{}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
+	w.finish <- struct{}{}
 }
 
+// Needs of several kinds are met: a reconciliation also enqueues missing extractions.
 func TestMissingExtractions(t *testing.T) {
 	t.Parallel()
 	read := make(chan string, 8)
 	w := start(t, teststack.Postgres(t), func(c *work) {
-		left := []string{"ts_a", "ts_b"} // until they are read
+		left := []string{"ts_a", "ts_b"} // listed once
 		c.Processing = func(context.Context) ([]string, error) {
 			defer func() { left = nil }()
 			return left, nil
@@ -286,13 +286,13 @@ func TestMissingExtractions(t *testing.T) {
 		}
 	})
 	if seen := map[string]bool{testwait.Receive(t, read, "an extraction"): true, testwait.Receive(t, read, "an extraction"): true}; !seen["ts_a"] || !seen["ts_b"] {
-		t.Errorf("read %v", seen)
+		t.Errorf("extracted %v, want ts_a and ts_b", seen)
 	}
 	if err := w.jobs.Enqueue(t.Context(), extract{TracesetID: "ts_c"}); err != nil {
 		t.Fatal(err)
 	}
 	if another := testwait.Receive(t, read, "an extraction"); another != "ts_c" {
-		t.Errorf("read %s", another)
+		t.Errorf("extracted %s, want ts_c", another)
 	}
 }
 
@@ -312,15 +312,14 @@ func TestHousekeeping(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := testwait.Receive(t, purged, "the purge"); got != "sim_a" {
-		t.Errorf("purged %s", got)
+		t.Errorf("purged %s, want sim_a", got)
 	}
 	if got := testwait.Receive(t, accrued, "the accrual"); got != "2026-02-28" {
-		t.Errorf("accrued %s, want the day before", got)
+		t.Errorf("accrued %s, want 2026-02-28", got)
 	}
 }
 
-// TestCancel: a job that waits is cancelled, whether its turn is near or not, and
-// one in progress goes on.
+// Cancel cancels waiting jobs, available or pending. A job in progress continues.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) { c.Queues["runs"] = 1 })
@@ -334,23 +333,23 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if counts := openRuns(t, w); len(counts) != 2 || counts["running"] != 1 || counts["available"] != 1 {
-		t.Errorf("runs: %v", counts)
+		t.Errorf("runs by state = %v, want 1 running and 1 available", counts)
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	if err := testwait.Receive(t, w.ended, "the first run to end"); err != nil {
-		t.Errorf("the run in progress ended with %v", err)
+		t.Errorf("the run in progress ended with %v, want no error", err)
 	}
 	if next := testwait.Receive(t, w.started, "another run to start"); next != "sim_g" {
-		t.Errorf("%s started after sim_a", next)
+		t.Errorf("%s started after sim_a, want sim_g", next)
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the other run to end")
 }
 
-// TestUnregistered: a kind that nobody registered is refused.
+// Enqueue refuses a job of an unregistered kind.
 func TestUnregistered(t *testing.T) {
 	t.Parallel()
 	if err := enqueuing(t, teststack.Postgres(t)).Enqueue(t.Context(), sweep{}); err == nil {
-		t.Error("a job without a registration was enqueued")
+		t.Error("Enqueue of an unregistered kind: no error")
 	}
 }

@@ -16,11 +16,12 @@ import (
 	"netsim/internal/testworld"
 )
 
-// childURL, when set, makes TestChild the worker that TestKilledWorker kills.
+// childURL is the environment variable that makes TestChild the worker that
+// TestKilledWorker kills.
 const childURL = "NETSIM_TEST_JOBS_URL"
 
-// TestChild is not a test: it is a worker in a process of its own, which says
-// what it runs and never comes to an end.
+// TestChild is not a test. It runs a worker in its own process, prints which run
+// starts, and never ends.
 func TestChild(t *testing.T) {
 	url := os.Getenv(childURL)
 	if url == "" {
@@ -41,17 +42,17 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestKilledWorker: what a worker was at when it was killed with -9 is taken
-// up by another, and not before.
+// Another worker takes the job of a worker that was killed with SIGKILL, but not
+// before the kill.
 func TestKilledWorker(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
-	looked := make(chan struct{}, 1024)
-	// The other worker is busy with what is never its own: it only reconciles.
+	reconciled := make(chan struct{}, 1024)
+	// The survivor's workers are busy with other runs, so the child takes sim_a.
 	survivor := start(t, url, func(c *work) {
 		c.Unfinished = func(context.Context) ([]string, error) {
 			select {
-			case looked <- struct{}{}:
+			case reconciled <- struct{}{}:
 			default:
 			}
 			return nil, nil
@@ -80,14 +81,14 @@ func TestKilledWorker(t *testing.T) {
 		for lines.Scan() && lines.Text() != "running sim_a" {
 		}
 		return lines.Text() == "running sim_a"
-	}, "the child to run it")
+	}, "the child to run sim_a")
 	if !running {
-		t.Fatal("the child ended before it ran")
+		t.Fatal("the child ended before it ran sim_a")
 	}
-	survivor.letGo <- struct{}{}
-	testwait.Receive(t, survivor.ended, "the survivor to end a run") // a place is free, but the child is alive
-	testwait.Receive(t, looked, "a reconciliation")
-	testwait.Receive(t, looked, "a reconciliation")
+	survivor.finish <- struct{}{}
+	testwait.Receive(t, survivor.ended, "the survivor to end a run") // a worker is free, but the child is alive
+	testwait.Receive(t, reconciled, "a reconciliation")
+	testwait.Receive(t, reconciled, "a reconciliation")
 	select {
 	case got := <-survivor.started:
 		t.Fatalf("%s was taken from a living worker", got)
@@ -100,14 +101,14 @@ func TestKilledWorker(t *testing.T) {
 	testwait.Call(t, child.Wait, "the killed child to end") //nolint:errcheck // "signal: killed"
 
 	if got := testwait.Receive(t, survivor.started, "the survivor to start a run"); got != "sim_a" {
-		t.Errorf("the survivor took up %s", got)
+		t.Errorf("the survivor started %s, want sim_a", got)
 	}
-	survivor.letGo <- struct{}{}
-	survivor.letGo <- struct{}{}
+	survivor.finish <- struct{}{}
+	survivor.finish <- struct{}{}
 }
 
-// TestDatabaseIsKilled: work in progress ends with the session that holds its
-// lock, and is done again once the database is back.
+// When the database is killed, a run in progress is interrupted. It runs again once
+// the database is back.
 func TestDatabaseIsKilled(t *testing.T) {
 	t.Parallel()
 	database := teststack.Start(t, "postgres", t.TempDir())
@@ -119,33 +120,32 @@ func TestDatabaseIsKilled(t *testing.T) {
 
 	database.Kill()
 	if err := testwait.Receive(t, w.ended, "the run to end"); err == nil {
-		t.Error("the run was not told that its lock is gone")
+		t.Error("the run ended without an error, want that its lock is lost")
 	}
 	database.Restart()
 
 	if got := testwait.Receive(t, w.started, "the run to start"); got != "sim_a" {
-		t.Errorf("%s was taken up", got)
+		t.Errorf("%s started, want sim_a", got)
 	}
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 	testwait.Receive(t, w.ended, "the run to end")
 	testworld.Await(t, func() bool { return w.run(t.Context(), "sim_b") == nil })
 	testwait.Receive(t, w.started, "the run to start")
-	w.letGo <- struct{}{}
+	w.finish <- struct{}{}
 }
 
-// TestDatabaseIsKilledWhileWorkersStart: workers whose start meets a dead
-// database, or one that dies at any moment of it, start again and work once the
-// database is back.
+// When the database is down at the start of the workers, or is killed during it, the
+// workers start again and work once the database is back.
 func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
 	t.Parallel()
-	for _, lines := range []int64{0, 1, 2, 4, 8} { // of river's log, after the beginning of the start
+	for _, lines := range []int64{0, 1, 2, 4, 8} { // of the log, from the start to the kill; 0 kills before
 		t.Run(fmt.Sprint(lines, " lines"), func(t *testing.T) {
 			t.Parallel()
 			database := teststack.Start(t, "postgres", t.TempDir())
-			at := &moment{t: t, reached: make(chan struct{}), over: make(chan struct{})}
+			log := &pausingLog{t: t, reached: make(chan struct{}), resume: make(chan struct{})}
 			ran := make(chan string, 8)
 			c := config(database.URL)
-			c.Log = slog.New(at)
+			c.Log = slog.New(log)
 			c.Run = func(_ context.Context, simulation string) error { ran <- simulation; return nil }
 			j, err := c.open(t.Context())
 			if err != nil {
@@ -158,38 +158,39 @@ func TestDatabaseIsKilledWhileWorkersStart(t *testing.T) {
 			if lines == 0 {
 				database.Kill()
 			}
-			at.left.Store(lines)
+			log.left.Store(lines)
 			testworld.Running(t, j.Work)
-			resume := sync.OnceFunc(func() { close(at.over) })
+			resume := sync.OnceFunc(func() { close(log.resume) })
 			t.Cleanup(resume)
 			if lines > 0 {
-				testwait.Receive(t, at.reached, "the moment of the start")
+				testwait.Receive(t, log.reached, fmt.Sprintf("line %d of the log", lines))
 				database.Kill()
 				resume()
 			}
 			database.Restart()
 			if got := testwait.Receive(t, ran, "the run"); got != "sim_a" {
-				t.Errorf("%s was run", got)
+				t.Errorf("ran %s, want sim_a", got)
 			}
 		})
 	}
 }
 
-// moment is a log that stops at a line until the moment is over.
-type moment struct {
-	t             testwait.Test
-	left          atomic.Int64 // lines until then
-	reached, over chan struct{}
+// pausingLog is a log handler that blocks at one line until resume is closed.
+type pausingLog struct {
+	t       testwait.Test
+	left    atomic.Int64  // lines until the pause
+	reached chan struct{} // closed at the pause
+	resume  chan struct{}
 }
 
-func (*moment) Enabled(context.Context, slog.Level) bool { return true }
-func (m *moment) WithAttrs([]slog.Attr) slog.Handler     { return m }
-func (m *moment) WithGroup(string) slog.Handler          { return m }
+func (*pausingLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *pausingLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l *pausingLog) WithGroup(string) slog.Handler          { return l }
 
-func (m *moment) Handle(context.Context, slog.Record) error {
-	if m.left.Add(-1) == 0 {
-		close(m.reached)
-		testwait.Gate(m.t, m.over)
+func (l *pausingLog) Handle(context.Context, slog.Record) error {
+	if l.left.Add(-1) == 0 {
+		close(l.reached)
+		testwait.Gate(l.t, l.resume)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// Args are the arguments of a job, kept as JSON. Kind is the stored name of its
-// kind, which never changes.
+// Args are the arguments of a job, stored as JSON. Kind returns the stored name of
+// its kind, which must never change.
 type Args = interface{ Kind() string }
 
 // Kind says how the jobs of one kind are queued and worked on.
@@ -19,28 +19,28 @@ type Kind[A Args] struct {
 
 	// Work does a job. It may be called again for a job that was done or
 	// interrupted. Its context ends when the process stops or the job's lock is
-	// lost; Work then returns soon. After an error it is called again in 1, 2, 4
-	// … at most 30 seconds.
+	// lost; Work must then return soon. After an error it is called again in 1, 2,
+	// 4 … at most 30 seconds.
 	Work func(ctx context.Context, args A) error
-	// Attempts bounds how often Work is called; 0 has it called until it
-	// succeeds.
+	// Attempts is the maximum number of calls of Work; 0 means until it succeeds.
 	Attempts int
-	// Abandon ends a job whose last attempt failed.
+	// Abandon is called for a job whose last attempt failed.
 	Abandon func(ctx context.Context, args A) error
 
-	// Share makes the kind fair: it returns the account of a job and what the job
-	// is estimated to cost beside others, at least 1 (fair.go).
+	// Share makes the kind fair: it returns a job's account and its estimated cost,
+	// at least 1, relative to other jobs (fair.go).
 	Share func(ctx context.Context, args A) (account string, cost int64, err error)
 
-	// Schedule enqueues a job when the workers start and at each of its times;
-	// nil never does.
+	// Schedule, when set, has a job enqueued when the workers start and at each
+	// time of the schedule.
 	Schedule Schedule
-	// Scheduled makes the arguments of a job that Schedule enqueues at a time;
-	// nil makes the zero value.
+	// Scheduled returns the arguments of a job that is enqueued by Schedule; nil
+	// means the zero value.
 	Scheduled func(now time.Time) A
 }
 
-// Schedule returns the time that follows another. Daily and Every make one.
+// Schedule returns the next time after a given one. Daily and Every return
+// schedules.
 type Schedule = river.PeriodicSchedule
 
 // Every is a schedule with a fixed interval.
@@ -60,14 +60,14 @@ func (daily) Next(now time.Time) time.Time {
 	return next
 }
 
-// kind is what enqueueing and reconciling need of a Kind.
+// kind has the fields of a Kind that enqueueing and reconciling need.
 type kind struct {
 	queue string
-	share func(ctx context.Context, args Args) (account string, cost int64, err error) // nil: not fair
+	share func(ctx context.Context, args Args) (account string, cost int64, err error) // nil if not fair
 }
 
-// Register adds a kind of job. Every process registers every kind that it
-// enqueues, and one with workers all of them, before Work.
+// Register adds a kind of job. Before Work, every process registers the kinds that
+// it enqueues, and a process with workers registers all kinds.
 func Register[A Args](j *Jobs, k Kind[A]) {
 	var zero A
 	registered := kind{queue: k.Queue}
@@ -91,11 +91,11 @@ func Register[A Args](j *Jobs, k Kind[A]) {
 	}, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// maxAttempts of river is far beyond any outage: Kind.Attempts bounds a job.
+// maxAttempts is river's limit, which no outage reaches: Kind.Attempts limits a job.
 const maxAttempts = 10_000
 
-// once are the options of a job that is not enqueued while an equal one is still
-// to be done.
+// once returns the options of a job that is not enqueued while an equal one has not
+// ended.
 func once(queue string) *river.InsertOpts {
 	return &river.InsertOpts{
 		Queue: queue, MaxAttempts: maxAttempts,
@@ -103,7 +103,7 @@ func once(queue string) *river.InsertOpts {
 	}
 }
 
-// worker works on the jobs of one kind. The lock keeps two workers from one job.
+// worker works on the jobs of one kind.
 type worker[A Args] struct {
 	river.WorkerDefaults[A]
 	jobs *Jobs
@@ -124,9 +124,9 @@ const busyPause = 2 * time.Second
 // Work implements river.Worker.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	if w.kind.Share != nil {
-		w.jobs.starts(ctx, job.JobRow)
+		w.jobs.recordStart(ctx, job.JobRow)
 	}
-	err := w.jobs.alone(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
+	err := w.jobs.withLock(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
 		err := w.kind.Work(ctx, job.Args)
 		if err == nil || ctx.Err() != nil || w.kind.Attempts == 0 || job.Attempt < w.kind.Attempts {
 			return err
@@ -138,13 +138,13 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	case errors.Is(err, errBusy):
 		return river.JobSnooze(busyPause)
 	case err != nil && ctx.Err() != nil:
-		return river.JobSnooze(0) // interrupted: another worker takes it
+		return river.JobSnooze(0) // interrupted: another worker takes the job
 	}
 	return err
 }
 
-// options are those of a new job, whose kind must be registered. A job of a fair
-// kind is pending until its turn.
+// options returns the options of a new job, whose kind must be registered. A job of
+// a fair kind is pending until its turn.
 func (j *Jobs) options(ctx context.Context, args Args) (*river.InsertOpts, error) {
 	k, ok := j.kinds[args.Kind()]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"netsim/infra/jobs"
 )
 
-// run is a job of a fair kind, and farRun one that needs no worker of its queue.
+// run is a job of a fair kind. farRun is one in another queue, for remote engines.
 type run struct {
 	SimulationID string `json:"simulationId"`
 }
@@ -43,13 +43,14 @@ type sweep struct{}
 
 func (sweep) Kind() string { return "sweep" }
 
-// work says what a process does; what is nil it does not.
+// work configures a process and its kinds of jobs. A test sets only the functions
+// that it needs.
 type work struct {
 	jobs.Config
 
 	Run        func(ctx context.Context, simulation string) error
 	Abandon    func(ctx context.Context, simulation string) error
-	Weigh      func(ctx context.Context, simulation string) (string, int64, error)
+	Share      func(ctx context.Context, simulation string) (string, int64, error)
 	Elsewhere  func(simulation string) bool
 	Unfinished func(ctx context.Context) ([]string, error)
 	Extract    func(ctx context.Context, traceset string) error
@@ -66,11 +67,11 @@ func config(url string) work {
 			Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1},
 		},
 		Run:   func(context.Context, string) error { return nil },
-		Weigh: func(context.Context, string) (string, int64, error) { return "", 1, nil },
+		Share: func(context.Context, string) (string, int64, error) { return "", 1, nil },
 	}
 }
 
-// open connects to the queue and registers what the process does.
+// open connects to the queue and registers the kinds and needs.
 func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {
 	j, err := jobs.Open(ctx, w.Config)
 	if err != nil {
@@ -80,12 +81,12 @@ func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {
 		Queue: "runs", Attempts: 50,
 		Work:    func(ctx context.Context, a run) error { return w.Run(ctx, a.SimulationID) },
 		Abandon: func(ctx context.Context, a run) error { return w.Abandon(ctx, a.SimulationID) },
-		Share:   func(ctx context.Context, a run) (string, int64, error) { return w.Weigh(ctx, a.SimulationID) },
+		Share:   func(ctx context.Context, a run) (string, int64, error) { return w.Share(ctx, a.SimulationID) },
 	})
 	jobs.Register(j, jobs.Kind[farRun]{
 		Queue: "far",
 		Work:  func(ctx context.Context, a farRun) error { return w.Run(ctx, a.SimulationID) },
-		Share: func(ctx context.Context, a farRun) (string, int64, error) { return w.Weigh(ctx, a.SimulationID) },
+		Share: func(ctx context.Context, a farRun) (string, int64, error) { return w.Share(ctx, a.SimulationID) },
 	})
 	jobs.Register(j, jobs.Kind[extract]{
 		Queue: "housekeeping",
@@ -130,7 +131,7 @@ func (w *work) job(simulation string) jobs.Args {
 	return run{SimulationID: simulation}
 }
 
-// enqueuing is a process that only enqueues.
+// enqueuing returns a process that only enqueues.
 func enqueuing(t *testing.T, url string) *jobs.Jobs {
 	t.Helper()
 	c := config(url)

@@ -11,16 +11,17 @@ import (
 
 var (
 	errBusy = errors.New("another worker has the job")
-	// errLockLost ends work whose lock may have passed to another worker.
+	// errLockLost ends work whose lock another worker may have taken.
 	errLockLost = errors.New("the session that holds the job's lock is gone")
 )
 
-// lockName is the SQL of a job's lock, from its kind and arguments.
+// lockName is the SQL expression for the key of a job's lock, from the job's kind
+// and arguments.
 const lockName = `hashtextextended(%s || '/' || (%s)::jsonb::text, 0)`
 
-// alone calls work while it holds the job's lock, or returns errBusy. If the session
-// breaks, the context of work ends with errLockLost.
-func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ctx context.Context) error) error {
+// withLock calls work while it holds the job's lock, or returns errBusy. If the
+// session breaks, the context of work ends with errLockLost.
+func (j *Jobs) withLock(ctx context.Context, kind string, args []byte, work func(ctx context.Context) error) error {
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to lock the job: %w", err)
@@ -42,7 +43,7 @@ func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ct
 		watch(conn, cancel, done)
 	}()
 	err = func() error {
-		defer func() { // also after a panic, so that the connection is released
+		defer func() { // even after a panic, so that the connection is released
 			close(done)
 			<-watched
 		}()
@@ -53,31 +54,31 @@ func (j *Jobs) alone(ctx context.Context, kind string, args []byte, work func(ct
 	if lost {
 		return errLockLost
 	}
-	freeing, stop := context.WithTimeout(context.WithoutCancel(ctx), beatTimeout)
+	releasing, stop := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
 	defer stop()
-	if _, e := conn.Exec(freeing, "SELECT pg_advisory_unlock("+name+")", kind, string(args)); e != nil {
-		conn.Conn().Close(freeing) //nolint:errcheck // the session's end frees the lock
+	if _, e := conn.Exec(releasing, "SELECT pg_advisory_unlock("+name+")", kind, string(args)); e != nil {
+		conn.Conn().Close(releasing) //nolint:errcheck // the end of the session releases the lock
 	}
 	return err
 }
 
 const (
-	beatEvery   = time.Second
-	beatTimeout = 3 * time.Second
+	pingEvery   = time.Second
+	pingTimeout = 3 * time.Second
 )
 
-// watch pings the session every beatEvery until done is closed, and ends the work if
+// watch pings the session every pingEvery until done is closed, and ends the work if
 // there is no answer.
 func watch(conn *pgxpool.Conn, end context.CancelCauseFunc, done <-chan struct{}) {
-	beat := time.NewTicker(beatEvery)
-	defer beat.Stop()
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-done:
 			return
-		case <-beat.C:
+		case <-tick.C:
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
 		err := conn.Ping(ctx)
 		cancel()
 		if err != nil {

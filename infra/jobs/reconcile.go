@@ -12,33 +12,34 @@ import (
 // reconcileUntil reconciles every Config.Reconcile until ctx ends. It is not a job
 // itself, because it repairs the queue.
 func (j *Jobs) reconcileUntil(ctx context.Context) {
-	beat := time.NewTicker(j.config.Reconcile)
-	defer beat.Stop()
-	ended, stop := j.ends()
+	tick := time.NewTicker(j.config.Reconcile)
+	defer tick.Stop()
+	ended, stop := j.subscribeToEnds()
 	defer stop()
-	do := j.reconcile
+	next := j.reconcile
 	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
+		if err := next(ctx); err != nil && ctx.Err() == nil {
 			j.config.Log.WarnContext(ctx, "jobs could not be reconciled", "error", err)
 		}
 		select {
-		case <-beat.C:
-			do = j.reconcile
+		case <-tick.C:
+			next = j.reconcile
 		case e := <-ended:
-			do = j.afterEnd(e)
+			next = j.afterEnd(e)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// afterEnd returns what follows when a job has ended: another run may start.
+// afterEnd returns the action after the end of a job: when a run has ended, another
+// may start.
 func (j *Jobs) afterEnd(e *river.Event) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if e == nil || j.kinds[e.Job.Kind].share == nil {
 			return nil
 		}
-		return j.shareOut(ctx, nil)
+		return j.chooseNext(ctx, nil)
 	}
 }
 
@@ -53,8 +54,7 @@ func (j *Jobs) reconcile(ctx context.Context) error {
 	return j.enqueueMissing(ctx)
 }
 
-// freeOrphans makes jobs available again that the queue has as running, but whose
-// lock no worker holds.
+// freeOrphans makes running jobs available again whose lock no worker holds.
 func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	tag, err := j.pool.Exec(ctx, `
 		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
@@ -70,12 +70,12 @@ func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	return tag.RowsAffected(), nil
 }
 
-// Need describes objects that need a job each. Where one has none, for example
-// because the queue was lost with its database, a reconciliation enqueues it.
+// Need describes objects that each need a job. When an object has none, for example
+// because the queue was lost with its database, a reconciliation enqueues one.
 type Need struct {
-	Name   string   // of the objects, in the plural
-	Kinds  []string // of jobs, any of which will do
-	Member string   // of the jobs' arguments that holds the object's id
+	Name   string   // plural name of the objects, for messages
+	Kinds  []string // kinds of jobs, any of which meets the need
+	Member string   // member of the jobs' arguments with the object's id
 	// List returns the ids of the objects.
 	List func(ctx context.Context) ([]string, error)
 	// Job returns the job to enqueue for an object.
@@ -91,7 +91,7 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 			return err
 		}
 	}
-	return j.shareOut(ctx, nil)
+	return j.chooseNext(ctx, nil)
 }
 
 func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
@@ -110,7 +110,7 @@ func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
 			  AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`,
 		wanted, n.Kinds, n.Member)
 	if err != nil {
-		return fmt.Errorf("look for %s without a job: %w", n.Name, err)
+		return fmt.Errorf("find %s without a job: %w", n.Name, err)
 	}
 	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(missing) == 0 {

@@ -9,22 +9,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Summary is about all jobs of a kind in a state of river's.
+// Summary describes all jobs of one kind in one of river's states.
 type Summary struct {
 	Kind          string     `json:"kind"`
 	State         string     `json:"state"`
 	Jobs          int64      `json:"jobs"`
-	OldestSeconds float64    `json:"oldestSeconds"` // since the oldest was enqueued
-	Attempts      int64      `json:"attempts"`      // at most, of one job
-	LastError     string     `json:"lastError"`     // the latest of all; "" for none
+	OldestSeconds float64    `json:"oldestSeconds"` // time since the oldest was enqueued
+	Attempts      int64      `json:"attempts"`      // of the job with the most attempts
+	LastError     string     `json:"lastError"`     // the latest error of any job; "" for none
 	LastErrorAt   *time.Time `json:"lastErrorAt"`
 }
 
 // maxErrorBytes bounds the error of a summary.
 const maxErrorBytes = 2000
 
-// Summarize returns a summary of each kind and state, those that are to be done
-// first. A job that has ended is in the queue for a day or more after its end.
+// Summarize returns a summary of each kind and state, unfinished jobs first. The
+// queue keeps a job for a day or more after its end.
 func Summarize(ctx context.Context, pool *pgxpool.Pool) ([]Summary, error) {
 	rows, err := pool.Query(ctx, `
 		WITH failed AS (
@@ -45,15 +45,15 @@ func Summarize(ctx context.Context, pool *pgxpool.Pool) ([]Summary, error) {
 	return all, nil
 }
 
-// Job is how a job is doing.
+// Job is the state of a job.
 type Job struct {
 	State    string
-	Worker   string // that took it up last; "" for none
+	Worker   string // the worker that took the job last; "" for none
 	Attempts int64
 }
 
-// Latest returns the latest job about each id that has one: of the kinds, with
-// the id as this member of its arguments.
+// Latest returns, for each id, the latest job of the kinds whose arguments have the
+// id as this member. An id without a job is left out.
 func Latest(ctx context.Context, pool *pgxpool.Pool, member string, ids []string, kinds ...string) (map[string]Job, error) {
 	rows, err := pool.Query(ctx, `
 		SELECT wanted.id, j.state, j.worker, j.attempt FROM unnest($1::text[]) AS wanted (id)

@@ -16,7 +16,7 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// traces is river middleware that makes a job a part of the trace in which it was
+// traces is river middleware that makes a job part of the trace in which it was
 // enqueued. The trace context is in the job's metadata.
 type traces struct {
 	river.MiddlewareDefaults
@@ -57,7 +57,7 @@ func (t *traces) InsertMany(ctx context.Context, all []*rivertype.JobInsertParam
 // Work implements rivertype.WorkerMiddleware.
 func (t *traces) Work(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 	var from traceContext
-	_ = json.Unmarshal(job.Metadata, &from) // without a readable trace context the job begins a trace
+	_ = json.Unmarshal(job.Metadata, &from) // without a readable trace context the job begins a new trace
 	ctx, span := t.tracer.Start(telemetry.Extract(ctx, from.Parent, from.State), "process "+job.Kind,
 		trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 			semconv.MessagingSystemKey.String("river"), semconv.MessagingOperationTypeProcess, semconv.MessagingOperationName("process"),

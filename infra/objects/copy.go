@@ -31,7 +31,8 @@ func (s *Store) Copy(ctx context.Context, from, to string) error {
 	return wrap(err, "copy "+from+" to", to)
 }
 
-// source encodes the source of a copy. Some stores decode a plus as a space.
+// source encodes the source of a copy. It escapes a plus, because some stores decode
+// that as a space.
 func (s *Store) source(key string) string {
 	return s.bucket + "/" + strings.ReplaceAll((&url.URL{Path: key}).EscapedPath(), "+", "%2B")
 }
@@ -43,9 +44,9 @@ func (s *Store) copyParts(ctx context.Context, source, to string, info Info) err
 		return err
 	}
 	var parts []types.CompletedPart
-	for at := int64(0); at < info.Size; at += copyPart {
+	for offset := int64(0); offset < info.Size; offset += copyPart {
 		number := int32(len(parts) + 1)
-		tag, err := s.copyPart(ctx, source, to, id, number, at, min(copyPart, info.Size-at))
+		tag, err := s.copyPart(ctx, source, to, id, number, offset, min(copyPart, info.Size-offset))
 		if err != nil {
 			_ = s.DropParts(context.WithoutCancel(ctx), to, id) // the first error is returned
 			return err

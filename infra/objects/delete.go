@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-const deleteBatch = 1000 // the most that S3 takes at a time
+const deleteBatch = 1000 // the maximum of one S3 request
 
 // DeletePrefix deletes every object under the prefix. The prefix must end with a
 // slash, such as results/sim_x/; otherwise it would match results/sim_xy/ too.
 // It can be interrupted and repeated.
 func (s *Store) DeletePrefix(ctx context.Context, prefix string) error {
 	if len(prefix) < 2 || prefix[0] == '/' || !strings.HasSuffix(prefix, "/") {
-		return fmt.Errorf("delete prefix %q: a prefix must be a folder's name and end with a slash", prefix)
+		return fmt.Errorf("delete prefix %q: it must be a folder's name that ends with a slash", prefix)
 	}
 	var batch []types.ObjectIdentifier
 	for info, err := range s.List(ctx, prefix) {
@@ -56,7 +56,7 @@ func (s *Store) deleteAll(ctx context.Context, batch []types.ObjectIdentifier) e
 	return nil
 }
 
-// Delete deletes one object. Deleting a missing one succeeds.
+// Delete deletes one object. Deleting a missing object succeeds.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.deleteAll(ctx, []types.ObjectIdentifier{{Key: &key}})
 }

@@ -17,11 +17,11 @@ import (
 // Part is one part of an object that a client uploads.
 type Part struct {
 	Number int32  // from 1
-	ETag   string // as the store answered the client's PUT
+	ETag   string // from the store's answer to the client's PUT
 }
 
-// BeginParts begins a multipart upload, whose parts clients put to links of
-// PresignPart, and returns its id in the store.
+// BeginParts begins a multipart upload and returns the store's id of it. Clients put
+// the parts to links of PresignPart.
 func (s *Store) BeginParts(ctx context.Context, key, contentType string) (id string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -34,27 +34,28 @@ func (s *Store) BeginParts(ctx context.Context, key, contentType string) (id str
 	return aws.ToString(out.UploadId), nil
 }
 
-// PresignPart returns a link to put a part to. A part that is put again replaces
-// the first. PresignPart makes no request.
-func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, life time.Duration) (Link, error) {
+// PresignPart returns a link to which a client puts a part. A part that is put again
+// replaces the earlier one. PresignPart makes no request.
+func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, ttl time.Duration) (Link, error) {
 	signed := s.now().UTC().Truncate(time.Second)
 	request, err := s.presign.PresignUploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &s.bucket, Key: &key, UploadId: &id, PartNumber: &number,
 	}, func(o *s3.PresignOptions) {
-		o.Expires = life
+		o.Expires = ttl
 		o.Presigner = signerAt{at: signed, signer: o.Presigner}
 	})
 	if err != nil {
 		return Link{}, fmt.Errorf("presign part %d of %s: %w", number, key, err)
 	}
-	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
+	return Link{URL: request.URL, Expires: signed.Add(ttl)}, nil
 }
 
-// JoinParts makes the object from its parts, in ascending order. Parts that are
-// missing, have other entity tags or are too small are fault.Validation. It does
-// nothing when the object exists, whatever its content.
+// JoinParts makes the object from its parts, in ascending order. The error is
+// fault.Validation when parts are missing, have other entity tags or are too small.
+// If the upload has ended and the object exists, JoinParts does nothing, whatever
+// the object's content.
 func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout) // the store may join the parts now
+	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout) // the store may copy the parts during the call
 	defer cancel()
 	list := make([]types.CompletedPart, len(parts))
 	for i, p := range parts {
@@ -74,15 +75,15 @@ func (s *Store) JoinParts(ctx context.Context, key, id string, parts []Part) err
 			Code: fault.Validation, Message: "parts do not match what was uploaded",
 			Cause: fmt.Errorf("join the parts of %s: %w", key, err),
 		}
-	case noSuchUpload: // joined before, or aborted
+	case noSuchUpload: // already joined or aborted
 		_, found := s.Head(ctx, key)
 		return found
 	}
 	return wrap(err, "join the parts of", key)
 }
 
-// DropParts removes the parts of an upload. It does nothing when they are joined
-// or dropped already.
+// DropParts removes the parts of an upload. It does nothing if they are already
+// joined or dropped.
 func (s *Store) DropParts(ctx context.Context, key, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -22,8 +22,8 @@ type PutPart struct {
 	Size int64 // bytes
 }
 
-// ListParts lists the parts that clients have put, by number. An upload that is
-// joined or dropped already is fault.NotFound.
+// ListParts lists the parts that clients have put, by number. The error is
+// fault.NotFound if the parts are already joined or dropped.
 func (s *Store) ListParts(ctx context.Context, key, id string) ([]PutPart, error) {
 	var all []PutPart
 	pages := s3.NewListPartsPaginator(s.client, &s3.ListPartsInput{Bucket: &s.bucket, Key: &key, UploadId: &id})
@@ -48,17 +48,17 @@ func (s *Store) partsPage(ctx context.Context, pages *s3.ListPartsPaginator) (*s
 	return pages.NextPage(ctx)
 }
 
-// Same reports whether two parts have the same number and content. A tag may be
-// quoted or not.
+// Same reports whether two parts have the same number and content. It ignores the
+// quotes of the tags.
 func (p Part) Same(other Part) bool {
 	return p.Number == other.Number && strings.Trim(p.ETag, `"`) == strings.Trim(other.ETag, `"`)
 }
 
-// Begun is an object whose parts are neither joined nor dropped.
+// Begun is a multipart upload whose parts are neither joined nor dropped.
 type Begun struct {
 	Key string
-	ID  string // the store's
-	At  time.Time
+	ID  string    // the store's id
+	At  time.Time // when it began
 }
 
 // ListBegun iterates over the unfinished multipart uploads under the prefix. It

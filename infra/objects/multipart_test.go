@@ -12,7 +12,7 @@ import (
 	"netsim/infra/objects"
 )
 
-// putPart puts content to a link, as a client does.
+// putPart puts the content to a link, as a client does.
 func putPart(t *testing.T, link, content string) (status int, tag string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, link, strings.NewReader(content))
@@ -30,7 +30,7 @@ func putPart(t *testing.T, link, content string) (status int, tag string) {
 	return reply.StatusCode, reply.Header.Get("ETag")
 }
 
-// uploading is an object of which clients put the parts.
+// uploading is a multipart upload whose parts the test puts.
 type uploading struct {
 	t       *testing.T
 	store   *objects.Store
@@ -72,16 +72,16 @@ func TestParts(t *testing.T) {
 	u.put(1, strings.Repeat("y", 5<<20))
 	first, second := u.put(1, big), u.put(2, "end")
 	for name, parts := range map[string][]objects.Part{
-		"another tag":        {first, {Number: 2, ETag: first.ETag}},
-		"a part not put":     {first, second, {Number: 3, ETag: second.ETag}},
-		"out of order":       {second, first},
-		"a tag that is none": {first, {Number: 2, ETag: "x"}},
+		"another tag":     {first, {Number: 2, ETag: first.ETag}},
+		"a part not put":  {first, second, {Number: 3, ETag: second.ETag}},
+		"out of order":    {second, first},
+		"a malformed tag": {first, {Number: 2, ETag: "x"}},
 	} {
 		if err := u.join(parts...); !fault.Is(err, fault.Validation) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("join with %s: %v, want %s", name, err, fault.Validation)
 		}
 	}
-	for range 2 { // once more changes nothing
+	for range 2 { // joining again changes nothing
 		if err := u.join(first, second); err != nil {
 			t.Fatal(err)
 		}
@@ -92,10 +92,10 @@ func TestParts(t *testing.T) {
 	}
 	defer r.Close()
 	if content, err := io.ReadAll(r); err != nil || string(content) != big+"end" || info.ContentType != "text/plain" {
-		t.Errorf("%d bytes of %s, %v", len(content), info.ContentType, err)
+		t.Errorf("got %d bytes of %s, %v; want the joined parts as text/plain", len(content), info.ContentType, err)
 	}
 	if err := s.DropParts(t.Context(), u.key, u.id); err != nil {
-		t.Errorf("drop what is joined: %v", err)
+		t.Errorf("DropParts after JoinParts: %v, want no error", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestDroppedPartsAreGone(t *testing.T) {
 		}
 	}
 	if err := u.join(part); !fault.Is(err, fault.NotFound) {
-		t.Errorf("join what is dropped: %v", err)
+		t.Errorf("JoinParts after DropParts: %v, want %s", err, fault.NotFound)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestPartLinksExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status, _ := putPart(t, link.URL, "late"); status != 403 {
-		t.Errorf("status %d", status)
+		t.Errorf("put to an expired link: status %d, want 403", status)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestCopyAndDelete(t *testing.T) {
 	defer r.Close()
 	var content bytes.Buffer
 	if _, err := content.ReadFrom(r); err != nil || content.String() != "content" {
-		t.Errorf("%q, %v", content.String(), err)
+		t.Errorf("content of the copy = %q, %v; want %q", content.String(), err, "content")
 	}
 	for range 2 {
 		if err := s.Delete(t.Context(), "staging/some thing+more"); err != nil {
@@ -151,11 +151,11 @@ func TestCopyAndDelete(t *testing.T) {
 		}
 	}
 	if err := s.Copy(t.Context(), "staging/some thing+more", "x"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("copy what is gone: %v", err)
+		t.Errorf("copy of a deleted object: %v, want %s", err, fault.NotFound)
 	}
 }
 
-func TestWhatIsUploadedCanBeListed(t *testing.T) {
+func TestListPartsAndUploads(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	u := begin(t, s, "staging/d")
@@ -167,10 +167,10 @@ func TestWhatIsUploadedCanBeListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(listed) != 2 || !listed[0].Same(one) || listed[0].Size != 5 || !listed[1].Same(two) || listed[1].Size != 6 || listed[0].Same(two) {
-		t.Errorf("%+v, want %+v and %+v", listed, one, two)
+		t.Errorf("ListParts = %+v, want %+v of 5 bytes and %+v of 6", listed, one, two)
 	}
-	if bare := (objects.Part{Number: 1, ETag: strings.Trim(one.ETag, `"`)}); !bare.Same(one) {
-		t.Errorf("%+v is not %+v", bare, one)
+	if unquoted := (objects.Part{Number: 1, ETag: strings.Trim(one.ETag, `"`)}); !unquoted.Same(one) {
+		t.Errorf("%+v.Same(%+v) = false, want true", unquoted, one)
 	}
 	for range 2 {
 		var begun []objects.Begun
@@ -180,14 +180,14 @@ func TestWhatIsUploadedCanBeListed(t *testing.T) {
 			}
 			begun = append(begun, b)
 			if b.Key != u.key || b.ID != u.id || time.Since(b.At).Abs() > time.Minute {
-				t.Errorf("%+v is not %+v", b, u)
+				t.Errorf("listed upload %+v, want key %s and id %s, begun now", b, u.key, u.id)
 			}
 			if err := s.DropParts(t.Context(), b.Key, b.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if _, err := s.ListParts(t.Context(), u.key, u.id); !fault.Is(err, fault.NotFound) || len(begun) > 1 {
-			t.Errorf("%d begun; parts after they are dropped: %v", len(begun), err)
+			t.Errorf("%d uploads, want at most 1; ListParts after DropParts: %v, want %s", len(begun), err, fault.NotFound)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// observe returns the client options that report every call. The retries of a call
-// count as one call. Presigning a link is no call.
+// observe returns the client options that report every call. A call and its retries
+// are reported once. Presigning a link is not a call.
 func observe(report func(operation string, took time.Duration, err error)) []func(*middleware.Stack) error {
 	if report == nil {
 		return nil

@@ -18,25 +18,25 @@ const LinkLife = 900 * time.Second
 // Link is a URL that needs no token. After it expires the store answers 403.
 type Link struct {
 	URL     string
-	Expires time.Time // exactly
+	Expires time.Time // the exact time
 }
 
-// PresignGet returns a link to download the object, which need not exist: as
-// a file of this name, with this content type. Life is in whole seconds.
-func (s *Store) PresignGet(ctx context.Context, key, fileName, contentType string, life time.Duration) (Link, error) {
+// PresignGet returns a link that downloads the object as a file with this name and
+// content type. The object need not exist. ttl must be in whole seconds.
+func (s *Store) PresignGet(ctx context.Context, key, fileName, contentType string, ttl time.Duration) (Link, error) {
 	signed := s.now().UTC().Truncate(time.Second) // the precision of a signature
 	request, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{
 		Bucket: &s.bucket, Key: &key,
 		ResponseContentType:        &contentType,
 		ResponseContentDisposition: aws.String(mime.FormatMediaType("attachment", map[string]string{"filename": fileName})),
 	}, func(o *s3.PresignOptions) {
-		o.Expires = life
+		o.Expires = ttl
 		o.Presigner = signerAt{at: signed, signer: o.Presigner}
 	})
 	if err != nil {
 		return Link{}, fmt.Errorf("presign %s: %w", key, err)
 	}
-	return Link{URL: request.URL, Expires: signed.Add(life)}, nil
+	return Link{URL: request.URL, Expires: signed.Add(ttl)}, nil
 }
 
 // signerAt signs with the given time; the SDK's presigner uses the system clock.

@@ -17,11 +17,11 @@ type Info struct {
 	Size        int64  // bytes
 	ContentType string // not in listings
 	ETag        string // as the store computes it
-	CRC64NVME   string // base64, of the whole object; empty where the store keeps none, and in listings
+	CRC64NVME   string // base64, of the whole object; empty in listings, or if the store has none
 	Modified    time.Time
 }
 
-// Get opens the object. The caller closes the reader; ctx ends it too.
+// Get opens the object. The caller closes the reader; the end of ctx also ends it.
 func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, Info, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
 	if err != nil {

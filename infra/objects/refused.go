@@ -9,18 +9,19 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// noSuchUpload is the code for a multipart upload that has ended or is lost.
+// noSuchUpload is S3's error code for a multipart upload that has ended or was lost.
 const noSuchUpload = "NoSuchUpload"
 
-// Failed reports whether the error comes from a call of the store.
+// Failed reports whether the error comes from a call to the store.
 func Failed(err error) bool {
 	_, ok := errors.AsType[*smithy.OperationError](err)
 	return ok
 }
 
-// Refused reports whether the store has refused the call, with the store's error
-// code: for example the key is too long, access is denied, or the disk is full. It
-// is false when the store is down or overloaded, or does not have the object.
+// Refused reports whether the store has refused the call, and returns the store's
+// error code. The reason may be, for example, that the key is too long, access is
+// denied, or the disk is full. Refused returns false when the store is down or
+// overloaded, or does not have the object.
 func Refused(err error) (code string, refused bool) {
 	answer, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	if !ok {

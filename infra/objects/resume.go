@@ -13,19 +13,19 @@ import (
 	"netsim/fault"
 )
 
-// Standing is the state of an upload, from which another process can resume it.
+// Standing is the state of an upload. Another process can resume the upload from it.
 type Standing struct {
 	Key, ContentType string
-	UploadID         string   // the store's, empty before the first part is sent
-	ETags            []string // of the sent parts, from part 1, partSize bytes each
+	UploadID         string   // the store's id; empty before the first part is sent
+	ETags            []string // of the sent parts, from part 1; each part has partSize bytes
 	Pending          []byte   // not sent yet, at most partSize bytes
 	Sum              []byte   // the state of the hash of all written content
 }
 
-// Stand returns the state of the upload, which goes on.
+// Stand returns the current state of the upload, which can be continued.
 func (u *Upload) Stand() (Standing, error) {
 	if u.closed || u.err != nil {
-		return Standing{}, errors.Join(fmt.Errorf("put %s: it has ended", u.key), u.err)
+		return Standing{}, errors.Join(fmt.Errorf("put %s: the upload has ended", u.key), u.err)
 	}
 	sum, err := u.sum.(encoding.BinaryMarshaler).MarshalBinary()
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 		return nil, lostParts(from.Key, err)
 	}
 	if len(from.Pending) > partSize || len(from.ETags) > maxParts || (from.UploadID == "") != (len(from.ETags) == 0) {
-		return nil, lostParts(from.Key, errors.New("it never stood so"))
+		return nil, lostParts(from.Key, errors.New("the state is inconsistent"))
 	}
 	u.pending.Write(from.Pending)
 	u.size = int64(len(from.ETags))*partSize + int64(len(from.Pending))
@@ -61,10 +61,10 @@ func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 	for i, tag := range from.ETags {
 		u.parts = append(u.parts, types.CompletedPart{ETag: aws.String(tag), PartNumber: aws.Int32(int32(i + 1))})
 	}
-	there, err := s.ListParts(ctx, from.Key, from.UploadID)
+	stored, err := s.ListParts(ctx, from.Key, from.UploadID)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		if err := u.takeParts(); err != nil {
+		if err := u.copySentParts(); err != nil {
 			return nil, err
 		}
 		return u, nil
@@ -73,22 +73,23 @@ func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 	}
 	u.uploadID = &from.UploadID
 	for i, tag := range from.ETags {
-		if i >= len(there) || there[i].Size != partSize || !there[i].Same(Part{int32(i + 1), tag}) {
-			return nil, lostParts(from.Key, fmt.Errorf("part %d is another", i+1))
+		if i >= len(stored) || stored[i].Size != partSize || !stored[i].Same(Part{int32(i + 1), tag}) {
+			return nil, lostParts(from.Key, fmt.Errorf("part %d is missing or differs", i+1))
 		}
 	}
 	return u, nil
 }
 
-// takeParts begins a new upload with the sent parts, copied from the object.
-func (u *Upload) takeParts() error {
+// copySentParts begins a new upload and copies the parts that were already sent from
+// the completed object.
+func (u *Upload) copySentParts() error {
 	source := u.store.source(u.key)
 	info, err := u.store.Head(u.ctx, u.key)
 	if err != nil {
 		return err
 	}
 	if info.Size < int64(len(u.parts))*partSize {
-		return lostParts(u.key, fmt.Errorf("the object has %d bytes", info.Size))
+		return lostParts(u.key, fmt.Errorf("the object has %d bytes, less than the sent parts", info.Size))
 	}
 	id, err := u.store.BeginParts(u.ctx, u.key, u.contentType)
 	if err != nil {
@@ -98,7 +99,7 @@ func (u *Upload) takeParts() error {
 	for i := range u.parts {
 		tag, err := u.store.copyPart(u.ctx, source, u.key, id, int32(i+1), int64(i)*partSize, partSize)
 		if want := *u.parts[i].ETag; err == nil && !(Part{ETag: tag}).Same(Part{ETag: want}) {
-			err = lostParts(u.key, fmt.Errorf("part %d of the object is another", i+1))
+			err = lostParts(u.key, fmt.Errorf("part %d of the object differs", i+1))
 		}
 		if err != nil {
 			return errors.Join(err, u.Abort())
@@ -107,13 +108,14 @@ func (u *Upload) takeParts() error {
 	return nil
 }
 
-// copyPart makes a range of an object a part of an upload, and returns its tag.
-func (s *Store) copyPart(ctx context.Context, source, key, id string, number int32, at, size int64) (tag string, err error) {
+// copyPart copies a range of an object to a part of an upload, and returns the
+// part's tag.
+func (s *Store) copyPart(ctx context.Context, source, key, id string, number int32, offset, size int64) (tag string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*callTimeout)
 	defer cancel()
 	out, err := s.client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
 		Bucket: &s.bucket, Key: &key, UploadId: &id, PartNumber: &number, CopySource: &source,
-		CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", at, at+size-1)),
+		CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+size-1)),
 	})
 	if err != nil {
 		return "", wrap(err, "copy a part to", key)
@@ -123,7 +125,7 @@ func (s *Store) copyPart(ctx context.Context, source, key, id string, number int
 
 func lostParts(key string, cause error) error {
 	return &fault.Fault{
-		Code: fault.NotFound, Message: "the upload cannot be gone on with",
-		Cause: fmt.Errorf("go on with %s: %w", key, cause),
+		Code: fault.NotFound, Message: "the upload cannot be resumed",
+		Cause: fmt.Errorf("resume %s: %w", key, cause),
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"netsim/infra/objects"
 )
 
-// stood writes content up to a place and says where the upload stands there.
-// Then it writes something else on, as a process does before it dies.
-func stood(t *testing.T, s *objects.Store, key string, content []byte, at int) (*objects.Upload, objects.Standing) {
+// beginUpload writes the first bytes of content, up to at, and returns the upload
+// and its state.
+func beginUpload(t *testing.T, s *objects.Store, key string, content []byte, at int) (*objects.Upload, objects.Standing) {
 	t.Helper()
 	u := s.Create(t.Context(), key, "text/csv")
 	if _, err := u.Write(content[:at]); err != nil {
@@ -34,9 +34,9 @@ func random(t *testing.T, size int) []byte {
 	return content
 }
 
-// TestGoesOn: an upload whose process is gone is gone on with, wherever it
-// stood and whatever became of it meanwhile.
-func TestGoesOn(t *testing.T) {
+// An upload can be resumed from a state taken at any point, whether the first
+// process then completed the object or wrote other content.
+func TestResumeUpload(t *testing.T) {
 	t.Parallel()
 	const part = 8 << 20
 	s := newStore(t)
@@ -45,15 +45,15 @@ func TestGoesOn(t *testing.T) {
 		at        int
 		completed bool
 	}{
-		"before the first part":  {100, false},
-		"at a part's end":        {part, false},
-		"within a part":          {2*part + 7, false},
-		"completed meanwhile":    {2*part + 7, true},
-		"completed whole before": {100, true},
+		"before the first part": {100, false},
+		"at a part's end":       {part, false},
+		"within a part":         {2*part + 7, false},
+		"completed meanwhile":   {2*part + 7, true},
+		"completed, none sent":  {100, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u, standing := stood(t, s, name, content, c.at)
+			u, standing := beginUpload(t, s, name, content, c.at)
 			if c.completed {
 				if _, err := u.Write(content[c.at:]); err != nil {
 					t.Fatal(err)
@@ -91,14 +91,15 @@ func TestGoesOn(t *testing.T) {
 			}
 			defer body.Close()
 			if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, content) || info.ContentType != "text/csv" {
-				t.Errorf("the object has %d bytes of %s (%v), want %d", len(got), info.ContentType, err, len(content))
+				t.Errorf("the object has %d bytes of %s (%v), want the %d bytes written, as text/csv", len(got), info.ContentType, err, len(content))
 			}
 		})
 	}
 }
 
-// TestLostUploads: what the store does not have any more is not made up.
-func TestLostUploads(t *testing.T) {
+// An upload is not resumed if the store does not have the sent parts any more, or if
+// the state is damaged.
+func TestResumeRefusesLostParts(t *testing.T) {
 	t.Parallel()
 	const part = 8 << 20
 	s := newStore(t)
@@ -118,12 +119,12 @@ func TestLostUploads(t *testing.T) {
 		},
 		"no hash": func(_ *objects.Upload, at *objects.Standing) error { at.Sum = nil; return nil },
 	} {
-		u, standing := stood(t, s, name, content, part+7)
+		u, standing := beginUpload(t, s, name, content, part+7)
 		if err := spoil(u, &standing); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.GoOn(t.Context(), standing); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("resume with %s: %v, want %s", name, err, fault.NotFound)
 		}
 	}
 }

@@ -2,8 +2,8 @@
 // simulations, traces, mapping files. Objects are written once and streamed
 // in parts, so memory does not grow with their size.
 //
-// A call that transfers no content has a timeout of its own; the others end with
-// their context. A missing object is fault.NotFound.
+// A call that transfers no content has its own timeout; other calls end with their
+// context. For a missing object the error is fault.NotFound.
 package objects
 
 import (
@@ -33,8 +33,8 @@ type Config struct {
 	AccessKey string
 	SecretKey string
 	Now       func() time.Time // times of presigned links; default time.Now
-	// Observe is called for every call of the store, by the API's name of the
-	// operation; nil is for nobody. Reading a body is no part of a call.
+	// Observe, when set, is called after every call to the store, with the
+	// operation's name in the S3 API. A call does not include reading the body.
 	Observe func(operation string, took time.Duration, err error)
 }
 
@@ -71,30 +71,30 @@ func New(c Config) *Store {
 	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
 }
 
-// EnsureBucket makes the bucket unless it exists.
+// EnsureBucket creates the bucket unless it exists.
 func (s *Store) EnsureBucket(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket})
 	if !missing(err) {
-		return wrap(err, "look for bucket", s.bucket)
+		return wrap(err, "check bucket", s.bucket)
 	}
 	_, err = s.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &s.bucket})
 	if _, ours := errors.AsType[*types.BucketAlreadyOwnedByYou](err); ours {
-		return nil // another process made it
+		return nil // another process created it
 	}
-	return wrap(err, "make bucket", s.bucket)
+	return wrap(err, "create bucket", s.bucket)
 }
 
-// Ping reports whether the bucket can be reached.
+// Ping returns an error if the bucket cannot be reached.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := s.client.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.bucket})
-	return wrap(err, "look for bucket", s.bucket)
+	return wrap(err, "check bucket", s.bucket)
 }
 
-// missing reports whether the error is that the object or bucket does not exist.
+// missing reports whether the error means that the object or bucket does not exist.
 func missing(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -108,12 +108,12 @@ func missing(err error) bool {
 }
 
 // wrap adds the operation to the error; nil stays nil.
-func wrap(err error, doing, what string) error {
+func wrap(err error, operation, object string) error {
 	switch {
 	case err == nil:
 		return nil
 	case missing(err):
-		return &fault.Fault{Code: fault.NotFound, Message: "file not found", Cause: fmt.Errorf("%s %s: %w", doing, what, err)}
+		return &fault.Fault{Code: fault.NotFound, Message: "file not found", Cause: fmt.Errorf("%s %s: %w", operation, object, err)}
 	}
-	return fmt.Errorf("%s %s: %w", doing, what, err)
+	return fmt.Errorf("%s %s: %w", operation, object, err)
 }

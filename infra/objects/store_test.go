@@ -98,7 +98,8 @@ func TestPutGetHead(t *testing.T) {
 	}
 }
 
-// onlyReader hides what else the reader can do, as a pipe would.
+// onlyReader hides every method of a reader except Read, so that its length is
+// unknown.
 type onlyReader struct{ io.Reader }
 
 func TestMissing(t *testing.T) {
@@ -128,7 +129,7 @@ func TestBrokenUploadLeavesNothing(t *testing.T) {
 	}
 	stop()
 	if err := stopped.Close(); !errors.Is(err, context.Canceled) {
-		t.Errorf("close after the context ended: %v", err)
+		t.Errorf("close after the context ended: %v, want %v", err, context.Canceled)
 	}
 
 	aborted := s.Create(t.Context(), "broken/aborted", "text/csv")
@@ -139,10 +140,10 @@ func TestBrokenUploadLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := aborted.Close(); err == nil {
-		t.Error("close after abort says that the object exists")
+		t.Error("close after abort: no error")
 	}
 	if _, err := aborted.Write([]byte("x")); err == nil {
-		t.Error("write after abort is accepted")
+		t.Error("write after abort: no error")
 	}
 	if diff := cmp.Diff([]string(nil), keys(t, s, "broken/")); diff != "" {
 		t.Errorf("left behind (-want +got):\n%s", diff)
@@ -178,7 +179,7 @@ func TestListAndDeletePrefix(t *testing.T) {
 	}
 	for _, prefix := range []string{"", "/", "results", "results/sim_a", "/results/"} {
 		if err := s.DeletePrefix(t.Context(), prefix); err == nil {
-			t.Errorf("prefix %q is accepted", prefix)
+			t.Errorf("DeletePrefix(%q): no error", prefix)
 		}
 	}
 }
@@ -196,7 +197,7 @@ func TestDeletePrefixInBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := keys(t, s, "many/"); len(got) != 0 {
-		t.Errorf("%d left", len(got))
+		t.Errorf("%d objects left, want none", len(got))
 	}
 }
 
@@ -204,7 +205,7 @@ func TestEnsureBucket(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, func(c *objects.Config) { c.Bucket += "-new" })
 	if err := s.Ping(t.Context()); !fault.Is(err, fault.NotFound) {
-		t.Errorf("ping before: %v", err)
+		t.Errorf("ping before the bucket exists: %v, want %s", err, fault.NotFound)
 	}
 	for range 2 {
 		if err := s.EnsureBucket(t.Context()); err != nil {
@@ -212,7 +213,7 @@ func TestEnsureBucket(t *testing.T) {
 		}
 	}
 	if err := s.Ping(t.Context()); err != nil {
-		t.Errorf("ping after: %v", err)
+		t.Errorf("ping after EnsureBucket: %v, want no error", err)
 	}
 	put(t, s, "a", "x")
 }
@@ -224,8 +225,8 @@ func TestPresignedLink(t *testing.T) {
 	s := newStore(t, func(c *objects.Config) { c.Now = func() time.Time { return clock } })
 	put(t, s, "results/sim_a/nd stats é.csv", "a,b\n")
 
-	link := func(life time.Duration) objects.Link {
-		l, err := s.PresignGet(t.Context(), "results/sim_a/nd stats é.csv", `nd "stats" é.csv`, "text/csv", life)
+	link := func(ttl time.Duration) objects.Link {
+		l, err := s.PresignGet(t.Context(), "results/sim_a/nd stats é.csv", `nd "stats" é.csv`, "text/csv", ttl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,17 +245,17 @@ func TestPresignedLink(t *testing.T) {
 	}
 	disposition, parameters, err := mime.ParseMediaType(resp.header.Get("Content-Disposition"))
 	if err != nil || disposition != "attachment" || parameters["filename"] != `nd "stats" é.csv` {
-		t.Errorf("disposition %q %v, %v", disposition, parameters, err)
+		t.Errorf("disposition %q %v, %v; want an attachment with the file's name", disposition, parameters, err)
 	}
 
 	clock = now.Add(-objects.LinkLife - time.Second)
 	old := link(objects.LinkLife).URL
 	clock = now.Add(-2 * time.Second)
 	for name, url := range map[string]string{
-		"quarter of an hour old": old,
-		"expired":                link(time.Second).URL,
-		"tampered":               strings.Replace(good.URL, "X-Amz-Expires=900", "X-Amz-Expires=9000", 1),
-		"unsigned":               good.URL[:strings.IndexByte(good.URL, '?')],
+		"expired":        old,
+		"short, expired": link(time.Second).URL,
+		"tampered":       strings.Replace(good.URL, "X-Amz-Expires=900", "X-Amz-Expires=9000", 1),
+		"unsigned":       good.URL[:strings.IndexByte(good.URL, '?')],
 	} {
 		if got := get(t, url); got.status != http.StatusForbidden {
 			t.Errorf("%s link: %d %s, want 403", name, got.status, got.body)

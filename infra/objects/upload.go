@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	partSize = 8 << 20 // bytes; S3 asks for at least 5 MiB in all parts but the last
+	partSize = 8 << 20 // bytes; S3 requires at least 5 MiB in all parts but the last
 	maxParts = 10_000
 )
 
-// Written is how many bytes were written.
+// Written returns the number of bytes written.
 func (u *Upload) Written() int64 { return u.size }
 
 // Stored describes a written object.
@@ -44,14 +44,14 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 	return u.Stored(), nil
 }
 
-// Upload is an object that is being written. It exists when Close has returned
-// nil, and not before.
+// Upload is an object that is being written. The object exists once Close has
+// returned nil, and not before.
 type Upload struct {
-	// Call makes a call of the store and may repeat it. The upload fails with its
-	// error. If Call is nil, the first failed call fails the upload.
+	// Call makes a call to the store and may repeat it. If it returns an error, the
+	// upload fails. If Call is nil, the upload fails with the first failed call.
 	Call func(call func() error) error
 
-	ctx         context.Context // of Create, because io.Writer has no context
+	ctx         context.Context // from Create, because io.Writer has no context
 	store       *Store
 	key         string
 	contentType string
@@ -59,9 +59,9 @@ type Upload struct {
 	pending  bytes.Buffer // less than a part
 	size     int64
 	sum      hash.Hash
-	uploadID *string // of the multipart upload, once there is more than one part
+	uploadID *string // id of the multipart upload; nil while everything fits in one part
 	parts    []types.CompletedPart
-	err      error // the first one; everything after it fails too
+	err      error // the first error; every later call fails with it
 	closed   bool
 }
 
@@ -73,7 +73,7 @@ func (s *Store) Create(ctx context.Context, key, contentType string) *Upload {
 // Write buffers content, and sends each full part.
 func (u *Upload) Write(p []byte) (int, error) {
 	if u.closed {
-		return 0, fmt.Errorf("put %s: it is closed", u.key)
+		return 0, fmt.Errorf("put %s: the upload is closed", u.key)
 	}
 	written := 0
 	for len(p) > 0 && u.err == nil {
@@ -149,14 +149,14 @@ func (u *Upload) call(f func() error) error {
 }
 
 func (u *Upload) join() error {
-	ctx, cancel := context.WithTimeout(u.ctx, 10*callTimeout) // the store may join the parts now
+	ctx, cancel := context.WithTimeout(u.ctx, 10*callTimeout) // the store may copy the parts during the call
 	defer cancel()
 	_, err := u.store.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
 	})
 	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
-		// A call before may have joined the parts without its answer arriving.
+		// An earlier call may have joined the parts although its answer was lost.
 		if info, e := u.store.Head(u.ctx, u.key); e == nil && info.Size == u.size {
 			return nil
 		}

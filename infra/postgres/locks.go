@@ -12,20 +12,20 @@ import (
 	"netsim/fault"
 )
 
-// Locks gives processes mutual exclusion by name. A lock is a session-level
-// advisory lock of PostgreSQL, which is released when its holder's connection
-// ends. Each held lock takes a connection of a pool of its own.
+// Locks are named locks for mutual exclusion between processes. A lock is a
+// session-level advisory lock of PostgreSQL, which is released when its holder's
+// connection ends. Each held lock takes a connection of Pool.
 type Locks struct{ Pool *pgxpool.Pool }
 
-// OpenLocks returns locks of which at most so many can be held at a time. When a
-// holder's machine is lost, its locks are released after 15 seconds. OpenLocks
-// does not connect.
-func OpenLocks(ctx context.Context, url string, most int32, options ...func(*pgxpool.Config)) (Locks, error) {
+// OpenLocks returns Locks that can hold at most maxHeld locks at a time. When a
+// holder's machine is lost, its locks are released after 15 seconds. OpenLocks does
+// not connect.
+func OpenLocks(ctx context.Context, url string, maxHeld int32, options ...func(*pgxpool.Config)) (Locks, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return Locks{}, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns, c.MaxConnIdleTime = most, time.Minute
+	c.MaxConns, c.MaxConnIdleTime = maxHeld, time.Minute
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-locks", "tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
@@ -49,8 +49,8 @@ func (l Locks) Close() {
 	}
 }
 
-// ErrHeld says that another process holds the lock.
-var ErrHeld = errors.New("another holds the lock")
+// ErrHeld means that another holder has the lock.
+var ErrHeld = errors.New("another holder has the lock")
 
 // Try takes the lock, or returns ErrHeld.
 func (l Locks) Try(ctx context.Context, name string) (release func(), err error) {
@@ -64,10 +64,10 @@ func (l Locks) Try(ctx context.Context, name string) (release func(), err error)
 	})
 }
 
-// Wait takes the lock, or returns ErrHeld when it is not released within the
-// time.
-func (l Locks) Wait(ctx context.Context, name string, longest time.Duration) (release func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, ErrHeld)
+// Wait takes the lock, or returns ErrHeld when the lock is not released within the
+// timeout.
+func (l Locks) Wait(ctx context.Context, name string, timeout time.Duration) (release func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrHeld)
 	defer cancel()
 	return l.take(ctx, name, func(conn *pgxpool.Conn) error {
 		_, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", name)
@@ -94,7 +94,7 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
 		defer cancel()
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_unlock(hashtextextended($1, 0))", name); err != nil {
-			_ = conn.Conn().Close(ctx) // which releases the lock
+			_ = conn.Conn().Close(ctx) // the end of the session releases the lock
 		}
 		conn.Release()
 	}, nil
@@ -102,11 +102,12 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 
 const unlockTimeout = 3 * time.Second
 
-// unavailable turns an error of the connection into fault.Unavailable. A query
-// that the database refused is a defect and stays internal.
+// unavailable turns an error into fault.Unavailable if the database cannot be
+// reached, is shutting down or lacks resources. Any other error from the database is
+// a defect and stays internal.
 func unavailable(err error) error {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code[:2] != "57" && refused.Code[:2] != "53" {
 		return err
 	}
-	return &fault.Fault{Code: fault.Unavailable, Message: "the service cannot be sure to be alone at this; try again", RetryAfter: time.Second, Cause: err}
+	return &fault.Fault{Code: fault.Unavailable, Message: "the service cannot take a lock; repeat the request", RetryAfter: time.Second, Cause: err}
 }

@@ -32,15 +32,15 @@ func TestLocks(t *testing.T) {
 	}
 	for _, l := range []postgres.Locks{one, two} {
 		if _, err := l.Try(ctx, "a"); !errors.Is(err, postgres.ErrHeld) {
-			t.Errorf("a lock that is held: %v", err)
+			t.Errorf("try of a held lock: %v, want %v", err, postgres.ErrHeld)
 		}
 		if _, err := l.Wait(ctx, "a", time.Millisecond); !errors.Is(err, postgres.ErrHeld) {
-			t.Errorf("a lock that stays held: %v", err)
+			t.Errorf("wait for a lock that stays held: %v, want %v", err, postgres.ErrHeld)
 		}
 	}
 	other, err := two.Try(ctx, "b")
 	if err != nil {
-		t.Fatalf("another lock: %v", err)
+		t.Fatalf("try of another lock: %v", err)
 	}
 	other()
 	waiting := make(chan error)
@@ -53,16 +53,16 @@ func TestLocks(t *testing.T) {
 	}()
 	release()
 	if err := testwait.Receive(t, waiting, "the lock"); err != nil {
-		t.Errorf("a lock that was released: %v", err)
+		t.Errorf("wait for a released lock: %v", err)
 	}
 	again, err := one.Try(ctx, "a")
 	if err != nil {
-		t.Fatalf("a lock that was released: %v", err)
+		t.Fatalf("try of a released lock: %v", err)
 	}
 	again()
 }
 
-// The lock of a holder whose connection ended is free.
+// When the holder's connection ends, the lock is free.
 func TestALockEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	url := teststack.Postgres(t)
@@ -82,7 +82,7 @@ func TestALockEndsWithItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	got()
-	release() // of an ended session
+	release() // the session has already ended
 	if got, err = one.Wait(ctx, "a", time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Observe returns an option of a pool that reports every call. The operation is
-// the first keyword of the statement, BATCH or COPY.
+// Observe returns a pool option that reports every call. The operation is BATCH,
+// COPY or the first keyword of the statement.
 func Observe(report func(operation string, took time.Duration, err error)) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) { c.ConnConfig.Tracer = tracer{report} }
 }
@@ -70,8 +70,8 @@ func (t tracer) TraceCopyFromEnd(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 	t.end(ctx, data.Err)
 }
 
-// operationOf returns the first keyword of a statement, or _OTHER if it is not a
-// common one, so that the set of operations is small.
+// operationOf returns the first keyword of a statement, or _OTHER for an uncommon
+// one, so that the set of operations is small.
 func operationOf(sql string) string {
 	for word := range strings.FieldsSeq(sql) {
 		switch word = strings.ToUpper(strings.TrimSuffix(word, ";")); word {

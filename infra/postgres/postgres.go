@@ -24,7 +24,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Schema is that of the tables that are not derived from events.
+// Schema is the schema of the tables that are not derived from events.
 const Schema = "netsim"
 
 // Open returns a pool whose connections have the read model and then the
@@ -56,8 +56,8 @@ func Open(ctx context.Context, url, readModel string, maxConns int32, options ..
 	return pool, nil
 }
 
-// Migrate applies the migrations of the service's own schema. Processes that
-// start at the same time take turns.
+// Migrate applies the migrations of the service's own schema. Processes that start
+// at the same time migrate one after the other.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := pool.Exec(ctx, `
 		DO $$ BEGIN
@@ -69,22 +69,22 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	config := pool.Config().ConnConfig.Copy()
 	config.RuntimeParams["search_path"] = Schema
 	db := stdlib.OpenDB(*config)
-	defer db.Close() //nolint:errcheck // nothing is left to say
+	defer db.Close() //nolint:errcheck // the migrations have ended
 	return migrate(ctx, db)
 }
 
-// Check returns an error when the database cannot serve: when the service's own
-// tables or those of its jobs are missing, which only a start makes, or when it
-// is read-only.
+// Check returns an error when the database cannot serve: when it is read-only, or
+// when the service's own tables or those of its jobs are missing. Only a start of
+// the service creates them.
 func Check(ctx context.Context, pool *pgxpool.Pool) error {
-	var own, jobs, readOnly bool
+	var own, jobs, readOnly bool // own and jobs: the tables exist
 	err := pool.QueryRow(ctx, `SELECT to_regclass('netsim.cursor_keys') IS NOT NULL, to_regclass('jobs.river_job') IS NOT NULL,
 		current_setting('transaction_read_only')::bool`).Scan(&own, &jobs, &readOnly)
 	switch {
 	case err != nil:
-		return fmt.Errorf("ask the database: %w", err)
+		return fmt.Errorf("check the database: %w", err)
 	case !own || !jobs:
-		return errors.New("the service's own tables are missing; restart the service to make them again")
+		return errors.New("the service's own tables are missing; restart the service to create them")
 	case readOnly:
 		return errors.New("the database is read-only")
 	}

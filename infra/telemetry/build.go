@@ -4,8 +4,8 @@ import "runtime/debug"
 
 // Build identifies the running build.
 type Build struct {
-	Version string // of the module; devel if built from a working tree
-	Commit  string // unknown if built without version control; ends in -dirty if files had changed
+	Version string // version of the module; devel if built from a working tree
+	Commit  string // unknown if built without version control; ends in -dirty if there were uncommitted changes
 	Go      string // version of the toolchain
 }
 

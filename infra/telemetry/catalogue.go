@@ -20,14 +20,14 @@ const (
 	Histogram Kind = "histogram"
 )
 
-// Metric describes one metric. No label is an id, an account or a path, so the
-// number of series is bounded whatever clients send.
+// Metric describes one metric. No label is an id, an account or a path, so clients
+// cannot increase the number of series without limit.
 type Metric struct {
 	Name    string
 	Kind    Kind
-	Unit    string // seconds, bytes, or the things counted
+	Unit    string // seconds, bytes, or what is counted, such as jobs
 	Labels  []string
-	Roles   []string  // a process with one of these exposes it
+	Roles   []string  // a process with one of these roles exposes the metric
 	Help    string    // one sentence
 	buckets []float64 // of a histogram
 }
@@ -115,7 +115,7 @@ func projectorMetrics() []Metric {
 		{Name: "netsim_projector_lag_records", Kind: Gauge, Unit: "records", Labels: []string{"family", "partition"}, Roles: projector,
 			Help: "Records of a partition of the event log that are not applied to the read model."},
 		{Name: "netsim_projector_lag_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"family", "partition"}, Roles: projector,
-			Help: "Age of the oldest such record; 0 if there is none."},
+			Help: "Age of the oldest record of the partition that is not applied; 0 if there is none."},
 		{Name: "netsim_projector_batch_records", Kind: Histogram, Unit: "records", Roles: projector,
 			Help: "Records in a batch, which is one transaction.", buckets: []float64{1, 4, 16, 64, 256, 1024, 4096, 8192, 16384}},
 		{Name: "netsim_projector_batch_duration_seconds", Kind: Histogram, Unit: "seconds", Roles: projector,
@@ -123,7 +123,7 @@ func projectorMetrics() []Metric {
 		{Name: "netsim_projector_records_total", Kind: Counter, Unit: "records", Labels: []string{"verdict"}, Roles: projector,
 			Help: "Records that this process judged, by verdict."},
 		{Name: "netsim_projector_parked_total", Kind: Counter, Unit: "records", Roles: projector,
-			Help: "Facts that this process could not apply."},
+			Help: "Facts that this process could not apply to the read model."},
 		{Name: "netsim_projector_parked_streams", Kind: Gauge, Unit: "streams", Roles: projector,
 			Help: "Streams with facts that cannot be applied."},
 		{Name: "netsim_log_forged_records_total", Kind: Counter, Unit: "records", Roles: projector,
@@ -137,7 +137,7 @@ func reactorMetrics() []Metric {
 		{Name: "netsim_reactions_total", Kind: Counter, Unit: "records", Labels: []string{"handler", "outcome"}, Roles: reactor,
 			Help: "Records by handler and outcome: done, not_a_fact, failed (and tried again), dead_letter."},
 		{Name: "netsim_reaction_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"handler"}, Roles: reactor,
-			Help: "Duration of an attempt of a handler to process a fact.", buckets: fast()},
+			Help: "Duration of a handler's attempt to process a fact.", buckets: fast()},
 		{Name: "netsim_reaction_lag_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"handler"}, Roles: reactor,
 			Help: "Age of the oldest fact that the handler has not processed in any process; 0 if there is none."},
 		{Name: "netsim_dead_letters_open", Kind: Gauge, Unit: "dead letters", Labels: []string{"handler"}, Roles: reactor,
@@ -149,9 +149,9 @@ func workerMetrics() []Metric {
 	worker := []string{RoleWorker}
 	return []Metric{
 		{Name: "netsim_jobs", Kind: Gauge, Unit: "jobs", Labels: []string{"kind", "state"}, Roles: worker,
-			Help: "Jobs that are not done, in any process."},
+			Help: "Jobs of all processes that have not ended."},
 		{Name: "netsim_jobs_oldest_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"kind", "state"}, Roles: worker,
-			Help: "Time since the oldest such job was enqueued."},
+			Help: "Time since the oldest job that has not ended was enqueued."},
 		{Name: "netsim_runs", Kind: Gauge, Unit: "simulations", Labels: []string{"engine", "state"}, Roles: worker,
 			Help: "Simulations that have not ended; engine is none before the start."},
 		{Name: "netsim_log_checkpoint_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,

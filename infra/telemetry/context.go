@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	parentLength = 55  // of a traceparent of version 00, the only one there is
+	parentLength = 55  // characters of a traceparent of version 00, the only version
 	maxState     = 512 // bytes of a tracestate; a longer one is dropped
 )
 
@@ -48,8 +48,8 @@ func (c *carrier) Keys() []string {
 }
 
 // Extract returns ctx with the trace context of the headers traceparent and
-// tracestate, or ctx itself when traceparent is not valid. The values need not be
-// trusted.
+// tracestate, or ctx itself when traceparent is not valid. The values may come from
+// untrusted clients.
 func Extract(ctx context.Context, parent, state string) context.Context {
 	if len(parent) != parentLength {
 		return ctx
@@ -60,8 +60,8 @@ func Extract(ctx context.Context, parent, state string) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, &carrier{parent, state})
 }
 
-// Inject returns the headers that carry the trace context of ctx; "" when it
-// has none. Extract bounds their size.
+// Inject returns the headers traceparent and tracestate for the trace context of
+// ctx, or "" if it has none. Extract has limited their size.
 func Inject(ctx context.Context) (parent, state string) {
 	var c carrier
 	propagation.TraceContext{}.Inject(ctx, &c)
@@ -71,18 +71,19 @@ func Inject(ctx context.Context) (parent, state string) {
 // scope names the code that makes the spans: all of netsim.
 const scope = "netsim"
 
-// Traced reports whether ctx is a part of a trace; never while traces are off.
+// Traced reports whether ctx is part of a trace. While traces are off it returns
+// false.
 func Traced(ctx context.Context) bool { return trace.SpanContextFromContext(ctx).IsValid() }
 
-// Start starts a span as a child of the span in ctx, which must be one of this
-// process. Without one the span does nothing.
+// Start starts a span as a child of the span in ctx, which must be from this
+// process. If ctx has no span, the new span does nothing.
 func Start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope)
 	return tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
 }
 
 // End ends a span with the error of its operation, or nil. The span gets only the
-// error's code: messages can contain texts of clients.
+// error's code: its message can contain text from clients.
 func End(span trace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")

@@ -23,8 +23,8 @@ type Metrics struct {
 	failed   func(n float64, collector ...string)
 }
 
-// NewMetrics returns the metrics of a process with these roles. They include those
-// of the build, the Go runtime and the process.
+// NewMetrics returns the metrics of a process with these roles. They include the
+// metrics of the build, the Go runtime and the process.
 func NewMetrics(b Build, roles []string, now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), roles: roles, now: now}
 	m.registry.MustRegister(
@@ -64,7 +64,8 @@ func (m *Metrics) Histogram(name string) func(value float64, labels ...string) {
 	return func(value float64, labels ...string) { vec.WithLabelValues(labels...).Observe(value) }
 }
 
-// Emit sets a counter or gauge to a value, for these label values.
+// Emit sets a counter or gauge to a value. The label values are in the order of the
+// catalogue.
 type Emit func(name string, value float64, labels ...string)
 
 // Sample registers counters or gauges whose values read emits at each scrape. read
@@ -77,10 +78,11 @@ func (m *Metrics) Sample(read func(Emit), names ...string) {
 	m.registry.MustRegister(&sampled{descs: descs, samples: func() []prometheus.Metric { return gather(descs, read) }})
 }
 
-// Query is like Sample for values that come from another process, such as the
-// database. run gets queryTimeout and runs at most once in queryAge, never twice
-// at a time. If it fails or does not return, the scrape succeeds without these
-// metrics and netsim_collector_errors_total of the collector is incremented.
+// Query is like Sample, for values that come from another process, such as the
+// database. run has the timeout queryTimeout, runs at most once in queryAge, and
+// never twice at a time. If run fails or does not return, the scrape succeeds
+// without these metrics, and netsim_collector_errors_total of the collector is
+// incremented.
 func (m *Metrics) Query(collector string, run func(context.Context, Emit) error, names ...string) {
 	descs := m.descs(names)
 	if len(descs) == 0 {
@@ -126,12 +128,12 @@ func (m *Metrics) descs(names []string) map[string]described {
 }
 
 // gather returns the values that read emits for these metrics.
-func gather(of map[string]described, read func(Emit)) []prometheus.Metric {
+func gather(descs map[string]described, read func(Emit)) []prometheus.Metric {
 	var samples []prometheus.Metric
 	read(func(name string, value float64, labels ...string) {
-		d, ok := of[name]
+		d, ok := descs[name]
 		if !ok {
-			return // belongs to another role
+			return // the metric belongs to another role
 		}
 		kind := prometheus.GaugeValue
 		if d.Kind == Counter {
@@ -162,6 +164,7 @@ func (s *sampled) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
+// metric returns the catalogue's metric with this name and one of the kinds.
 func metric(name string, kinds ...Kind) Metric {
 	for _, d := range Catalogue() {
 		if d.Name == name && slices.Contains(kinds, d.Kind) {

@@ -10,19 +10,19 @@ import (
 
 const (
 	queryTimeout = 2 * time.Second
-	scrapeWait   = 2500 * time.Millisecond // longest wait of a scrape, for a query that ignores its timeout
-	queryAge     = 5 * time.Second         // how long a result, or a failure, is kept
+	scrapeWait   = 2500 * time.Millisecond // longest wait of a scrape, in case a query ignores its timeout
+	queryAge     = 5 * time.Second         // how long a result, or a failure, is cached
 )
 
-// query caches the result of a query for queryAge. At most one run is in progress,
-// however many scrapes wait and however long it hangs.
+// query caches the result of a query for queryAge. At most one run is in progress at
+// a time, even if it hangs or several scrapes wait for it.
 type query struct {
 	run    func(context.Context) ([]prometheus.Metric, error)
 	failed func()
 	now    func() time.Time
 
 	mu     sync.Mutex
-	ended  time.Time     // of the last run; zero before the first
+	ended  time.Time     // end of the last run; zero before the first
 	done   chan struct{} // closed when the current run ends; nil if there is none
 	result []prometheus.Metric
 }

@@ -10,27 +10,26 @@ import (
 
 const hidden = "[redacted]"
 
-// secretShape is a credential that its form gives away. Every occurrence contains
-// the marker, so an ordinary line costs a few substring searches and no regular
-// expression.
+// secretShape recognises one form of credential. Every match contains the marker, so
+// most lines cost a few substring searches and no regular expression.
 type secretShape struct {
-	marker  string
-	pattern *regexp.Regexp
-	shown   string
+	marker      string
+	pattern     *regexp.Regexp
+	replacement string
 }
 
 func secretShapes() []secretShape {
-	shape := func(marker, pattern, shown string) secretShape {
-		return secretShape{marker, regexp.MustCompile(pattern), shown}
+	shape := func(marker, pattern, replacement string) secretShape {
+		return secretShape{marker, regexp.MustCompile(pattern), replacement}
 	}
 	return []secretShape{
-		// JWTs, also truncated ones
+		// JWTs, including truncated ones
 		shape("eyJ", `eyJ[\w-]{8,}(?:\.[\w-]*){0,4}`, hidden),
 		// the Authorization header's value
 		shape("earer", `([Bb]earer(?: |%20|\+)+)[\w.~+/=-]+`, "${1}"+hidden),
 		// presigned links
 		shape("X-Amz-", `(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"\\]+`, "${1}"+hidden),
-		// passwords in URLs and in PostgreSQL's other form
+		// passwords in URLs and in PostgreSQL's key=value form
 		shape("://", `(://[^\s/:@"]*:)[^\s/@"]+@`, "${1}"+hidden+"@"),
 		shape("password=", `(password=)(?:'[^']*'|[^\s"'&]+)`, "${1}"+hidden),
 		// PEM, up to the end of the quoted string
@@ -51,7 +50,7 @@ func Redact(text string, secrets ...string) string {
 func redact(text []byte, shapes []secretShape) []byte {
 	for _, s := range shapes {
 		if bytes.Contains(text, []byte(s.marker)) {
-			text = s.pattern.ReplaceAll(text, []byte(s.shown))
+			text = s.pattern.ReplaceAll(text, []byte(s.replacement))
 		}
 	}
 	return text
@@ -71,7 +70,7 @@ func (r redactor) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// hideSecrets redacts the values of attributes that are credentials by name.
+// hideSecrets redacts the values of attributes whose names are those of credentials.
 func hideSecrets(_ []string, a slog.Attr) slog.Attr {
 	switch strings.ToLower(a.Key) {
 	case "authorization", "cookie", "token", "password", "secret", "secretkey", "accesskey", "privatekey":

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// No credential appears in the log, in either format. Every credential in the cases
+// contains hush, hu sh or eyJ.
 func TestLogHidesCredentials(t *testing.T) {
 	t.Parallel()
 	const jwt = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJodXNoIn0.hush-hush_hush"
@@ -48,14 +50,14 @@ func TestLogHidesCredentials(t *testing.T) {
 				write(log)
 				for _, secret := range []string{"hush", "hu sh", "eyJ"} {
 					if strings.Contains(out.String(), secret) {
-						t.Errorf("shows %s: %s", secret, &out)
+						t.Errorf("the line shows %q: %s", secret, &out)
 					}
 				}
 				if !strings.Contains(out.String(), hidden) {
-					t.Errorf("does not say that something is hidden: %s", &out)
+					t.Errorf("the line does not contain %q: %s", hidden, &out)
 				}
 				if format == "json" && !json.Valid(out.Bytes()) {
-					t.Errorf("is not JSON any more: %s", &out)
+					t.Errorf("the redacted line is not JSON: %s", &out)
 				}
 			})
 		}
@@ -75,7 +77,7 @@ func TestLogKeepsOrdinaryText(t *testing.T) {
 		t.Errorf("line %q, want one that ends in %q", got, want)
 	}
 	if _, err := NewLog(&out, "xml", slog.LevelInfo); err == nil {
-		t.Error("format xml is accepted")
+		t.Error("NewLog with format xml: no error")
 	}
 }
 

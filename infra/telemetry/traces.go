@@ -18,18 +18,18 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TracesConfig says which spans are kept and where they go.
+// TracesConfig says which spans are exported, and where to.
 type TracesConfig struct {
-	URL      string            // where an OTLP collector takes traces by HTTP and protobuf, such as http://host:4318/v1/traces
-	Headers  map[string]string // of every export; secrets can be among them
+	URL      string            // where an OTLP collector accepts traces as protobuf over HTTP, such as http://host:4318/v1/traces
+	Headers  map[string]string // headers of every export; they may contain secrets
 	Gzip     bool
-	Timeout  time.Duration     // of an export
-	Delay    time.Duration     // that a span waits for others to be exported with it
-	Queue    int               // spans that wait at most; those beyond are dropped
+	Timeout  time.Duration     // timeout of an export
+	Delay    time.Duration     // how long a span waits to be exported in a batch
+	Queue    int               // maximum number of waiting spans; further spans are dropped
 	Sampler  string            // one of Samplers
-	Ratio    float64           // of the samplers by ratio, from 0 to 1
+	Ratio    float64           // sampled ratio of the traceidratio samplers, from 0 to 1
 	Service  string            // the resource's service.name
-	Resource map[string]string // more attributes of the resource
+	Resource map[string]string // further attributes of the resource
 
 	Build Build
 	Log   *slog.Logger
@@ -37,11 +37,11 @@ type TracesConfig struct {
 }
 
 // Traces exports the spans of this process to a collector. A nil *Traces traces
-// nothing. While the collector is slow or away, spans are dropped and no caller is
-// delayed.
+// nothing. While the collector is slow or unreachable, spans are dropped and no
+// caller is delayed.
 type Traces struct{ provider *sdktrace.TracerProvider }
 
-// NewTraces starts to export. It does not wait for the collector.
+// NewTraces starts to export spans. It does not wait for the collector.
 func NewTraces(ctx context.Context, c TracesConfig) (*Traces, error) {
 	compression := otlptracehttp.NoCompression
 	if c.Gzip {
@@ -88,7 +88,7 @@ func samplers(ratio float64) map[string]sdktrace.Sampler {
 	return all
 }
 
-// limits returns bounds for the size of every span.
+// limits returns the limits of a span's size.
 func limits() sdktrace.SpanLimits {
 	l := sdktrace.NewSpanLimits()
 	l.AttributeValueLengthLimit = 512
@@ -104,10 +104,10 @@ func (t *Traces) Tracer() trace.Tracer {
 	return t.provider.Tracer(scope)
 }
 
-// Close exports the spans that wait, until ctx ends.
+// Close exports the waiting spans, at most until ctx ends.
 func (t *Traces) Close(ctx context.Context) {
 	if t != nil {
-		_ = t.provider.Shutdown(ctx) // counted and logged by then
+		_ = t.provider.Shutdown(ctx) // counted has already logged the error
 	}
 }
 
@@ -117,7 +117,7 @@ type counted struct {
 	sdktrace.SpanExporter
 	log   *slog.Logger
 	spans func(n float64, outcome ...string)
-	away  atomic.Bool
+	down  atomic.Bool // the last export failed
 }
 
 // ExportSpans implements sdktrace.SpanExporter. It returns no error: the SDK would
@@ -126,13 +126,13 @@ func (c *counted) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan
 	err := c.SpanExporter.ExportSpans(ctx, spans)
 	if err != nil {
 		c.spans(float64(len(spans)), "failed")
-		if !c.away.Swap(true) {
+		if !c.down.Swap(true) {
 			c.log.WarnContext(ctx, "the collector does not take spans: they are dropped until it does", "error", err)
 		}
 		return nil
 	}
 	c.spans(float64(len(spans)), "exported")
-	if c.away.Swap(false) {
+	if c.down.Swap(false) {
 		c.log.InfoContext(ctx, "the collector takes spans again")
 	}
 	return nil

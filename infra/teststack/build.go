@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// root returns the repository's directory, which is above the directory that a
-// test runs in.
+// root returns the root directory of the repository that the test runs in.
 var root = sync.OnceValues(func() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -33,7 +32,7 @@ var root = sync.OnceValues(func() (string, error) {
 // changed.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("NETSIM_DEV_BIN"); path != "" {
-		// Stat has Go's test cache notice a change of the file.
+		// With Stat, Go's test cache notices when the file changes.
 		_, err := os.Stat(path)
 		return path, err
 	}
@@ -42,7 +41,7 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(root, ".cache", "netsim-dev")
-	// The processes of several packages' tests run at the same time.
+	// Test processes of several packages may build at the same time.
 	unlock, err := lockFile(path + ".lock")
 	if err != nil {
 		return "", err

@@ -18,8 +18,8 @@ type TokenIssuer struct {
 	data string
 }
 
-// Issuer returns the OIDC issuer that the tests of this process share. It has a
-// signing key already.
+// Issuer returns the OIDC issuer that the tests of this process share. It already
+// has a signing key.
 func Issuer(t testing.TB) TokenIssuer {
 	t.Helper()
 	e := sharedIssuer.get(t, "issuer")
@@ -31,10 +31,10 @@ func Issuer(t testing.TB) TokenIssuer {
 	return i
 }
 
-// firstToken makes the key of the shared issuer: minting makes it when missing.
+// firstToken mints the first token of the shared issuer, which makes its key.
 var firstToken sync.Once
 
-// Token returns a token, which is valid now unless the options change that.
+// Token returns a token. It is valid now unless the options say otherwise.
 func (i TokenIssuer) Token(o devissuer.Options) string {
 	i.t.Helper()
 	token, err := devissuer.Mint(i.data, o, time.Now())

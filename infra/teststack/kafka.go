@@ -10,7 +10,7 @@ import (
 )
 
 // jars returns the directory of Apache Kafka's jars, which Maven fetches at the
-// first use on a machine.
+// first use.
 var jars = sync.OnceValues(func() (string, error) {
 	root, err := root()
 	if err != nil {
@@ -25,7 +25,8 @@ var jars = sync.OnceValues(func() (string, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
-	// Fetch into a temporary directory and rename: an interrupted fetch is repeated.
+	// Fetch into another directory and rename it, so that an interrupted fetch is
+	// repeated.
 	fresh := dir + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
 		return "", err

@@ -11,10 +11,11 @@ import (
 )
 
 // killTree kills a process that is not our child, and its children, and returns
-// when all have ended. PostgreSQL's backends are in process groups of their own,
-// and one that outlived its postmaster for a moment would still answer.
+// when all have ended. It kills the children too because a PostgreSQL backend, which
+// has its own process group, can outlive its postmaster for a moment and still
+// answer.
 func killTree(pid int) error {
-	// Stop it first, so that it starts no more children meanwhile.
+	// Stop the process first, so that it starts no more children.
 	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
 		return ignoreGone(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// ObjectStore says how to reach an S3 store, with path-style addressing.
+// ObjectStore is the address and the keys of an S3 store with path-style addressing.
 type ObjectStore struct {
 	Endpoint  string // base URL
 	Region    string

@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databases counts the databases made in this process's cluster.
+// databases counts the databases created in this process's cluster.
 var databases atomic.Int64
 
 // Postgres returns the URL, with a superuser, of a new, empty database. After the
-// test the database is dropped and connections still open are closed. The cluster
-// is shared by the tests of this process and does not fsync.
+// test the database is dropped, and its open connections are closed. The tests of
+// this process share the cluster, which does not fsync.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	admin := sharedPostgres.get(t, "postgres", "--no-sync").URL
@@ -24,7 +24,7 @@ func Postgres(t testing.TB) string {
 		t.Fatalf("teststack: create database: %v", err)
 	}
 	t.Cleanup(func() {
-		// The test's context has ended.
+		// Not t.Context(), which has ended.
 		if err := execute(context.Background(), admin, "drop database "+name+" with (force)"); err != nil {
 			t.Errorf("teststack: drop database: %v", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// endpoint is what netsim-dev prints about a server that is ready.
+// endpoint is the JSON object that netsim-dev prints for a server when it is ready.
 type endpoint struct {
 	Addr      string
 	URL       string
@@ -26,7 +26,7 @@ type endpoint struct {
 	Audience  string
 }
 
-// process is a running netsim-dev with one server.
+// process is a running process of netsim-dev with one server.
 type process struct {
 	name     string
 	data     string // its data directory
@@ -48,7 +48,7 @@ func startProcess(name, data string, args ...string) (*process, error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(path, append([]string{"part", name, "--data", data}, args...)...)
-	// Not our standard error: go test waits until every process has closed it.
+	// Not the test's standard error: go test would wait until the child closes it.
 	cmd.Stderr = log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -82,8 +82,8 @@ func (p *process) stop() error {
 }
 
 // kill ends netsim-dev and its server with SIGKILL, and returns when both have
-// ended. A server in a process of its own is killed first: when netsim-dev dies it
-// would end in order, which is not a crash.
+// ended. A server in its own process is killed first, because it would shut down in
+// order when netsim-dev dies, which is not a crash.
 func (p *process) kill() error {
 	if p.endpoint.PID != p.cmd.Process.Pid {
 		if err := killTree(p.endpoint.PID); err != nil {
@@ -91,7 +91,7 @@ func (p *process) kill() error {
 		}
 	}
 	p.cmd.Process.Kill()
-	p.cmd.Wait() // "signal: killed", or an exit because its server died
+	p.cmd.Wait() // the error is "signal: killed", or an exit status because the server died
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (p *process) kill() error {
 // must be called by the goroutine that runs the test.
 type Process struct {
 	Addr string // host:port, the same after a restart
-	URL  string // postgres: of its database; objects, issuer: its base address
+	URL  string // URL of postgres' database; base URL of objects and issuer
 
 	t       testing.TB
 	name    string
@@ -108,9 +108,9 @@ type Process struct {
 	running *process // nil while it is stopped
 }
 
-// Start runs a server, one of broker, kafka, postgres, objects or issuer, with
-// its data in dir, and ends it with the test. The args are flags of
-// "netsim-dev part"; without flags the server fsyncs before it acknowledges.
+// Start runs a server until the test ends, with its data in dir. The name is broker,
+// kafka, postgres, objects or issuer. The args are flags of "netsim-dev part";
+// without flags the server fsyncs before it acknowledges.
 func Start(t testing.TB, name, dir string, args ...string) *Process {
 	t.Helper()
 	if name == "kafka" {
@@ -130,9 +130,9 @@ func Start(t testing.TB, name, dir string, args ...string) *Process {
 	return p
 }
 
-// openToAll makes dir and its parents, below the directory for temporary files,
-// searchable by every user: root's PostgreSQL runs as another user, and
-// t.TempDir has mode 0700. Secrets in them have modes of their own.
+// openToAll makes dir, and its parents below the directory for temporary files,
+// searchable by every user. The tests of root need this: PostgreSQL then runs as
+// another user, and t.TempDir has mode 0700. Secrets are in files of mode 0600.
 func openToAll(dir string) error {
 	for temp := os.TempDir(); strings.HasPrefix(dir, temp+string(filepath.Separator)); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {

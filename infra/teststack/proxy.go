@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// Proxy is between a client and a server and can make the server look down or
-// hanging.
+// Proxy forwards connections to a server, and can make the server look down or
+// hanging to its clients.
 type Proxy struct {
 	Addr string // host:port
 
 	target   string
 	listener net.Listener
 	mu       sync.Mutex
-	hanging  chan struct{} // closed when hanging ends; nil while bytes pass
-	gone     bool
+	hanging  chan struct{} // closed when Hang ends; nil while bytes pass
+	refusing bool
 	conns    map[net.Conn]bool
 }
 
@@ -36,8 +36,8 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Hang makes the server look hanging: connections are accepted, but no byte passes
-// on them or on those that are open.
+// Hang makes the server look hanging: connections are still accepted, but no byte
+// passes on old or new connections.
 func (p *Proxy) Hang() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,18 +47,18 @@ func (p *Proxy) Hang() {
 // Refuse closes every connection, old and new.
 func (p *Proxy) Refuse() { p.set(true) }
 
-// Heal ends Hang and Refuse. Connections that hung are closed.
+// Heal ends Hang and Refuse. Hanging connections are closed.
 func (p *Proxy) Heal() { p.set(false) }
 
-func (p *Proxy) set(gone bool) {
+func (p *Proxy) set(refusing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gone = gone
+	p.refusing = refusing
 	if p.hanging != nil {
 		close(p.hanging)
 		p.hanging = nil
-	} else if !gone {
-		return // open connections work
+	} else if !refusing {
+		return // open connections work and stay open
 	}
 	for conn := range p.conns {
 		conn.Close()
@@ -89,9 +89,9 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 	defer p.close(server)
 	done := make(chan struct{}, 2)
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+	for _, direction := range [][2]net.Conn{{client, server}, {server, client}} {
 		go func() {
-			p.pipe(way[0], way[1])
+			p.pipe(direction[0], direction[1])
 			done <- struct{}{}
 		}()
 	}
@@ -113,8 +113,8 @@ func (p *Proxy) pipe(from, to net.Conn) {
 	}
 }
 
-// passes reports whether bytes pass. While the proxy hangs it waits for the end of
-// that and reports false.
+// passes reports whether bytes pass. While the proxy hangs, it waits for Heal or
+// Refuse and then returns false.
 func (p *Proxy) passes() bool {
 	p.mu.Lock()
 	hanging := p.hanging
@@ -129,7 +129,7 @@ func (p *Proxy) passes() bool {
 func (p *Proxy) open(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	if p.refusing {
 		conn.Close()
 		return false
 	}

@@ -2,8 +2,8 @@
 // Apache Kafka, PostgreSQL, S3 and an OIDC issuer, each run by the netsim-dev
 // binary as a child of the test process.
 //
-// Shared servers are started at their first use in a test process and end with
-// it, however it ends; no TestMain is needed:
+// Shared servers are started at their first use in a test process and end when that
+// process ends, even after a crash. No TestMain is needed:
 //
 //	brokers := teststack.Broker(t)   // addresses; NETSIM_TEST_KAFKA=apache for Apache Kafka
 //	url := teststack.Postgres(t)     // a new, empty database, dropped after the test
@@ -11,17 +11,17 @@
 //	issuer := teststack.Issuer(t)    // an OIDC issuer; issuer.Token(…) mints
 //
 // All tests of the process share one broker: use topic and group names that no
-// other test uses. It creates no topic by itself.
+// other test uses. The broker creates no topic on demand.
 //
-// A test that kills or stops its server starts one of its own, on disk and with
+// A test that kills or stops its server starts its own server, on disk and with
 // fsync:
 //
 //	p := teststack.Start(t, "broker", t.TempDir())
 //	p.Kill()    // kill -9
 //	p.Restart() // same data, same address
 //
-// The binary is built at the first use; NETSIM_DEV_BIN can name another one. A
-// server that does not start fails the test: nothing is skipped.
+// The binary is built at the first use; NETSIM_DEV_BIN can name another binary. A
+// server that does not start fails the test; no test is skipped.
 package teststack
 
 import (
@@ -37,9 +37,9 @@ type sharedServer struct {
 	err     error
 }
 
-// The shared servers are package variables because the process shares them. They
-// start on demand and end when the end of the process closes their standard
-// input.
+// The shared servers are package variables because all tests of the process use
+// them. They start on demand. When the process ends, their standard input is closed,
+// which ends them.
 var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
@@ -62,9 +62,9 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 	return s.process.endpoint
 }
 
-// Broker returns the addresses of the Kafka broker that the tests of this
-// process share: the embedded one in memory, or with NETSIM_TEST_KAFKA=apache
-// an Apache Kafka of one node.
+// Broker returns the addresses of the Kafka broker that the tests of this process
+// share: the embedded broker in memory, or one node of Apache Kafka with
+// NETSIM_TEST_KAFKA=apache.
 func Broker(t testing.TB) []string {
 	t.Helper()
 	if BrokerPart() == "kafka" {
@@ -73,8 +73,8 @@ func Broker(t testing.TB) []string {
 	return []string{sharedBroker.get(t, "broker", "--memory").Addr}
 }
 
-// BrokerPart returns the name by which Start starts a broker of the kind that
-// Broker returns: "broker", or "kafka" with NETSIM_TEST_KAFKA=apache.
+// BrokerPart returns the name with which Start starts the same kind of broker as
+// Broker: "broker", or "kafka" with NETSIM_TEST_KAFKA=apache.
 func BrokerPart() string {
 	if os.Getenv("NETSIM_TEST_KAFKA") == "apache" {
 		return "kafka"

@@ -24,7 +24,7 @@ func TestBrokerKeepsAcknowledgedRecordsThroughKill(t *testing.T) {
 	p.Kill()
 	p.Restart()
 
-	client = newClient(p.Addr) // the old one's pooled connections died with the broker
+	client = newClient(p.Addr) // the old client's pooled connections died with the broker
 	if after := produce(t, client, "kept", "two"); after != before+1 {
 		t.Errorf("offset after the restart = %d, want %d", after, before+1)
 	}
@@ -53,16 +53,16 @@ func TestObjectsHasAFreshBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list.Contents) != 0 {
-		t.Errorf("the bucket holds %d objects, want none", len(list.Contents))
+		t.Errorf("the new bucket has %d objects, want none", len(list.Contents))
 	}
 }
 
 func TestIssuerIsFoundByDiscoveryAndRotates(t *testing.T) {
 	t.Parallel()
 	issuer := teststack.Issuer(t)
-	// A client of its own each time: the library may take the keys of a fetch
-	// that has just ended for those of a new one.
-	client := func() *oidc.IDTokenVerifier {
+	// Each use has its own verifier: the library may reuse the keys of a fetch that
+	// has just ended instead of fetching new ones.
+	newVerifier := func() *oidc.IDTokenVerifier {
 		provider, err := oidc.NewProvider(t.Context(), issuer.URL)
 		if err != nil {
 			t.Fatal(err)
@@ -70,18 +70,18 @@ func TestIssuerIsFoundByDiscoveryAndRotates(t *testing.T) {
 		return provider.Verifier(&oidc.Config{ClientID: issuer.Audience})
 	}
 	first := issuer.Token(devissuer.Options{})
-	if _, err := client().Verify(t.Context(), first); err != nil {
+	if _, err := newVerifier().Verify(t.Context(), first); err != nil {
 		t.Error(err)
 	}
 	issuer.Rotate()
-	verifier := client()
+	verifier := newVerifier()
 	for _, token := range []string{first, issuer.Token(devissuer.Options{Service: true})} {
 		if _, err := verifier.Verify(t.Context(), token); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := verifier.Verify(t.Context(), issuer.Token(devissuer.Options{TTL: -time.Minute})); err == nil {
-		t.Error("an expired token was accepted")
+		t.Error("Verify of an expired token: no error")
 	}
 }
 
@@ -93,7 +93,7 @@ func TestPostgresDatabasesAreSeparate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close(t.Context())
-		if _, err := conn.Exec(t.Context(), "create table only_mine (id int)"); err != nil {
+		if _, err := conn.Exec(t.Context(), "create table same_name (id int)"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestPostgresKeepsDataThroughKill(t *testing.T) {
 	}
 }
 
-// newClient returns a client with a connection pool of its own.
+// newClient returns a client with its own connection pool.
 func newClient(brokers ...string) *kafka.Client {
 	return &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: 10 * time.Second, Transport: &kafka.Transport{}}
 }

@@ -9,12 +9,12 @@ const (
 	jsonType    = "application/json"
 	problemType = "application/problem+json"
 
-	maxAccept = 1 << 10 // bytes; a longer Accept counts as no preference
+	maxAccept = 1 << 10 // bytes; a longer Accept header is ignored
 )
 
-// wantsProblem reports whether the Accept header asks for problem details: it
-// names them with a weight that is not lower than that of plain JSON. A wildcard
-// names no type, so */* gets the contract's envelope.
+// wantsProblem reports whether the Accept header asks for problem details: it names
+// their media type with at least the weight of application/json. Wildcards do not
+// count, so */* gets the contract's error envelope.
 func wantsProblem(accept []string) bool {
 	field := strings.Join(accept, ",")
 	if len(field) > maxAccept {
@@ -24,8 +24,8 @@ func wantsProblem(accept []string) bool {
 	return problem > 0 && problem >= json
 }
 
-// quality returns the weight in thousandths that the Accept field gives to the
-// media type by name; 0 when it does not name it.
+// quality returns the weight, in thousandths, with which the Accept field names the
+// media type, or 0 if it does not name it.
 func quality(field, mediaType string) int {
 	best := 0
 	for element := range strings.SplitSeq(field, ",") {
@@ -37,8 +37,8 @@ func quality(field, mediaType string) int {
 	return best
 }
 
-// weight reads the parameter q (RFC 9110 section 12.4.2); a malformed one
-// counts as 0.
+// weight returns the parameter q in thousandths (RFC 9110 section 12.4.2), or 0 if
+// it is malformed.
 func weight(parameters string) int {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")

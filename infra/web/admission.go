@@ -9,16 +9,16 @@ import (
 	"netsim/fault"
 )
 
-// Class is the cost class of a request. The contract states that of each
+// Class is the cost class of a request. The contract states the class of each
 // operation.
 type Class string
 
 // The cost classes.
 const (
 	ClassRead   Class = "read"   // a few indexed queries
-	ClassWrite  Class = "write"  // a record of the log and its verdict
-	ClassHeavy  Class = "heavy"  // much computation or memory
-	ClassStream Class = "stream" // a response that is streamed
+	ClassWrite  Class = "write"  // appends a record to the log and waits for its verdict
+	ClassHeavy  Class = "heavy"  // takes much computation or memory
+	ClassStream Class = "stream" // streams its response
 	ClassUpload Class = "upload" // transfers or reads files, for minutes
 )
 
@@ -27,9 +27,9 @@ func Classes() []Class {
 	return []Class{ClassRead, ClassWrite, ClassHeavy, ClassStream, ClassUpload}
 }
 
-// policies returns how the slots of each class are shared. Streams do not queue:
-// their slots become free too seldom. Uploads hold a slot for long, so that one
-// account gets fewer of them.
+// policies returns how the slots of each class are shared. Streams do not queue,
+// because their slots rarely become free. Uploads hold a slot for long, so one
+// account gets a smaller share of their slots.
 func policies() map[Class]policy {
 	return map[Class]policy{
 		ClassRead:   {share: 0.75, wait: 2 * time.Second, usual: 10 * time.Millisecond},
@@ -54,18 +54,18 @@ type Costs = func(*http.Request) (account string, class Class)
 //
 //   - Each account has a quota of requests per second in each class (Receive).
 //   - A body is read before its request takes a slot. A client that sends slowly
-//     holds only a part of its account's memory for bodies, which is a fraction
-//     of the memory for all. A body has a bounded time to arrive (Receive).
+//     uses only its account's memory for bodies, which is a fraction of the total
+//     memory for bodies. A body has a bounded time to arrive (Receive).
 //   - A class has a fixed number of slots, and one account never holds all of
 //     them (Serve). A slot that becomes free goes to the waiting account that
-//     holds the fewest, so that every waiting account gets one before any gets
-//     two.
-//   - A request waits only if it can expect a slot within the class's bound. The
-//     estimate is from how long slots were held so far and from the account's
-//     share. Otherwise it is refused at once: with 429 when its account uses its
-//     own share, with 503 when other accounts use the rest.
+//     holds the fewest. Every waiting account therefore gets one slot before any
+//     account gets two.
+//   - A request waits only if it can expect a slot within the class's longest wait.
+//     The estimate uses the average time that slots are held and the account's
+//     share of them. Otherwise the request is refused at once: with 429 when its
+//     account uses its whole share, with 503 when other accounts use the slots.
 //
-// All counts are per process. A request that is refused here has had no effect.
+// Every process counts by itself. A request that is refused has had no effect.
 type Admission struct {
 	config AdmissionConfig
 	slots  map[Class]*slots
@@ -79,21 +79,21 @@ type AdmissionConfig struct {
 	// Quota is the limit of an account by the quota's name: QuotaStreams, or
 	// QuotaOf a class.
 	Quota         func(account, name string) int64
-	BodyTime      time.Duration // for a body to arrive
-	BodyMemory    int64         // bytes of the bodies of all requests
-	AccountMemory int64         // bytes of the bodies of one account
+	BodyTime      time.Duration // time that a body may take to arrive
+	BodyMemory    int64         // bytes for the bodies of all requests
+	AccountMemory int64         // bytes for the bodies of one account
 	Now           func() time.Time
 	Refused       func(Class, fault.Code) // when set, called for every request that is not admitted
 }
 
-// NewAdmission makes an admission.
+// NewAdmission returns an Admission with these limits.
 func NewAdmission(c AdmissionConfig) *Admission {
 	if c.Refused == nil {
 		c.Refused = func(Class, fault.Code) {}
 	}
 	a := &Admission{
 		config: c, slots: map[Class]*slots{}, rates: newRates(c.Now),
-		bodies: memory{most: c.BodyMemory, mostEach: c.AccountMemory, by: map[string]int64{}},
+		bodies: memory{max: c.BodyMemory, maxEach: c.AccountMemory, by: map[string]int64{}},
 	}
 	for class, p := range policies() {
 		a.slots[class] = newSlots(c.Slots[class], p, c.Now)
@@ -101,7 +101,7 @@ func NewAdmission(c AdmissionConfig) *Admission {
 	return a
 }
 
-// SlotReport has the use of a class's slots.
+// SlotReport is the use of a class's slots.
 type SlotReport struct{ Total, Used, Waiting int }
 
 // Report returns the use of each class's slots and the bytes reserved for bodies.
@@ -117,9 +117,9 @@ func (a *Admission) Report() (slots map[Class]SlotReport, bodies int64) {
 	return slots, a.bodies.used
 }
 
-// Receive counts a request against its account's quota and reads its body,
-// unless it is an upload. The next handler reads the body from memory; if reading
-// failed, it gets the part that arrived and then the error.
+// Receive counts a request against its account's quota and, unless it is an upload,
+// reads its body. The next handler then reads the body from memory. If the body did
+// not arrive whole, the handler reads the part that arrived and then gets the error.
 func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,8 +135,8 @@ func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 				return
 			}
 			if class != ClassUpload && r.Body != nil && r.Body != http.NoBody {
-				free, err := a.readBody(w, r, account)
-				defer free()
+				release, err := a.readBody(w, r, account)
+				defer release()
 				if err != nil {
 					w.Header().Set("Connection", "close") // the rest of the body is not read
 					a.refuse(w, r, class, err, fail)
@@ -153,11 +153,11 @@ func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			account, class := costs(r)
-			most := int64(math.MaxInt64)
+			limit := int64(math.MaxInt64)
 			if class == ClassStream {
-				most = a.config.Quota(account, QuotaStreams)
+				limit = a.config.Quota(account, QuotaStreams)
 			}
-			leave, err := a.slots[class].enter(r.Context(), account, most)
+			leave, err := a.slots[class].enter(r.Context(), account, limit)
 			if err != nil {
 				a.refuse(w, r, class, err, fail)
 				return

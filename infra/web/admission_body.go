@@ -11,16 +11,16 @@ import (
 	"netsim/fault"
 )
 
-// firstPart is how many bytes a request with a body is charged at first. It
-// covers a short body and the memory that the server needs for the request.
+// firstPart is the memory, in bytes, that a request with a body is charged at first.
+// It covers a short body and the server's own memory for the request.
 const firstPart = 16 << 10
 
-// readBody reads the body of a request, replaces it by what was read, and returns
-// a function that releases the memory. It returns an error when the memory is
-// used up; an error of the body itself comes from the new body.
-func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account string) (free func(), err error) {
+// readBody reads the body of a request into memory, sets r.Body to it, and returns a
+// function that releases the memory. It returns an error when the memory is used up.
+// An error of the body itself is returned by the new r.Body.
+func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account string) (release func(), err error) {
 	var charged int64
-	free = func() { a.bodies.give(account, charged) }
+	release = func() { a.bodies.release(account, charged) }
 	charge := func(n int64) error {
 		err := a.bodies.take(account, n)
 		if err == nil {
@@ -29,40 +29,40 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		return err
 	}
 	if err := charge(firstPart); err != nil {
-		return free, err
+		return release, err
 	}
-	end := http.NewResponseController(w)
-	_ = end.SetReadDeadline(time.Now().Add(a.config.BodyTime)) // instead of the server's
-	whole := r.ContentLength + 1                               // one more byte, to notice the end
-	if whole == 0 {
-		whole = math.MaxInt64 // unknown
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(a.config.BodyTime)) // replaces the server's deadline
+	size := r.ContentLength + 1                                       // one more byte, to notice the end
+	if size == 0 {
+		size = math.MaxInt64 // unknown
 	}
-	body := make([]byte, 0, min(firstPart, whole))
+	body := make([]byte, 0, min(firstPart, size))
 	for {
 		n, err := r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
-		case err == io.EOF: //nolint:errorlint // a body that ends too early is another error that wraps it
-			_ = end.SetReadDeadline(time.Time{}) // from now on only the next request or the end of the connection can come
+		case err == io.EOF: //nolint:errorlint // a body that ends too early gives an error that wraps io.EOF
+			_ = connection.SetReadDeadline(time.Time{}) // the client sends no more bytes for this request
 			r.Body = io.NopCloser(bytes.NewReader(body))
-			return free, nil
+			return release, nil
 		case err != nil:
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
-			return free, nil
+			return release, nil
 		}
 		if len(body) < cap(body) {
 			continue
 		}
-		// Charge what has come, not Content-Length: the rest may never come.
-		more := min(2*int64(cap(body)), whole) - int64(cap(body))
+		// Charge the bytes that arrived, not Content-Length: the rest may never arrive.
+		more := min(2*int64(cap(body)), size) - int64(cap(body))
 		if err := charge(more); err != nil {
-			return free, err
+			return release, err
 		}
 		body = append(make([]byte, 0, int64(cap(body))+more), body...)
 	}
 }
 
-// broken is a reader that fails.
+// broken is a reader that always fails.
 type broken struct{ err error }
 
 // Read implements io.Reader.
@@ -70,28 +70,28 @@ func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 // memory bounds the bytes of bodies, in total and per account.
 type memory struct {
-	most, mostEach int64
+	max, maxEach int64
 
 	mu   sync.Mutex
 	used int64
-	by   map[string]int64
+	by   map[string]int64 // used, by account
 }
 
 func (m *memory) take(account string, n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.by[account]+n > m.mostEach:
-		return &fault.Fault{Code: fault.RateLimited, Message: "the account has too many requests whose bodies are under way", RetryAfter: time.Second}
-	case m.used+n > m.most:
-		return &fault.Fault{Code: fault.Unavailable, Message: "too many request bodies are under way; repeat the request", RetryAfter: time.Second}
+	case m.by[account]+n > m.maxEach:
+		return &fault.Fault{Code: fault.RateLimited, Message: "the account is sending too many request bodies at a time", RetryAfter: time.Second}
+	case m.used+n > m.max:
+		return &fault.Fault{Code: fault.Unavailable, Message: "too many request bodies are being sent at a time; repeat the request", RetryAfter: time.Second}
 	}
 	m.used += n
 	m.by[account] += n
 	return nil
 }
 
-func (m *memory) give(account string, n int64) {
+func (m *memory) release(account string, n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.used -= n

@@ -9,19 +9,19 @@ import (
 	"netsim/fault"
 )
 
-// rateWindow is the window of the quotas: an account may use its requests of one
+// rateWindow is the window of the quotas. An account may send all requests of a
 // window at once.
 const rateWindow = time.Second
 
-// rates limits the requests of accounts by the generic cell rate algorithm. For
-// each account and class it stores only the time at which the quota is unused
-// again.
+// rates limits the requests of accounts with the generic cell rate algorithm. For
+// each account and class it stores only the time at which the whole quota is
+// available again.
 type rates struct {
 	now func() time.Time
 
 	mu    sync.Mutex
 	whole map[rateKey]time.Time
-	sweep int // entries at which those in the past are removed
+	sweep int // number of entries at which entries in the past are removed
 }
 
 type rateKey struct {
@@ -35,9 +35,10 @@ func newRates(now func() time.Time) rates {
 	return rates{now: now, whole: map[rateKey]time.Time{}, sweep: minSweep}
 }
 
-// take uses one of limit requests per second. It returns what is left of the
-// quota and after which time more is.
-func (l *rates) take(account string, class Class, limit int64) (left fault.Quota, more time.Duration, ok bool) {
+// take uses one of limit requests per second, and returns false if none is left. It
+// also returns the rest of the quota, and how long until the quota is whole again or,
+// with false, until it allows a request.
+func (l *rates) take(account string, class Class, limit int64) (left fault.Quota, wait time.Duration, ok bool) {
 	left = fault.Quota{Name: QuotaOf(class), Limit: max(limit, 0), Window: rateWindow}
 	if limit <= 0 {
 		return left, time.Minute, false
@@ -67,10 +68,9 @@ func (l *rates) sweepLocked(now time.Time) {
 	l.sweep = max(minSweep, 2*len(l.whole))
 }
 
-// announce sets the headers that say what is left of a quota and after which
-// time more is
+// announce sets the headers with the rest of a quota and the wait until it grows
 // (draft-ietf-httpapi-ratelimit-headers-10).
-func announce(h http.Header, q fault.Quota, more time.Duration) {
+func announce(h http.Header, q fault.Quota, wait time.Duration) {
 	policy := append(make([]byte, 0, 64), '"')
 	policy = append(append(policy, q.Name...), '"')
 	limit := append(make([]byte, 0, 64), policy...)
@@ -82,7 +82,7 @@ func announce(h http.Header, q fault.Quota, more time.Duration) {
 		policy = strconv.AppendInt(append(policy, ";w="...), seconds(q.Window), 10)
 	}
 	limit = strconv.AppendInt(append(limit, ";r="...), q.Remaining, 10)
-	limit = strconv.AppendInt(append(limit, ";t="...), seconds(more), 10)
+	limit = strconv.AppendInt(append(limit, ";t="...), seconds(wait), 10)
 	h.Set("RateLimit-Policy", string(policy))
 	h.Set("RateLimit", string(limit))
 }

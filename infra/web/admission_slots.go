@@ -9,34 +9,34 @@ import (
 	"netsim/fault"
 )
 
-// policy is how the slots of a class are shared.
+// policy says how the slots of a class are shared.
 type policy struct {
-	share float64       // the most of the slots that one account holds
+	share float64       // the largest fraction of the slots that one account may hold
 	wait  time.Duration // the longest wait for a slot
-	usual time.Duration // how long a slot is held, until it is measured
+	usual time.Duration // first estimate of how long a slot is held
 }
 
-// slots are the slots of a class, shared fairly by accounts. A request waits only
-// while no slot that its account may use is free.
+// slots are the slots of a class, shared fairly by accounts. A request waits while
+// no slot is free or its account may hold no more.
 type slots struct {
 	policy
-	total, each int
+	total, each int // slots in total, and at most for one account
 	now         func() time.Time
 
 	mu       sync.Mutex
-	taken    int
+	taken    int           // slots in use
 	queued   int           // waiting requests of all accounts
 	held     time.Duration // moving average of how long a request holds a slot
-	turns    int64
+	turns    int64         // the last turn given to an account
 	accounts map[string]*account
 }
 
 // account is an account that holds slots or waits for some.
 type account struct {
-	most    int // slots that it may hold, as of its last request
-	taken   int
-	turn    int64           // orders accounts by when they came or last got a slot
-	waiting []chan struct{} // oldest first; each is closed with its slot
+	limit   int             // slots that it may hold, as of its last request
+	taken   int             // slots that it holds
+	turn    int64           // orders accounts by when they arrived or last got a slot
+	waiting []chan struct{} // oldest request first; closed when the request gets a slot
 }
 
 func newSlots(total int, p policy, now func() time.Time) *slots {
@@ -46,10 +46,10 @@ func newSlots(total int, p policy, now func() time.Time) *slots {
 	}
 }
 
-// enter takes a slot for the account, which may hold at most so many, and waits
-// for one if it can expect one in time. The caller calls leave when the request is
-// answered.
-func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(), err error) {
+// enter takes a slot for the account, which may hold at most limit slots. It waits
+// for a slot if it can expect one in time. The caller calls leave when the request
+// is answered.
+func (s *slots) enter(ctx context.Context, name string, limit int64) (leave func(), err error) {
 	s.mu.Lock()
 	a := s.accounts[name]
 	if a == nil {
@@ -57,26 +57,26 @@ func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(
 		a = &account{turn: s.turns}
 		s.accounts[name] = a
 	}
-	a.most = int(min(int64(s.each), most))
-	if a.taken < a.most && s.taken < s.total {
+	a.limit = int(min(int64(s.each), limit))
+	if a.taken < a.limit && s.taken < s.total {
 		s.grantLocked(a)
 		s.mu.Unlock()
 		return s.leaving(name, a), nil
 	}
-	if err := s.hopelessLocked(a, most); err != nil {
+	if err := s.refuseLocked(a, limit); err != nil {
 		s.forgetLocked(name, a)
 		s.mu.Unlock()
 		return nil, err
 	}
-	one := make(chan struct{})
-	a.waiting = append(a.waiting, one)
+	granted := make(chan struct{})
+	a.waiting = append(a.waiting, granted)
 	s.queued++
 	s.mu.Unlock()
 
 	timer := time.NewTimer(s.wait)
 	defer timer.Stop()
 	select {
-	case <-one:
+	case <-granted:
 		return s.leaving(name, a), nil
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -84,44 +84,44 @@ func (s *slots) enter(ctx context.Context, name string, most int64) (leave func(
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.Index(a.waiting, one)
-	if i < 0 { // it got a slot at the same time
+	i := slices.Index(a.waiting, granted)
+	if i < 0 { // the request got a slot at the same time
 		return s.leaving(name, a), nil
 	}
 	a.waiting = slices.Delete(a.waiting, i, i+1)
 	s.queued--
 	if err == nil {
-		err = s.refusalLocked(a, most, s.held)
+		err = s.refusalLocked(a, limit, s.held)
 	}
 	s.forgetLocked(name, a)
 	return nil, err
 }
 
-// hopelessLocked refuses a request that could not expect a slot in time.
-func (s *slots) hopelessLocked(a *account, most int64) error {
-	if a.most > 0 && s.total > 0 {
+// refuseLocked returns an error for a request that cannot expect a slot in time.
+func (s *slots) refuseLocked(a *account, limit int64) error {
+	if a.limit > 0 && s.total > 0 {
 		wait := s.held * time.Duration(len(a.waiting)+1) / time.Duration(s.shareLocked(a))
 		if s.wait > 0 && wait <= s.wait {
 			return nil
 		}
-		return s.refusalLocked(a, most, wait)
+		return s.refusalLocked(a, limit, wait)
 	}
-	return s.refusalLocked(a, most, s.wait)
+	return s.refusalLocked(a, limit, s.wait)
 }
 
 // shareLocked returns how many slots the account gets when all accounts that
 // hold or want slots compete.
 func (s *slots) shareLocked(a *account) int {
-	return min(a.most, max(1, s.total/len(s.accounts)))
+	return min(a.limit, max(1, s.total/len(s.accounts)))
 }
 
-// refusalLocked returns the error for a request that would have to wait so long.
-func (s *slots) refusalLocked(a *account, most int64, wait time.Duration) error {
+// refusalLocked returns the error for a request that expects to wait this long.
+func (s *slots) refusalLocked(a *account, limit int64, wait time.Duration) error {
 	retry := max(wait, time.Second)
 	switch {
-	case int64(a.taken) >= most: // its quota is below the share
-		return fault.Exceeded(fault.Quota{Name: QuotaStreams, Limit: most, Unit: "concurrent-requests"}, 5*time.Second,
-			"the account has %d streams open at a time", most)
+	case int64(a.taken) >= limit: // the quota is used up
+		return fault.Exceeded(fault.Quota{Name: QuotaStreams, Limit: limit, Unit: "concurrent-requests"}, 5*time.Second,
+			"the account has %d streams open at a time", limit)
 	case s.total > 0 && a.taken+len(a.waiting) >= s.shareLocked(a):
 		return &fault.Fault{Code: fault.RateLimited, Message: "the account has too many requests of this kind at a time", RetryAfter: retry}
 	}
@@ -135,7 +135,7 @@ func (s *slots) grantLocked(a *account) {
 	a.turn = s.turns
 }
 
-// leaving returns the function that frees the slot.
+// leaving returns the function that releases the slot.
 func (s *slots) leaving(name string, a *account) func() {
 	began := s.now()
 	return func() {
@@ -158,14 +158,14 @@ func (s *slots) leaving(name string, a *account) func() {
 	}
 }
 
-// nextLocked returns the waiting account that holds the fewest slots, the one with
-// the lowest turn if there are several; nil when none may have another slot. Every
-// waiting account is therefore served before one that came later gets a second
-// slot.
+// nextLocked returns the waiting account that holds the fewest slots, and among
+// several the one with the lowest turn. It returns nil when no account may have
+// another slot. Every waiting account therefore gets a slot before an account that
+// arrived later gets its second.
 func (s *slots) nextLocked() *account {
 	var next *account
 	for _, a := range s.accounts {
-		if len(a.waiting) == 0 || a.taken >= a.most {
+		if len(a.waiting) == 0 || a.taken >= a.limit {
 			continue
 		}
 		if next == nil || a.taken < next.taken || a.taken == next.taken && a.turn < next.turn {

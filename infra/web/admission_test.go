@@ -21,13 +21,13 @@ import (
 	"netsim/internal/testwait"
 )
 
-func plenty(string, string) int64 { return 1 << 20 }
+func largeQuota(string, string) int64 { return 1 << 20 }
 
 // admission returns an Admission with many slots, unless config changes that.
 func admission(t *testing.T, config func(*AdmissionConfig)) *Admission {
 	t.Helper()
 	c := AdmissionConfig{
-		Slots: map[Class]int{}, Quota: plenty, Now: time.Now,
+		Slots: map[Class]int{}, Quota: largeQuota, Now: time.Now,
 		BodyTime: time.Minute, BodyMemory: 1 << 30, AccountMemory: 1 << 28,
 	}
 	for _, class := range Classes() {
@@ -47,12 +47,12 @@ func (a *Admission) around(h http.Handler) http.Handler {
 	return a.Receive(headers, fail)(a.Serve(headers, fail)(h))
 }
 
-// held is a handler whose requests the test ends.
-type held struct{ entered, leave chan struct{} }
+// blocking is a handler whose requests last until the test closes leave.
+type blocking struct{ entered, leave chan struct{} }
 
-func newHeld() *held { return &held{make(chan struct{}), make(chan struct{})} }
+func newBlocking() *blocking { return &blocking{make(chan struct{}), make(chan struct{})} }
 
-func (h *held) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (h *blocking) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.entered <- struct{}{}
 	select {
 	case <-h.leave:
@@ -69,9 +69,9 @@ func ask(ctx context.Context, h http.Handler, account string, class Class) *http
 	return w
 }
 
-// TestAnAccountLeavesRoomForOthers: however many requests an account has, that of
-// another account is served at once, in every class. Those beyond the account's
-// share are refused without a wait.
+// When one account sends as many requests as it can, the request of another account
+// is served at once, in every class. Requests beyond an account's share are refused
+// without a wait.
 func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	for _, class := range Classes() {
@@ -80,42 +80,43 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 			const slots = 4
 			a := admission(t, func(c *AdmissionConfig) { c.Slots[class] = slots })
 			a.slots[class].held = time.Hour // so that no request can expect a slot
-			h := newHeld()
-			door := a.around(h)
+			h := newBlocking()
+			admitted := a.around(h)
 			answers := make(chan int, slots)
-			mine := 0
-			for mine < slots {
-				go func() { answers <- ask(t.Context(), door, "greedy", class).Code }()
+			greedy := 0 // slots of the account greedy
+			for greedy < slots {
+				go func() { answers <- ask(t.Context(), admitted, "greedy", class).Code }()
 				select {
 				case <-h.entered:
-					mine++
+					greedy++
 					continue
 				case code := <-answers:
 					if code != 429 {
-						t.Errorf("beyond the share: %d, want 429", code)
+						t.Errorf("request beyond the share: status %d, want 429", code)
 					}
 				}
 				break
 			}
-			if mine == 0 || mine == slots {
-				t.Fatalf("one account holds %d of %d slots", mine, slots)
+			if greedy == 0 || greedy == slots {
+				t.Fatalf("one account holds %d of %d slots, want some but not all", greedy, slots)
 			}
-			go func() { answers <- ask(t.Context(), door, "modest", class).Code }()
-			testwait.Receive(t, h.entered, "the request to be served")
+			go func() { answers <- ask(t.Context(), admitted, "modest", class).Code }()
+			testwait.Receive(t, h.entered, "the other account's request to be served")
 			close(h.leave)
-			for range mine + 1 {
+			for range greedy + 1 {
 				if code := testwait.Receive(t, answers, "an answer"); code != 200 {
-					t.Errorf("a request that was served: %d", code)
+					t.Errorf("status of a served request = %d, want 200", code)
 				}
 			}
 			if s := a.slots[class]; s.taken != 0 || len(s.accounts) != 0 {
-				t.Errorf("when all are answered, %d slots are taken by %d accounts", s.taken, len(s.accounts))
+				t.Errorf("after all answers, %d slots are taken by %d accounts, want none", s.taken, len(s.accounts))
 			}
 		})
 	}
 }
 
-// TestASlotGoesToTheAccountWithTheFewest: accounts that wait take turns.
+// A free slot goes to the waiting account that holds the fewest slots. Accounts that
+// hold equally few take turns.
 func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	t.Parallel()
 	s := newSlots(1, policy{share: 1, wait: time.Minute}, func() time.Time { return time.Time{} })
@@ -137,7 +138,7 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 			}
 			granted <- grant{account, leave}
 		}()
-		for waiting := 0; waiting <= i; { // one after the other
+		for waiting := 0; waiting <= i; { // until this request waits
 			waiting = 0
 			s.mu.Lock()
 			for _, a := range s.accounts {
@@ -149,7 +150,7 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	}
 	second, err := s.enter(t.Context(), "d", 0)
 	if !fault.Is(err, fault.RateLimited) || second != nil {
-		t.Errorf("an account that may have none: %v", err)
+		t.Errorf("enter with a quota of 0: %v, want %s", err, fault.RateLimited)
 	}
 	first()
 	var order []string
@@ -159,14 +160,13 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 		g.leave()
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c", "a", "b", "a"}, order); diff != "" {
-		t.Error(diff)
+		t.Errorf("accounts in the order of their slots (-want +got):\n%s", diff)
 	}
 }
 
-// TestAWaitThatIsOfNoUseIsNotMade: a request that cannot be served in time is
-// refused at once, with 503 when other accounts use the slots. A wait that ends
-// without a slot leaves no state.
-func TestAWaitThatIsOfNoUseIsNotMade(t *testing.T) {
+// A request that cannot be served in time is refused at once, with 503 when other
+// accounts use the slots. A wait that ends without a slot leaves no state.
+func TestAHopelessRequestDoesNotWait(t *testing.T) {
 	t.Parallel()
 	s := newSlots(2, policy{share: 0.5, wait: time.Hour, usual: time.Minute}, time.Now)
 	for _, account := range []string{"a", "b"} {
@@ -174,29 +174,28 @@ func TestAWaitThatIsOfNoUseIsNotMade(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	gone, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.enter(gone, "c", 9); err != context.Canceled { //nolint:errorlint // it is that
-		t.Errorf("a wait whose client is gone: %v", err)
+	if _, err := s.enter(canceled, "c", 9); err != context.Canceled { //nolint:errorlint // the error is not wrapped
+		t.Errorf("enter with a canceled context: %v, want %v", err, context.Canceled)
 	}
 	s.held = 2 * time.Hour
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := s.enter(soon, "c", 9)
-	if !fault.Is(err, fault.Unavailable) || err.(*fault.Fault).RetryAfter != 2*time.Hour { //nolint:errorlint // it is that
-		t.Errorf("while others have all slots: %v", err)
+	if !fault.Is(err, fault.Unavailable) || err.(*fault.Fault).RetryAfter != 2*time.Hour { //nolint:errorlint // the error is not wrapped
+		t.Errorf("enter while other accounts hold all slots: %v, want %s", err, fault.Unavailable)
 	}
 	s.wait, s.held = time.Nanosecond, 0
 	if _, err := s.enter(t.Context(), "c", 9); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("after the longest wait: %v", err)
+		t.Errorf("enter after the longest wait: %v, want %s", err, fault.Unavailable)
 	}
 	if s.taken != 2 || len(s.accounts) != 2 {
 		t.Errorf("%d slots are taken by %d accounts, want 2 by 2", s.taken, len(s.accounts))
 	}
 }
 
-// TestAQuotaOfRequests: an account can use its quota of a class at once, and again
-// a second later.
+// An account can use its whole quota of a class at once, and again a second later.
 func TestAQuotaOfRequests(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
@@ -206,14 +205,14 @@ func TestAQuotaOfRequests(t *testing.T) {
 			return map[string]int64{"few requests.read": 4, "none requests.read": 0}[account+" "+name]
 		}
 	})
-	door := a.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	said := func(account string) []string {
-		w := ask(t.Context(), door, account, ClassRead)
+	admitted := a.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	answer := func(account string) []string {
+		w := ask(t.Context(), admitted, account, ClassRead)
 		return []string{fmt.Sprint(w.Code), w.Header().Get("RateLimit-Policy"), w.Header().Get("RateLimit"), w.Header().Get("Retry-After")}
 	}
 	const four = `"requests.read";q=4;w=1`
 	for range 2 {
-		got := [][]string{said("few"), said("few"), said("few"), said("few"), said("few"), said("none")}
+		got := [][]string{answer("few"), answer("few"), answer("few"), answer("few"), answer("few"), answer("none")}
 		if diff := cmp.Diff([][]string{
 			{"200", four, `"requests.read";r=3;t=1`, ""},
 			{"200", four, `"requests.read";r=2;t=1`, ""},
@@ -222,13 +221,13 @@ func TestAQuotaOfRequests(t *testing.T) {
 			{"429", four, `"requests.read";r=0;t=1`, "1"},
 			{"429", `"requests.read";q=0;w=1`, `"requests.read";r=0;t=60`, "60"},
 		}, got); diff != "" {
-			t.Error(diff)
+			t.Errorf("statuses and headers (-want +got):\n%s", diff)
 		}
 		clock.Add(int64(time.Second))
 	}
 }
 
-func TestIdleAccountsAreForgotten(t *testing.T) {
+func TestIdleAccountsAreRemoved(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
 	l := newRates(func() time.Time { return time.Unix(0, clock.Load()) })
@@ -237,11 +236,11 @@ func TestIdleAccountsAreForgotten(t *testing.T) {
 		l.take(fmt.Sprint(i), ClassRead, 1)
 	}
 	if len(l.whole) > 2*minSweep {
-		t.Errorf("%d accounts are remembered", len(l.whole))
+		t.Errorf("%d accounts are stored, want at most %d", len(l.whole), 2*minSweep)
 	}
 }
 
-// send sends the header of a request and a part of its body, and returns the
+// send sends the header of a request and the given part of its body, and returns the
 // connection.
 func send(t *testing.T, address, account, body string, length int) net.Conn {
 	t.Helper()
@@ -267,8 +266,8 @@ func answer(t *testing.T, conn net.Conn) string {
 	return resp.Status
 }
 
-// TestABodyIsReadBeforeASlotIsTaken: bodies that do not arrive use the memory of
-// their account, no slot, and no memory of other accounts. Their memory is freed.
+// A body that does not arrive uses its account's memory, but neither a slot nor the
+// memory of other accounts. The memory is released after the request.
 func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 	t.Parallel()
 	const slow = 8
@@ -288,15 +287,15 @@ func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 	for range slow {
 		waiting = append(waiting, send(t, address, "greedy", "x", 10))
 	}
-	used := func(want int64) {
-		for have := int64(-1); have != want && t.Context().Err() == nil; {
+	awaitUsed := func(want int64) {
+		for used := int64(-1); used != want && t.Context().Err() == nil; {
 			a.bodies.mu.Lock()
-			have = a.bodies.used
+			used = a.bodies.used
 			a.bodies.mu.Unlock()
 			runtime.Gosched()
 		}
 	}
-	used(slow * firstPart)
+	awaitUsed(slow * firstPart)
 	for _, test := range []struct{ account, body, want string }{
 		{"greedy", "x", "429 Too Many Requests"},
 		{"modest", "12345", "205 Reset Content"},
@@ -304,7 +303,7 @@ func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 		{"modest", strings.Repeat("x", 4*firstPart), "503 Service Unavailable"},
 	} {
 		if got := answer(t, send(t, address, test.account, test.body, len(test.body))); got != test.want {
-			t.Errorf("%d bytes of the %s account: %s, want %s", len(test.body), test.account, got, test.want)
+			t.Errorf("body of %d bytes from account %s: status %s, want %s", len(test.body), test.account, got, test.want)
 		}
 	}
 	for _, conn := range waiting {
@@ -312,28 +311,28 @@ func TestABodyIsReadBeforeASlotIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := answer(t, conn); got != "210 status code 210" {
-			t.Errorf("a body that comes late: %s", got)
+			t.Errorf("a late body: status %s, want 210", got)
 		}
 	}
-	used(0)
+	awaitUsed(0)
 	if len(a.bodies.by) != 0 {
-		t.Errorf("accounts %v have memory left", a.bodies.by)
+		t.Errorf("memory by account = %v, want none", a.bodies.by)
 	}
 }
 
-// TestABodyHasItsTime: a body that does not arrive in time fails.
-func TestABodyHasItsTime(t *testing.T) {
+// Reading a body that does not arrive within BodyTime fails.
+func TestALateBodyFails(t *testing.T) {
 	t.Parallel()
 	a := admission(t, func(c *AdmissionConfig) { c.BodyTime = time.Millisecond })
 	server := httptest.NewServer(a.around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if body, err := io.ReadAll(r.Body); err == nil || string(body) != "x" {
-			t.Errorf("the handler reads %q, %v", body, err)
+			t.Errorf("the handler read %q, %v; want x and an error", body, err)
 		}
 		w.WriteHeader(http.StatusBadRequest)
 	})))
 	t.Cleanup(server.Close)
 	conn := send(t, server.Listener.Addr().String(), "a", "x", 10)
 	if got := answer(t, conn); got != "400 Bad Request" {
-		t.Errorf("a body that does not come: %s", got)
+		t.Errorf("a body that does not arrive: status %s, want 400", got)
 	}
 }

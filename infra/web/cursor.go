@@ -32,7 +32,7 @@ const (
 //
 // A cursor is base64url of: version, key id, random nonce, sealed(expiry,
 // position). Random nonces are safe for about 2^32 cursors per key. To rotate
-// keys, put a new key first and keep the old one after it for a day.
+// keys, put a new key first and keep the old key in the list for a day.
 type Cursors struct {
 	ring []cursorKey
 	now  func() time.Time
@@ -68,9 +68,9 @@ func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
 	return c, nil
 }
 
-// Binding encodes what a cursor is bound to: everything that decides which rows
-// are in the list and in which order (operation, parameters, what the caller may
-// see). Different parts have different encodings.
+// Binding encodes what a cursor is bound to: the operation, its parameters, what the
+// caller may see, and everything else that determines the list's rows and their
+// order. Different parts have different encodings.
 func Binding(parts ...string) []byte {
 	var b []byte
 	for _, part := range parts {
@@ -93,9 +93,9 @@ func (c *Cursors) Seal(binding, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(out)
 }
 
-// Open returns the position in a cursor. It returns Validation unless one of the
-// keys sealed the cursor for this binding in the last 24 hours. The error does
-// not tell these reasons apart.
+// Open returns the position in a cursor. The error is Validation unless one of the
+// keys sealed the cursor for this binding in the last 24 hours. The error does not
+// say which of these conditions failed.
 func (c *Cursors) Open(binding []byte, cursor string) ([]byte, error) {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
 	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") { // base64 ignores line breaks

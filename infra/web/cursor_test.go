@@ -69,7 +69,7 @@ func TestCursorsRefuse(t *testing.T) {
 		"another route":   Binding("/workspaces", "a", "bc"),
 		"another filter":  Binding("/simulations", "a", "bd"),
 		"filters shifted": Binding("/simulations", "ab", "c"),
-		"a filter less":   Binding("/simulations", "a"),
+		"one filter less": Binding("/simulations", "a"),
 		"no binding":      nil,
 	} {
 		t.Run(name, func(t *testing.T) { refuse(t, c, other, cursor) })
@@ -83,11 +83,11 @@ func TestCursorsRefuse(t *testing.T) {
 	t.Run("key of another ring", func(t *testing.T) { refuse(t, newCursors(t, clock, 2), binding, cursor) })
 
 	if _, err := newCursors(t, clock, 2, 1).Open(binding, cursor); err != nil {
-		t.Errorf("older key of the ring: %v", err)
+		t.Errorf("open with an older key of the ring: %v", err)
 	}
 	now = now.Add(24*time.Hour - time.Second)
 	if _, err := c.Open(binding, cursor); err != nil {
-		t.Errorf("just before its end: %v", err)
+		t.Errorf("open a second before the cursor expires: %v", err)
 	}
 	now = now.Add(time.Second)
 	refuse(t, c, binding, cursor)
@@ -97,7 +97,7 @@ func TestNewCursorsRefusesBadKeys(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][][]byte{"none": nil, "short": {make([]byte, 16)}} {
 		if _, err := NewCursors(keys, time.Now); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("NewCursors with keys %s: no error", name)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func refuse(t *testing.T, c *Cursors, binding []byte, cursor string) {
 	t.Helper()
 	position, err := c.Open(binding, cursor)
 	if !fault.Is(err, fault.Validation) || err.Error() != "cursor is invalid or expired" {
-		t.Errorf("open %.40q: %x, %v", cursor, position, err)
+		t.Errorf("open %.40q: position %x, error %v; want \"cursor is invalid or expired\"", cursor, position, err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 const maxTags = 4 << 10 // bytes of an If-Match or If-None-Match
 
-// ETag returns the strong entity tag of a version, such as "4", with the quotes
+// ETag returns the strong entity tag of a version with its quotes, such as "4"
 // (completions.md section 1.5).
 func ETag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
@@ -21,8 +21,8 @@ type Tags struct {
 	weak   []string // with quotes, without W/
 }
 
-// ParseTags parses the value of a field: * or a list of entity tags. It returns
-// Validation, with the field's name, for anything else.
+// ParseTags parses the value of a header field: * or a list of entity tags. For
+// anything else the error is Validation, with the field's name.
 func ParseTags(field, value string) (Tags, error) {
 	bad := func() (Tags, error) {
 		return Tags{}, fault.New(fault.Validation, "%s must be * or a list of quoted entity tags, got %.64q", strings.ToLower(field), value)
@@ -60,7 +60,8 @@ func ParseTags(field, value string) (Tags, error) {
 	}
 }
 
-// tagLength returns the length of the quoted tag at the start of s, 0 for none.
+// tagLength returns the length of the quoted tag at the start of s, or 0 if there is
+// none.
 func tagLength(s string) int {
 	if s == "" || s[0] != '"' {
 		return 0
@@ -82,8 +83,8 @@ func (t Tags) Match(current string) bool {
 	return t.any || slices.Contains(t.strong, current)
 }
 
-// Strong returns the strong tags without their quotes, and whether the field is
-// *, for comparisons outside of HTTP.
+// Strong returns the strong tags without their quotes, and whether the field is *,
+// for comparisons outside HTTP.
 func (t Tags) Strong() (tags []string, anyTag bool) {
 	for _, tag := range t.strong {
 		tags = append(tags, tag[1:len(tag)-1])
@@ -91,8 +92,8 @@ func (t Tags) Strong() (tags []string, anyTag bool) {
 	return tags, t.any
 }
 
-// MatchWeak is the weak comparison of If-None-Match: when it is true, the answer
-// to a GET is 304.
+// MatchWeak reports whether If-None-Match matches the current tag, by the weak
+// comparison. The answer to a GET is then 304.
 func (t Tags) MatchWeak(current string) bool {
 	return t.any || slices.Contains(t.strong, current) || slices.Contains(t.weak, current)
 }

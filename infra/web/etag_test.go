@@ -51,7 +51,7 @@ func TestTagsMalformed(t *testing.T) {
 			t.Errorf("ParseTags(%.40q): %v, want %s", value, err, fault.Validation)
 		}
 		if NotModified(value, `"4"`) {
-			t.Errorf("NotModified(%.40q) = true", value)
+			t.Errorf("NotModified(%.40q) = true, want false", value)
 		}
 	}
 }
@@ -59,6 +59,6 @@ func TestTagsMalformed(t *testing.T) {
 func TestETag(t *testing.T) {
 	t.Parallel()
 	if got := ETag(4); got != `"4"` {
-		t.Errorf("ETag(4) = %s", got)
+		t.Errorf("ETag(4) = %s, want %q with its quotes", got, "4")
 	}
 }

@@ -14,12 +14,11 @@ import (
 	"netsim/fault"
 )
 
-// Errors answers requests with errors. Its Fail is the only place where an
-// error becomes a response.
+// Errors answers requests with errors. Only Fail turns an error into a response.
 type Errors struct {
 	Log *slog.Logger
-	// Outage returns the message to clients for an error that is the outage of a
-	// server, and "" for other errors; nil when no server is needed.
+	// Outage returns the message for clients if the error means that another server,
+	// such as the database, is unavailable, and "" for any other error. It may be nil.
 	Outage func(error) string
 }
 
@@ -29,8 +28,8 @@ type Errors struct {
 // here, once, with the request's id; other 5xx are logged as warnings, 4xx at
 // debug level.
 //
-// When the response has begun, the connection is cut, so that the client cannot
-// take a part of it for the whole.
+// When the response has begun, Fail cuts the connection, so that the client cannot
+// mistake a partial response for a complete one.
 func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := e.shown(r, err)
 	note(r.Context(), func(r *request) { r.code = f.Code })
@@ -42,7 +41,7 @@ func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := Status(f.Code)
 	h := w.Header()
 	for _, name := range []string{"Content-Encoding", "Content-Disposition", "ETag", "Location"} {
-		h.Del(name) // they are of the response that is not sent
+		h.Del(name) // set for the response that is not sent
 	}
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept")
@@ -96,17 +95,17 @@ func (e Errors) shown(r *http.Request, err error) *fault.Fault {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
 	}
-	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	timedOut := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	outage := ""
 	if e.Outage != nil {
 		outage = e.Outage(err)
 	}
 	switch {
-	case (late || outage != "") && !safe(r.Method):
+	case (timedOut || outage != "") && !safe(r.Method):
 		return fault.Unknown(nil)
 	case outage != "":
 		return &fault.Fault{Code: fault.Unavailable, Message: outage, RetryAfter: time.Second}
-	case late:
+	case timedOut:
 		return fault.New(fault.GatewayTimeout, "the request took too long")
 	}
 	return fault.New(fault.Internal, "internal error")
@@ -127,7 +126,7 @@ func (e Errors) log(r *http.Request, f *fault.Fault, err error) {
 		slog.Any("error", err))
 }
 
-// safe reports whether the method changes nothing.
+// safe reports whether the method only reads.
 func safe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }

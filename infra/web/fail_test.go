@@ -26,7 +26,7 @@ func TestFail(t *testing.T) {
 		accept string
 		err    error
 		status int
-		header http.Header // that must be there
+		header http.Header // headers that the response must have
 		body   string
 	}{
 		"fault": {
@@ -62,25 +62,25 @@ func TestFail(t *testing.T) {
 			header: http.Header{"Retry-After": {"2"}},
 			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"m"}}`,
 		},
-		"read out of time": {
+		"read that times out": {
 			err:    fmt.Errorf("query: %w", context.DeadlineExceeded),
 			status: 504,
 			body:   `{"error":{"code":"GATEWAY_TIMEOUT","message":"the request took too long"}}`,
 		},
-		"write out of time is unknown": {
+		"write that times out is unknown": {
 			method: http.MethodPost,
 			err:    fmt.Errorf("append: %w", context.DeadlineExceeded),
 			status: 503,
 			header: http.Header{"Retry-After": {"1"}},
 			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the outcome is not known yet; repeat the request with the same idempotency key"}}`,
 		},
-		"read of a server that is away": {
+		"read during an outage": {
 			err:    fmt.Errorf("list: %w", io.ErrUnexpectedEOF),
 			status: 503,
 			header: http.Header{"Retry-After": {"1"}},
 			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the read store does not answer; repeat the request"}}`,
 		},
-		"write to a server that is away is unknown": {
+		"write during an outage is unknown": {
 			method: http.MethodPost,
 			err:    fmt.Errorf("read: %w", io.ErrUnexpectedEOF),
 			status: 503,
@@ -139,7 +139,7 @@ func TestFail(t *testing.T) {
 				}
 			}
 			if w.Header().Get("ETag") != "" {
-				t.Error("an error carries the tag of the response that was not sent")
+				t.Error("the error has an ETag, want the header of the unsent response removed")
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestFailKeepsAMorePreciseChallenge(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	Errors{Log: slog.New(slog.DiscardHandler)}.Fail(w, r, fault.New(fault.Unauthorized, "the bearer token is expired"))
 	if got := w.Header().Values("WWW-Authenticate"); !cmp.Equal(got, []string{`Bearer error="invalid_token"`}) {
-		t.Errorf("challenge %q", got)
+		t.Errorf("challenge %q, want the one that was set before", got)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestFailLogsInternalErrorsOnce(t *testing.T) {
 	errs.Fail(httptest.NewRecorder(), r, errors.New("disk on fire"))
 	errs.Fail(httptest.NewRecorder(), r, fault.New(fault.NotFound, "no"))
 	if got := strings.Count(out.String(), "\n"); got != 1 || !strings.Contains(out.String(), "disk on fire") {
-		t.Errorf("log:\n%swant one line, about the fire", &out)
+		t.Errorf("log:\n%swant one line, with the internal error", &out)
 	}
 	if strings.Contains(out.String(), "hush") {
 		t.Errorf("log shows the query:\n%s", &out)
@@ -211,6 +211,6 @@ func TestWantsProblem(t *testing.T) {
 		}
 	}
 	if !wantsProblem([]string{"text/html", "application/problem+json"}) {
-		t.Error("the second Accept line is not read")
+		t.Error("wantsProblem with problem details in the second Accept line = false, want true")
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// List is a page whose rows the read model stores as JSON.
+// List is a page of a list. The read model stores its rows as JSON.
 type List struct {
 	Key        string // name of the array, such as simulations
 	Rows       [][]byte
 	NextCursor string // empty on the last page
 }
 
-// pagination is that of completions.md section 1.4.
+// pagination is the JSON object of completions.md section 1.4.
 type pagination struct {
 	Count      int    `json:"count"`
 	HasMore    bool   `json:"hasMore"`

@@ -18,15 +18,15 @@ type FailFunc = func(w http.ResponseWriter, r *http.Request, err error)
 // Middleware wraps a handler.
 type Middleware = func(http.Handler) http.Handler
 
-// Recover answers a request whose handler panics with an internal error, so that
-// it does not end the process.
+// Recover answers with an internal error when the handler panics, so that the panic
+// does not end the process.
 func Recover(fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
 				switch p := recover(); p {
 				case nil:
-				case http.ErrAbortHandler: // the server's way to cut a connection
+				case http.ErrAbortHandler: // makes the server cut the connection
 					panic(p)
 				default:
 					fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
@@ -37,10 +37,10 @@ func Recover(fail FailFunc) Middleware {
 	}
 }
 
-// LimitBody refuses bodies above the request's limit in bytes: at once when
-// Content-Length says so, otherwise when the limit is read (http.MaxBytesError,
-// which Fail answers with 413). Many clients send the whole body before they read
-// the response, so a body of up to twice the limit is read and discarded.
+// LimitBody refuses bodies above the request's limit in bytes with 413: at once if
+// Content-Length is above the limit, otherwise when reading reaches the limit
+// (http.MaxBytesError). Many clients send the whole body before they read the
+// response, so a body of up to twice the limit is read and discarded.
 func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 			if r.ContentLength > limit {
 				w.Header().Set("Connection", "close")
 				if r.ContentLength <= 2*limit && r.Header.Get("Expect") == "" {
-					_, _ = io.Copy(io.Discard, r.Body) // the request is refused in any case
+					_, _ = io.Copy(io.Discard, r.Body) // an error does not matter: the request is refused
 				}
 				fail(w, r, &http.MaxBytesError{Limit: limit})
 				return
@@ -60,7 +60,7 @@ func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 }
 
 // Harden sets the headers that keep browsers from sniffing content types, framing
-// and caching. A handler that serves pages replaces them.
+// and caching. A handler that serves pages for browsers replaces them.
 func Harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -73,11 +73,11 @@ func Harden(next http.Handler) http.Handler {
 	})
 }
 
-// Budget bounds how long a request may take: its context ends after read for
-// methods that change nothing, and after write for the others. A request that
-// transfers many bytes has longer in addition, also to be sent. Fail answers a
-// request whose time is over with 504, or with 503 "outcome not known". Streamed
-// responses are bounded by Streams instead.
+// Budget bounds how long a request may take: its context ends after read for methods
+// that only read, and after write for other methods. A request that transfers many
+// bytes, as isLong says, gets longer in addition, and may take that long to arrive.
+// When the time is over, Fail answers a read with 504 and a write with 503 "outcome
+// not known". Streamed responses are bounded by Streams instead.
 func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Request) bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,9 +90,9 @@ func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Reque
 				budget = read
 			case isLong(r):
 				budget += longer
-				end := http.NewResponseController(w)
-				_ = end.SetReadDeadline(time.Now().Add(longer)) // instead of the server's
-				_ = end.SetWriteDeadline(time.Now().Add(longer + 2*write))
+				connection := http.NewResponseController(w)
+				_ = connection.SetReadDeadline(time.Now().Add(longer)) // replaces the server's deadline
+				_ = connection.SetWriteDeadline(time.Now().Add(longer + 2*write))
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), budget)
 			defer cancel()
@@ -101,8 +101,8 @@ func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Reque
 	}
 }
 
-// Unless answers requests that change something with the error of refuse, while
-// it returns one.
+// Unless calls refuse for each request that changes something. If refuse returns an
+// error, Unless answers with it and does not call the next handler.
 func Unless(refuse func(context.Context) error, changes func(*http.Request) bool, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,8 +24,8 @@ func atMost(bytes int64) func(*http.Request) int64 {
 	return func(*http.Request) int64 { return bytes }
 }
 
-// service returns a router with the middleware around a write, a read, a panic,
-// and a response that breaks off.
+// service returns a router with the middleware around handlers that read, write,
+// panic at once, and panic after the response has begun.
 func service(t *testing.T, log io.Writer) (http.Handler, *Metrics) {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(log, nil))
@@ -51,7 +51,7 @@ func service(t *testing.T, log io.Writer) (http.Handler, *Metrics) {
 	})
 	router.Get("/deadline", func(w http.ResponseWriter, r *http.Request) {
 		if _, bounded := r.Context().Deadline(); !bounded {
-			t.Error("a request has no deadline")
+			t.Error("the request's context has no deadline")
 		}
 	})
 	return router, metrics
@@ -88,7 +88,7 @@ func TestStack(t *testing.T) {
 				t.Errorf("Allow = %q, want %q", got, test.allow)
 			}
 			if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("X-Request-Id") == "" {
-				t.Errorf("headers %v miss the hardening or the id", w.Header())
+				t.Errorf("headers %v, want those of Harden and an X-Request-Id", w.Header())
 			}
 		})
 	}
@@ -97,8 +97,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A client that sends its whole body before it reads gets the 413 too.
-func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
+// A client that sends its whole body before it reads the response also gets the 413.
+func TestLargeBodyIsReadBeforeItIsRefused(t *testing.T) {
 	t.Parallel()
 	refused := LimitBody(atMost(MaxBody), Errors{Log: slog.New(slog.DiscardHandler)}.Fail)(http.NotFoundHandler())
 	server := httptest.NewServer(refused)
@@ -118,7 +118,7 @@ func TestLargeBodyIsTakenBeforeItIsRefused(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("got %s", resp.Status)
+		t.Errorf("status %s, want 413", resp.Status)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestPanicAfterTheResponseBeganCutsTheConnection(t *testing.T) {
 		resp.Body.Close()
 	}
 	if err == nil {
-		t.Error("the client took a part for the whole")
+		t.Error("the client read a complete response, want an error")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestObserve(t *testing.T) {
 	metrics.Answered = func(method, route string, status int, _ time.Duration) {
 		got[fmt.Sprint(method, " ", route, " ", status)]++
 		if metrics.Active() != 0 {
-			t.Errorf("%d requests are being answered beside the one that is over", metrics.Active())
+			t.Errorf("%d requests are active after the end of the only one, want 0", metrics.Active())
 		}
 	}
 	for _, request := range [][2]string{
@@ -197,8 +197,9 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A long request has more time than others, to be sent and to be answered.
-func TestLongRequestsHaveTime(t *testing.T) {
+// A long request has more time than other requests, both to arrive and to be
+// answered.
+func TestLongRequestsHaveMoreTime(t *testing.T) {
 	t.Parallel()
 	for long, want := range map[bool]int{false: 0, true: http.StatusOK} {
 		isLong := func(*http.Request) bool { return long }
@@ -206,7 +207,7 @@ func TestLongRequestsHaveTime(t *testing.T) {
 			http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				deadline, _ := r.Context().Deadline()
 				if longer := time.Until(deadline) > 2*time.Minute; longer != (want != 0) {
-					t.Errorf("long %t: until %s", long, deadline)
+					t.Errorf("long %t: the deadline is %s, want more than two minutes ahead: %t", long, deadline, want != 0)
 				}
 				if _, err := io.Copy(io.Discard, r.Body); err != nil {
 					panic(http.ErrAbortHandler)

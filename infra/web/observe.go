@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Metrics counts requests by method, route pattern and status. The contract bounds
-// the number of label values, whatever clients send.
+// Metrics counts requests by method, route pattern and status. Clients cannot add
+// label values: those come from the contract.
 type Metrics struct {
-	// Answered, unless nil, is called at the end of every request. The status is 0
-	// when no response was written.
+	// Answered, when set, is called at the end of every request. The status is 0 when
+	// no response was written.
 	Answered func(method, route string, status int, took time.Duration)
 
 	active atomic.Int64
@@ -33,9 +33,9 @@ type Observer struct {
 }
 
 // Observe is the middleware that measures, logs and traces every request. Neither
-// the log line nor the span has a header, a query or a body: those can have
-// secrets. It must be on a chi router, inside Identify and outside all other
-// middleware, so that it sees the route and the final status.
+// the log line nor the span contains a header, a query or a body, because those can
+// contain secrets. Observe must be on a chi router, inside Identify and outside all
+// other middleware, so that it sees the route and the final status.
 func (o Observer) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.Now()
@@ -58,11 +58,11 @@ func (o Observer) Observe(next http.Handler) http.Handler {
 	})
 }
 
-// exchange is a request that has ended, as the server saw it.
+// exchange describes a request that has ended.
 type exchange struct {
 	method, route   string
 	status          int // 0 when no response was written
-	bytes           int // of the response's body
+	bytes           int // size of the response's body
 	took            time.Duration
 	remote, traceID string
 }
@@ -96,10 +96,11 @@ func (o Observer) log(ctx context.Context, e *exchange) {
 	o.Log.LogAttrs(ctx, slog.LevelInfo, "request", attributes...)
 }
 
-// otherMethod is the label of unknown methods, by OpenTelemetry's conventions.
+// otherMethod is the label of unknown methods in OpenTelemetry's conventions.
 const otherMethod = "_OTHER"
 
-// methodLabel returns the method, or otherMethod: clients can send any.
+// methodLabel returns the method, or otherMethod for a method that is not listed
+// here, because clients can send any text.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,

@@ -14,7 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// lines is a log handler that keeps the lines of requests.
+// lines is a log handler that stores the log lines of requests.
 type lines struct {
 	slog.Handler
 	mu  sync.Mutex
@@ -26,16 +26,16 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	if r.Message != "request" {
 		return nil
 	}
-	var said strings.Builder
-	r.Attrs(func(a slog.Attr) bool { said.WriteString(a.String() + " "); return true })
+	var line strings.Builder
+	r.Attrs(func(a slog.Attr) bool { line.WriteString(a.String() + " "); return true })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, said.String())
+	l.all = append(l.all, line.String())
 	return nil
 }
 
-// TestEveryEndHasOneLine: a request has one log line, however it ends.
-func TestEveryEndHasOneLine(t *testing.T) {
+// Every request has one log line, however it ends.
+func TestEveryRequestHasOneLogLine(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		handle func(http.ResponseWriter, *http.Request)
@@ -72,18 +72,17 @@ func TestEveryEndHasOneLine(t *testing.T) {
 	}
 }
 
-// TestNoTraceCostsNothing: while nothing is traced, a request allocates nothing
-// for traces.
-func TestNoTraceCostsNothing(t *testing.T) {
+// While traces are off, a request allocates nothing for them.
+func TestNoTraceAllocatesNothing(t *testing.T) {
 	o, r := Observer{}, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	n := testing.AllocsPerRun(100, func() {
 		r, span := o.trace(r)
 		if traceID(r, span) != "" {
-			t.Error("there is a trace")
+			t.Error("the request has a trace id, want none")
 		}
 		endSpan(r.Context(), span, &exchange{})
 	})
 	if n != 0 {
-		t.Errorf("no trace allocates %g times", n)
+		t.Errorf("%g allocations without a trace, want 0", n)
 	}
 }

@@ -15,7 +15,7 @@ type checked struct {
 	Required bool          `json:"required"`
 	Status   health.Status `json:"status"`
 	Message  string        `json:"message,omitempty"`
-	// Of the check of the projections: how far they are behind.
+	// Only in the check of the projections: how far they are behind.
 	LagEvents  *int64   `json:"lagEvents,omitempty"`
 	LagSeconds *float64 `json:"lagSeconds,omitempty"`
 }
@@ -26,7 +26,7 @@ type readiness struct {
 }
 
 // Operations serves /livez, /readyz, /metrics and /debug/pprof/. It requires no
-// token and shows internals: serve it on a listener that clients cannot reach.
+// token and shows internals, so it must be on a listener that clients cannot reach.
 func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {

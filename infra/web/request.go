@@ -12,8 +12,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// request collects what handlers and inner middleware know about a request, for
-// its log line and its span.
+// request collects the fields that handlers and inner middleware add to a request's
+// log line and span.
 type request struct {
 	id string
 
@@ -28,7 +28,7 @@ type request struct {
 
 type requestKey struct{}
 
-// requestOf returns nil outside Identify.
+// requestOf returns the request that Identify stored in ctx, or nil.
 func requestOf(ctx context.Context) *request {
 	r, _ := ctx.Value(requestKey{}).(*request)
 	return r
@@ -43,26 +43,27 @@ func note(ctx context.Context, change func(*request)) {
 	}
 }
 
-// NoteCaller notes who sent the request. Both ids must be opaque: they go to the
-// log and to traces.
+// NoteCaller records the account and the caller of the request. Both ids must be
+// opaque, because they are written to the log and to traces.
 func NoteCaller(ctx context.Context, account, caller string) {
 	note(ctx, func(r *request) { r.account, r.caller = account, caller })
 }
 
-// NoteOperation notes which operation of the contract was requested.
+// NoteOperation records which operation of the contract was requested.
 func NoteOperation(ctx context.Context, id string) {
 	note(ctx, func(r *request) { r.operation = id })
 }
 
-// NoteCommand notes which command ran for the request and its outcome. The last
-// command of a request replaces those before it: a refusal ends the request.
+// NoteCommand records which command ran for the request, and its outcome. A later
+// command of the same request replaces an earlier one; a refused command is always
+// the last.
 func NoteCommand(ctx context.Context, command, outcome string) {
 	note(ctx, func(r *request) { r.command, r.outcome = command, outcome })
 }
 
-// Identify gives every request an id: the sender's X-Request-Id when it is a
-// plain one, else a new UUIDv7. The id is echoed, logged and found by
-// RequestID. Identify must be outside all other middleware.
+// Identify gives every request an id: the client's X-Request-Id if it is plain (see
+// plainID), otherwise a new UUIDv7. The id is in the response and the log, and
+// RequestID returns it. Identify must be outside all other middleware.
 func Identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(requestIDHeader)
@@ -82,8 +83,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// plainID reports whether the id is 1 to 128 letters, digits, dots, dashes and
-// underscores, so that it can be printed anywhere.
+// plainID reports whether the id has 1 to 128 letters, digits, dots, dashes and
+// underscores. Such an id can be printed anywhere.
 func plainID(id string) bool {
 	if id == "" || len(id) > 128 {
 		return false

@@ -18,9 +18,9 @@ func Locate(next http.Handler) http.Handler {
 	})
 }
 
-// Root returns scheme and host of the request, such as https://netsim.example,
-// or "" outside Locate. The client chooses it: use it only in the response to the
-// same request.
+// Root returns the URL that Locate stored, such as https://netsim.example, or "" if
+// there is none. The client chooses it, so use it only in the response to the same
+// request.
 func Root(ctx context.Context) string {
 	root, _ := ctx.Value(rootKey{}).(string)
 	return root

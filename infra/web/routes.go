@@ -44,7 +44,7 @@ func allowedMethods(routes chi.Routes, r *http.Request) string {
 const noRoute = "unmatched"
 
 // route returns the pattern that the request matched, such as
-// /api/v1/simulations/{sim_id}. It is known once the router has run.
+// /api/v1/simulations/{sim_id}, or noRoute. It must be called after the router.
 func route(r *http.Request) string {
 	if rc := chi.RouteContext(r.Context()); rc != nil {
 		if pattern := rc.RoutePattern(); pattern != "" {

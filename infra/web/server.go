@@ -11,8 +11,8 @@ import (
 )
 
 // NewServer returns a server with limits against slow clients and large headers.
-// The header limit leaves room for a token of 16 KiB. A request has a minute to
-// be sent; its response may take answer after that.
+// The header limit leaves room for a token of 16 KiB. A request may take a minute to
+// arrive, and its response may take the time answer after that.
 func NewServer(handler http.Handler, answer time.Duration, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -25,9 +25,9 @@ func NewServer(handler http.Handler, answer time.Duration, log *slog.Logger) *ht
 	}
 }
 
-// CloseWhen asks clients to close their connection after each response while the
-// server is ending. Their next request then goes to another server, and none is
-// lost when the connections are closed.
+// CloseWhen asks clients to close their connection after each response while ending
+// returns true. Their next request then goes to another server, and none is lost
+// when this server closes its connections.
 func CloseWhen(ending func() bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,8 +39,9 @@ func CloseWhen(ending func() bool) Middleware {
 	}
 }
 
-// Serve serves until ctx ends. Requests that have begun may then take up to grace;
-// after that their connections are closed. It returns nil after an orderly end.
+// Serve serves until ctx ends. Requests in progress may then take up to grace, after
+// which their connections are closed. Serve returns nil if all requests ended in
+// time.
 func Serve(ctx context.Context, server *http.Server, listener net.Listener, grace time.Duration) error {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"netsim/infra/health"
 	"netsim/internal/testwait"
 )
@@ -27,7 +25,8 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-func TestServeFinishesWhatHasBegun(t *testing.T) {
+// When its context ends, Serve waits for the requests in progress.
+func TestServeFinishesRequestsInProgress(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -60,12 +59,13 @@ func TestServeFinishesWhatHasBegun(t *testing.T) {
 	if got := testwait.Receive(t, answer, "the answer"); got != "done" {
 		t.Errorf("answer %q, want done", got)
 	}
-	if err := testwait.Receive(t, ended, "it to end"); err != nil {
+	if err := testwait.Receive(t, ended, "Serve to return"); err != nil {
 		t.Errorf("serve: %v", err)
 	}
 }
 
-func TestServeCutsWhatDoesNotFinish(t *testing.T) {
+// Serve closes the connection of a request that does not end within the grace period.
+func TestServeCutsSlowRequests(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
 	server := NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func TestServeCutsWhatDoesNotFinish(t *testing.T) {
 	}()
 	testwait.Receive(t, entered, "the handler to be entered")
 	stop()
-	if err := testwait.Receive(t, ended, "it to end"); !errors.Is(err, context.DeadlineExceeded) {
+	if err := testwait.Receive(t, ended, "Serve to return"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("serve: %v, want %v", err, context.DeadlineExceeded)
 	}
 }
@@ -93,7 +93,7 @@ func TestServeReportsABrokenListener(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
 	if err := Serve(t.Context(), NewServer(nil, 0, slog.New(slog.DiscardHandler)), listener, 0); err == nil {
-		t.Error("no error")
+		t.Error("Serve on a closed listener: no error")
 	}
 }
 
@@ -145,10 +145,10 @@ func TestServerHasLimits(t *testing.T) {
 		"header": s.ReadHeaderTimeout, "read": s.ReadTimeout, "write": s.WriteTimeout, "idle": s.IdleTimeout,
 	} {
 		if d <= 0 {
-			t.Errorf("no %s timeout", name)
+			t.Errorf("%s timeout = %s, want more than 0", name, d)
 		}
 	}
-	if diff := cmp.Diff(32<<10, s.MaxHeaderBytes); diff != "" {
-		t.Error(diff)
+	if s.MaxHeaderBytes != 32<<10 {
+		t.Errorf("MaxHeaderBytes = %d, want %d", s.MaxHeaderBytes, 32<<10)
 	}
 }

@@ -1,6 +1,6 @@
-// Package web has what all HTTP handlers share: the mapping from error codes to
-// statuses, the error envelope, entity tags, sealed cursors, the middleware of
-// every request, and the two servers.
+// Package web has the parts that all HTTP handlers share: the mapping from error
+// codes to statuses, the error envelope, entity tags, sealed cursors, the middleware
+// of every request, and the two servers.
 //
 // The order of the middleware on the root router is Identify, Observe, Harden,
 // Recover; LimitBody, authentication, authorization, Admission.Receive, Budget,
@@ -14,8 +14,8 @@ import (
 	"netsim/fault"
 )
 
-// Status returns the HTTP status of an error code (completions.md section
-// 1.3); 500 for a code it does not know.
+// Status returns the HTTP status of an error code (completions.md section 1.3), or
+// 500 for an unknown code.
 func Status(code fault.Code) int {
 	status, ok := statusOf(code)
 	if !ok {

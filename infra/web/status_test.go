@@ -13,8 +13,7 @@ import (
 	"netsim/fault"
 )
 
-// TestEveryCodeHasAStatus reads the codes from the source of package fault, so
-// that a new code without a status fails.
+// Every code in the source of package fault has a status.
 func TestEveryCodeHasAStatus(t *testing.T) {
 	t.Parallel()
 	codes := faultCodes(t)
@@ -27,7 +26,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 			t.Errorf("fault.%s (%s) has no status", name, code)
 		}
 		if known && (status < 300 || status > 599) {
-			t.Errorf("fault.%s has status %d, want one of an error", name, status)
+			t.Errorf("fault.%s has status %d, want one from 300 to 599", name, status)
 		}
 	}
 	if got := Status("SOMETHING_ELSE"); got != 500 {

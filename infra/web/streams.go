@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// takePart is how long a client may take to receive each part of a streamed
+// partTimeout is how long a client may take to receive each part of a streamed
 // response.
-const takePart = 10 * time.Second
+const partTimeout = 10 * time.Second
 
-// Streams bounds a streamed response instead of Budget and the server's timeouts:
-// it must begin within budget and ends after lifetime, and the client has takePart
-// to receive each part. When the client has gone or does not receive, the
-// request's context ends, and later writes are discarded.
+// Streams bounds a streamed response instead of Budget and the server's timeouts.
+// The response must begin within budget and ends after lifetime. The client has
+// partTimeout to receive each part. When the client has disconnected or does not
+// receive, the request's context ends, and later writes are discarded.
 func Streams(budget, lifetime time.Duration) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), lifetime)
 			defer cancel()
 			s := &streamed{
-				ResponseWriter: w, end: http.NewResponseController(w), stop: cancel,
-				late: time.AfterFunc(budget, cancel), head: r.Method == http.MethodHead,
+				ResponseWriter: w, connection: http.NewResponseController(w), stop: cancel,
+				begin: time.AfterFunc(budget, cancel), head: r.Method == http.MethodHead,
 			}
-			defer s.late.Stop()
-			_ = s.end.SetReadDeadline(time.Time{}) // else the server's read deadline would end the request
+			defer s.begin.Stop()
+			_ = s.connection.SetReadDeadline(time.Time{}) // the server's read deadline would end the request
 			next.ServeHTTP(s, r.WithContext(ctx))
 		})
 	}
@@ -33,27 +33,28 @@ func Streams(budget, lifetime time.Duration) Middleware {
 // streamed is the writer of a streamed response.
 type streamed struct {
 	http.ResponseWriter
-	end  *http.ResponseController
-	late *time.Timer // ends a response that does not begin
-	stop context.CancelFunc
-	head bool // a HEAD request
+	connection *http.ResponseController
+	begin      *time.Timer        // ends a response that does not begin in time
+	stop       context.CancelFunc // ends the request's context
+	head       bool               // the request's method is HEAD
 }
 
-// Unwrap implements the interface of http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (s *streamed) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
 func (s *streamed) WriteHeader(status int) {
-	s.late.Stop()
+	s.begin.Stop()
 	s.ResponseWriter.WriteHeader(status)
 	if s.head {
 		s.stop()
 	}
 }
 
-// Write implements http.ResponseWriter. It never fails: the context ends instead.
+// Write implements http.ResponseWriter. It never returns an error; when writing
+// fails, the request's context ends.
 func (s *streamed) Write(p []byte) (int, error) {
-	_ = s.end.SetWriteDeadline(time.Now().Add(takePart))
+	_ = s.connection.SetWriteDeadline(time.Now().Add(partTimeout))
 	if _, err := s.ResponseWriter.Write(p); err != nil {
 		s.stop()
 	}
@@ -62,7 +63,7 @@ func (s *streamed) Write(p []byte) (int, error) {
 
 // Flush implements http.Flusher.
 func (s *streamed) Flush() {
-	if err := s.end.Flush(); err != nil {
+	if err := s.connection.Flush(); err != nil {
 		s.stop()
 	}
 }

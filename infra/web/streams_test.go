@@ -12,7 +12,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// endless writes a line for each value of parts, until its context ends.
+// endless returns a handler that writes each value of parts until the request's
+// context ends.
 func endless(parts <-chan string, ended chan<- error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
@@ -51,8 +52,8 @@ func open(t *testing.T, method, url string) (*http.Response, context.CancelFunc)
 	return resp, cancel
 }
 
-// TestStreams: a streamed response outlives the server's timeouts and ends when
-// its client has gone.
+// A streamed response outlives the server's timeouts and ends when its client
+// disconnects.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	parts, ended := make(chan string), make(chan error, 10)
@@ -61,28 +62,28 @@ func TestStreams(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	first, leave := open(t, "GET", server.URL)
+	first, disconnect := open(t, "GET", server.URL)
 	lines := bufio.NewReader(first.Body)
 	for began := time.Now(); time.Since(began) < 200*time.Millisecond; {
 		parts <- "more\n"
 		if line, err := lines.ReadString('\n'); line != "more\n" {
-			t.Fatalf("after %s: %q, %v", time.Since(began), line, err)
+			t.Fatalf("after %s: read %q, %v; want another line", time.Since(began), line, err)
 		}
 	}
-	leave()
-	if err := testwait.Receive(t, ended, "it to end"); err != context.Canceled {
-		t.Errorf("the stream of a client that is gone ended with %v", err)
+	disconnect()
+	if err := testwait.Receive(t, ended, "the stream to end"); err != context.Canceled {
+		t.Errorf("the stream of a disconnected client ended with %v, want %v", err, context.Canceled)
 	}
-	if third, _ := open(t, "HEAD", server.URL); third.StatusCode != 200 {
-		t.Errorf("the head of a stream: %d", third.StatusCode)
+	if second, _ := open(t, "HEAD", server.URL); second.StatusCode != 200 {
+		t.Errorf("HEAD of a stream: status %d, want 200", second.StatusCode)
 	}
-	if err := testwait.Receive(t, ended, "it to end"); err != context.Canceled {
-		t.Errorf("a stream of which only the head is wanted ended with %v", err)
+	if err := testwait.Receive(t, ended, "the response to HEAD to end"); err != context.Canceled {
+		t.Errorf("the response to HEAD ended with %v, want %v", err, context.Canceled)
 	}
 }
 
-// TestStreamsEnd: a stream ends after its lifetime, and one that does not begin
-// after its budget.
+// A stream ends after its lifetime. A stream that does not begin ends after its
+// budget.
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -90,10 +91,10 @@ func TestStreamsEnd(t *testing.T) {
 	t.Cleanup(long.Close)
 	got, _ := open(t, "GET", long.URL)
 	if _, err := io.ReadAll(got.Body); err != nil {
-		t.Errorf("the end of a stream is %v", err)
+		t.Errorf("read to the end of the stream: %v", err)
 	}
-	if err := testwait.Receive(t, ended, "it to end"); err != context.DeadlineExceeded {
-		t.Errorf("a stream ended with %v", err)
+	if err := testwait.Receive(t, ended, "the stream to end"); err != context.DeadlineExceeded {
+		t.Errorf("the stream ended with %v, want %v", err, context.DeadlineExceeded)
 	}
 	late := httptest.NewServer(Streams(20*time.Millisecond, time.Minute)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
@@ -101,6 +102,6 @@ func TestStreamsEnd(t *testing.T) {
 	})))
 	t.Cleanup(late.Close)
 	if got, _ := open(t, "GET", late.URL); got.StatusCode != 503 {
-		t.Errorf("a stream that does not begin answers %d", got.StatusCode)
+		t.Errorf("a stream that does not begin: status %d, want 503", got.StatusCode)
 	}
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // trace starts the span of a request. Its parent is the client's span, if the
-// request has a valid trace context. The span is nil while nothing is traced.
+// request has a valid trace context. The span is nil while traces are off.
 func (o Observer) trace(r *http.Request) (*http.Request, trace.Span) {
 	if o.Tracer == nil {
 		return r, nil
 	}
-	ctx, span := o.Tracer.Start(sent(r), methodLabel(r.Method), trace.WithSpanKind(trace.SpanKindServer))
+	ctx, span := o.Tracer.Start(clientTrace(r), methodLabel(r.Method), trace.WithSpanKind(trace.SpanKindServer))
 	return r.WithContext(ctx), span
 }
 
-// sent returns the request's context with the trace context of its headers. A
-// header that is repeated is ignored.
-func sent(r *http.Request) context.Context {
+// clientTrace returns the request's context with the trace context of its headers.
+// It ignores a repeated header.
+func clientTrace(r *http.Request) context.Context {
 	parent, state := r.Header["Traceparent"], "" // Values would allocate the canonical names
 	if len(parent) != 1 {
 		return r.Context()
@@ -35,24 +35,24 @@ func sent(r *http.Request) context.Context {
 	return telemetry.Extract(r.Context(), parent[0], state)
 }
 
-// traceID returns the id of the request's trace, "" for none. While this process
-// traces nothing it is the id that the client sent.
+// traceID returns the id of the request's trace, or "" if there is none. While
+// traces are off, it is the id that the client sent.
 func traceID(r *http.Request, span trace.Span) string {
-	var of trace.SpanContext
+	var c trace.SpanContext
 	if span != nil {
-		of = span.SpanContext()
+		c = span.SpanContext()
 	} else {
-		of = trace.SpanContextFromContext(sent(r))
+		c = trace.SpanContextFromContext(clientTrace(r))
 	}
-	if !of.HasTraceID() {
+	if !c.HasTraceID() {
 		return ""
 	}
-	return of.TraceID().String()
+	return c.TraceID().String()
 }
 
-// endSpan ends the span of a request. Name and attributes are those of
-// OpenTelemetry's conventions for HTTP, without the path, which can have names
-// that clients chose.
+// endSpan ends the span of a request. Its name and attributes follow OpenTelemetry's
+// conventions for HTTP. The path is left out, because it can contain names that
+// clients chose.
 func endSpan(ctx context.Context, span trace.Span, e *exchange) {
 	if span == nil {
 		return

@@ -12,22 +12,23 @@ import (
 	"time"
 )
 
-// Script is what an engine does.
+// Script says how an engine answers.
 type Script struct {
-	// Run is how every run does that has not been terminated.
+	// Run is the status of every run that has not been terminated.
 	Run   Run
-	Logs  []string          // of every run
-	Files map[string]string // contents of the result files by name
-	// Capabilities are those of runs that are ordered from now on.
+	Logs  []string          // the log of every run
+	Files map[string]string // contents of the result files, by name
+	// Capabilities are the capabilities of runs that are ordered from now on.
 	Capabilities []string
-	// Answers replace those of the protocol, by the name of the call: describe,
+	// Answers replace the protocol's answers, by the name of the call: describe,
 	// order, status, logs, results, file, terminate or free.
 	Answers map[string]Answer
-	// Lies are result files whose bytes are others than their checksum says.
+	// Lies are contents, by name, that are served instead of Files. The listed sizes
+	// and checksums stay those of Files.
 	Lies map[string]string
 }
 
-// Run is how a run does.
+// Run is the status of a run.
 type Run struct {
 	State           string `json:"state"`
 	SimulatedTimeNs int64  `json:"simulatedTimeNs"`
@@ -45,29 +46,29 @@ type Run struct {
 	End json.RawMessage `json:"end,omitempty"`
 }
 
-// Answer is what a call is answered with.
+// Answer is the answer to a call.
 type Answer struct {
-	Status int // 0 for that of the protocol, late
+	Status int // 0 sends the protocol's answer after Delay
 	Body   string
 	Header map[string]string
-	Delay  time.Duration // until another script has no such answer at the latest
+	Delay  time.Duration // ends early when a new script has no such answer
 }
 
-// Call is a request that came.
+// Call is a request that the engine received.
 type Call struct {
 	Name       string // as in Script.Answers
-	Simulation string // of an order
-	Run        string
-	Token      string // of the request
+	Simulation string // id in an order
+	Run        string // id in the path
+	Token      string // bearer token
 }
 
-// engine is the process.
+// engine is the engine inside its own process.
 type engine struct {
 	mu      sync.Mutex
 	script  Script
-	another chan struct{}     // closed when there is another script
+	changed chan struct{}     // closed when the script is replaced
 	runs    map[string]string // run ids by simulation
-	ended   map[string]bool   // by run id: terminated
+	ended   map[string]bool   // terminated runs, by run id
 	lost    int               // how often the runs were lost
 	calls   []Call
 }
@@ -97,8 +98,8 @@ func (e *engine) setScript(_ http.ResponseWriter, r *http.Request) {
 	}
 	e.locked(func() {
 		e.script = s
-		close(e.another)
-		e.another = make(chan struct{})
+		close(e.changed)
+		e.changed = make(chan struct{})
 	})
 }
 
@@ -108,50 +109,50 @@ func (e *engine) locked(f func()) {
 	f()
 }
 
-// call notes a call and answers it, by the script or by the protocol.
+// call records a call and answers it, by the script or by the protocol.
 func (e *engine) call(w http.ResponseWriter, r *http.Request, name string) {
 	var order struct{ SimulationID string }
 	if name == "order" {
 		text, _ := io.ReadAll(r.Body)
-		_ = json.Unmarshal(text, &order) // one without an id is noted as such
+		_ = json.Unmarshal(text, &order) // an order without an id is recorded without one
 	}
-	own, scripted, another := e.scripted(name)
+	answer, scripted, changed := e.scripted(name)
 	e.locked(func() {
 		e.calls = append(e.calls, Call{name, order.SimulationID, r.PathValue("run"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")})
 	})
-	late := time.NewTimer(own.Delay)
-	defer late.Stop()
-	for waiting := own.Delay > 0; waiting && scripted; {
+	delay := time.NewTimer(answer.Delay)
+	defer delay.Stop()
+	for waiting := answer.Delay > 0; waiting && scripted; {
 		select {
-		case <-another:
-			own, scripted, another = e.scripted(name)
-		case <-late.C:
+		case <-changed:
+			answer, scripted, changed = e.scripted(name)
+		case <-delay.C:
 			waiting = false
 		case <-r.Context().Done():
 			return
 		}
 	}
-	if scripted && own.Status != 0 {
-		for k, v := range own.Header {
+	if scripted && answer.Status != 0 {
+		for k, v := range answer.Header {
 			w.Header().Set(k, v)
 		}
-		w.WriteHeader(own.Status)
-		fmt.Fprint(w, own.Body)
+		w.WriteHeader(answer.Status)
+		fmt.Fprint(w, answer.Body)
 		return
 	}
 	e.locked(func() { e.answer(w, r, name, order.SimulationID) })
 }
 
-// scripted is the script's answer to a call, if it has one, until another
-// script.
-func (e *engine) scripted(name string) (own Answer, is bool, another <-chan struct{}) {
+// scripted returns the script's answer to a call, if it has one, and a channel that
+// is closed when the script is replaced.
+func (e *engine) scripted(name string) (answer Answer, ok bool, changed <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	own, is = e.script.Answers[name]
-	return own, is, e.another
+	answer, ok = e.script.Answers[name]
+	return answer, ok, e.changed
 }
 
-// answer is that of the protocol.
+// answer sends the protocol's answer. The caller holds e.mu.
 func (e *engine) answer(w http.ResponseWriter, r *http.Request, name, simulation string) {
 	id := r.PathValue("run")
 	switch name {
@@ -235,5 +236,5 @@ func (e *engine) file(w http.ResponseWriter, name string) {
 func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body) //nolint:errcheck // who does not listen misses it
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client may have left
 }

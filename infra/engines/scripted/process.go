@@ -1,7 +1,7 @@
-// Package scripted gives tests a remote engine that is a process of its own and
-// does what it is told: it runs nothing, but can be late, refuse, lose its runs,
-// answer nonsense and be killed. The process is the test's own binary, so a
-// package that uses it has
+// Package scripted gives tests a remote engine in a process of its own. The engine
+// simulates nothing. It answers as the test's script says: late, with a refusal, or
+// with an invalid body. It can also lose its runs and be killed. The process runs
+// the test's own binary, so a package that uses it has
 //
 //	func TestMain(m *testing.M) { os.Exit(scripted.Main(m)) }
 package scripted
@@ -22,55 +22,54 @@ import (
 	"netsim/infra/teststack"
 )
 
-// listen names where the process listens: the environment of a test's binary
-// that is to be an engine.
+// listen is the environment variable with the address that an engine listens on.
+// With it, Main runs an engine instead of the tests.
 const listen = "NETSIM_SCRIPTED_ENGINE"
 
-// Main is the process, where the binary was started as one, and the tests
-// otherwise.
+// Main runs an engine if the binary was started as one, and the tests otherwise.
 func Main(m *testing.M) int {
-	at := os.Getenv(listen)
-	if at == "" {
+	address := os.Getenv(listen)
+	if address == "" {
 		return m.Run()
 	}
-	e := &engine{runs: map[string]string{}, ended: map[string]bool{}, another: make(chan struct{}), script: Script{Run: Run{State: "running"}}}
-	if err := http.ListenAndServe(at, e.handler()); err != nil {
+	e := &engine{runs: map[string]string{}, ended: map[string]bool{}, changed: make(chan struct{}), script: Script{Run: Run{State: "running"}}}
+	if err := http.ListenAndServe(address, e.handler()); err != nil {
 		os.Stderr.WriteString(err.Error())
 	}
 	return 1
 }
 
-// Engine is the process as the test sees it.
+// Engine is an engine's process, as the test controls it.
 type Engine struct {
 	URL string // base URL of the protocol
 
-	t     testing.TB
-	at    string
-	child *exec.Cmd // nil while it is down
+	t       testing.TB
+	address string
+	child   *exec.Cmd // nil while the engine is down
 }
 
-// Start starts an engine that does the script, and ends it with the test.
+// Start starts an engine with the script, and kills it when the test ends.
 func Start(t testing.TB, s Script) *Engine {
 	t.Helper()
-	e := &Engine{t: t, at: teststack.FreeAddress(t)}
-	e.URL = "http://" + e.at + "/engine"
+	e := &Engine{t: t, address: teststack.FreeAddress(t)}
+	e.URL = "http://" + e.address + "/engine"
 	e.Restart()
 	e.Do(s)
 	t.Cleanup(e.Kill)
 	return e
 }
 
-// Kill ends the process with -9. Its runs are lost, and the script.
+// Kill ends the process with SIGKILL. Its runs and the script are lost.
 func (e *Engine) Kill() {
 	if e.child == nil {
 		return
 	}
-	e.child.Process.Kill() //nolint:errcheck // it may have ended
+	e.child.Process.Kill() //nolint:errcheck // the process may have ended
 	e.child.Wait()         //nolint:errcheck // "signal: killed"
 	e.child = nil
 }
 
-// Restart starts the process, at the same address, and returns when it listens.
+// Restart starts the process at the same address and returns when it listens.
 func (e *Engine) Restart() {
 	e.t.Helper()
 	self, err := os.Executable()
@@ -78,47 +77,50 @@ func (e *Engine) Restart() {
 		e.t.Fatal(err)
 	}
 	e.child = exec.Command(self)
-	e.child.Env = append(os.Environ(), listen+"="+e.at)
+	e.child.Env = append(os.Environ(), listen+"="+e.address)
 	e.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := e.child.Start(); err != nil {
 		e.t.Fatal(err)
 	}
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
+	retry := time.NewTicker(5 * time.Millisecond)
+	defer retry.Stop()
 	for range 2000 {
-		c, err := net.Dial("tcp", e.at)
+		c, err := net.Dial("tcp", e.address)
 		if err == nil {
 			c.Close() //nolint:errcheck // nothing was sent
 			return
 		}
-		<-again.C
+		<-retry.C
 	}
 	e.t.Fatal("the engine does not listen after ten seconds")
 }
 
-// Do has the engine do another script from now on.
-func (e *Engine) Do(s Script) { e.t.Helper(); e.tell("PUT", "/script", s) }
+// Do replaces the engine's script.
+func (e *Engine) Do(s Script) { e.t.Helper(); e.control("PUT", "/script", s) }
 
-// Lose has the engine forget its runs, as a restart does.
-func (e *Engine) Lose() { e.t.Helper(); e.tell("POST", "/lose", nil) }
+// Lose makes the engine forget its runs, as a restart does.
+func (e *Engine) Lose() { e.t.Helper(); e.control("POST", "/lose", nil) }
 
-// Calls returns the calls of that name that have come, all for "".
+// Calls returns the calls with the name that the engine received, or all calls if
+// the name is "".
 func (e *Engine) Calls(name string) []Call {
 	e.t.Helper()
 	var all []Call
-	if err := json.Unmarshal(e.tell("GET", "/calls", nil), &all); err != nil {
+	if err := json.Unmarshal(e.control("GET", "/calls", nil), &all); err != nil {
 		e.t.Fatal(err)
 	}
 	return slices.DeleteFunc(all, func(c Call) bool { return name != "" && c.Name != name })
 }
 
-func (e *Engine) tell(method, path string, body any) []byte {
+// control sends a request to the engine's control interface, which is outside the
+// protocol, and returns the answer.
+func (e *Engine) control(method, path string, body any) []byte {
 	e.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	request, err := http.NewRequest(method, "http://"+e.at+path, bytes.NewReader(text))
+	request, err := http.NewRequest(method, "http://"+e.address+path, bytes.NewReader(text))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -126,10 +128,10 @@ func (e *Engine) tell(method, path string, body any) []byte {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // it is read whole
+	defer response.Body.Close() //nolint:errcheck // the body is only read
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != 200 {
-		e.t.Fatalf("tell the engine %s: %d %s %v", path, response.StatusCode, answer, err)
+		e.t.Fatalf("%s %s: status %d, want 200: %s %v", method, path, response.StatusCode, answer, err)
 	}
 	return answer
 }
