@@ -43,8 +43,9 @@ func TestDocsServeThemselvesAndTheContract(t *testing.T) {
 	}
 }
 
-// The page works offline and under its policy: nothing inline, nothing foreign.
-func TestDocsPageNeedsNothingElse(t *testing.T) {
+// The page has no inline scripts or styles and loads nothing from other origins, so it
+// works offline and under its content security policy.
+func TestDocsPageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/docs", "/docs/docs.js", "/docs/docs.css"} {
 		text := docs(t, path, "").Body.String()

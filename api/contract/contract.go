@@ -40,13 +40,14 @@ type Operation struct {
 	responses  map[int]*response
 }
 
-// Access is the extension x-netsim-access: who may use an operation, and its cost.
+// Access is the extension x-netsim-access: which token an operation requires, and
+// its cost.
 type Access struct {
 	Token string // "any" token, or a "service" token
-	Class string // what it costs: read, write, heavy, stream or upload
+	Class string // cost class: read, write, heavy, stream or upload
 	Flag  string // feature flag without which the operation is 404; may be empty
-	Reads bool   // it changes nothing, whatever its method
-	Long  bool   // it reads many bytes: minutes
+	Reads bool   // the operation changes nothing, whatever its method
+	Long  bool   // the operation reads many bytes and may take minutes
 }
 
 type parameter struct {

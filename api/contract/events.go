@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// eventStream is the media type of server-sent events; its schema is that of
-// each event, an object of its fields.
+// eventStream is the media type of server-sent events. Its schema describes each
+// event as an object of the event's fields.
 const eventStream = "text/event-stream"
 
 // checkEvents returns how a complete event stream violates the contract.

@@ -18,8 +18,8 @@ import (
 )
 
 // form is the body of an operation that takes multipart/form-data. Its files
-// may be larger than memory, so it is checked while the handler reads it. Reading
-// returns the refusal at the first part that violates the contract, or at the end
+// may be larger than memory, so it is checked while the handler reads it. Read
+// returns a fault at the first part that violates the contract, or at the end
 // when a required part is missing.
 type form struct {
 	schema *schema
@@ -86,17 +86,17 @@ func (b *filteredBody) Read(p []byte) (int, error) {
 
 // end stops the check and waits until it has stopped.
 func (b *filteredBody) end() {
-	b.PipeReader.Close() //nolint:errcheck // it never fails
+	b.PipeReader.Close() //nolint:errcheck // never fails
 	b.begin.Do(func() { close(b.ended) })
 	<-b.ended
 }
 
-// pass copies the parts of a form up to the first that the contract refuses.
+// pass copies the parts of a form until the contract refuses one.
 func (f *form) pass(from *multipart.Reader, to *multipart.Writer) error {
 	fields := map[string]any{}
 	for {
 		part, err := from.NextPart()
-		if err == io.EOF { //nolint:errorlint // as the reader promises
+		if err == io.EOF { //nolint:errorlint // NextPart documents io.EOF itself
 			break
 		}
 		if err != nil {
@@ -152,7 +152,7 @@ func (f *form) passPart(part *multipart.Part, to *multipart.Writer, fields map[s
 	return err
 }
 
-// take decodes the text of a field by its schema, adds it to the values, and checks
+// take decodes the text of a field by its schema, adds the value to fields, and checks
 // it.
 func take(fields map[string]any, name string, of *schema, text string) error {
 	if !utf8.ValidString(text) || notText(text) {

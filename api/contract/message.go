@@ -13,7 +13,7 @@ const maxShown = 64 // characters of a wrong value that a message shows
 
 // violation is an error in the value at a path.
 type violation struct {
-	path string // such as workload.phases[0].dataSize; empty for the whole
+	path string // such as workload.phases[0].dataSize; empty for the whole value
 	text string // such as "must be between 1 and 10, got 0"
 }
 

@@ -24,9 +24,8 @@ func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []
 	}
 }
 
-// Transport returns base (http.DefaultTransport when nil) with every response
-// checked: a violation of the contract fails t. A response is read completely before
-// it is returned.
+// Transport wraps base (http.DefaultTransport when nil) and fails t when a response
+// violates the contract. It reads each response completely before returning it.
 func Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
