@@ -13,7 +13,7 @@ import (
 
 type readModelStatus struct{ listing }
 
-// Run prints every read model and, of those that lag most, the partitions.
+// Run prints every read model, and for each the partitions that lag most.
 func (c readModelStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		models, err := t.ReadModels(ctx)
@@ -58,7 +58,7 @@ func (c readModelStatus) print(models []projector.Status) error {
 			parts = append(parts, []string{m.Schema, string(p.Family), number(p.Partition), number(p.Next), number(p.End), number(p.LagRecords), age(p.LagSeconds), number(p.Parked)})
 		}
 	}
-	if err := printTable("there is no read model: 'netsim serve' makes it", "SCHEMA MADE-BY PROJECTED-BY FACTS LAG BEHIND PARKED", rows); err != nil || len(rows) == 0 {
+	if err := printTable("there is no read model: 'netsim serve' creates it", "SCHEMA MADE-BY PROJECTED-BY FACTS LAG BEHIND PARKED", rows); err != nil || len(rows) == 0 {
 		return err
 	}
 	for _, m := range models {
@@ -151,7 +151,7 @@ func (c jobsStatus) Run(ctx context.Context) error {
 
 type runsStatus struct{ listing }
 
-// Run prints how many runs there are of each state and engine, and the runs.
+// Run prints the number of runs by state and engine, and then the runs.
 func (c runsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		all, counts, err := t.RunStatus(ctx, c.Limit)
@@ -184,7 +184,8 @@ func (c runsStatus) Run(ctx context.Context) error {
 	})
 }
 
-// progressOf says how much of its payload a run has delivered.
+// progressOf describes how much of its payload a run has delivered, and since when it
+// has stalled.
 func progressOf(r service.RunStatus) string {
 	var text string
 	switch {
