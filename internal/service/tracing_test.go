@@ -28,7 +28,7 @@ const (
 func TestATraceFollowsASimulationToItsEnd(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to)
+	p := servicetest.Start(t, c.configure)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.Client(t, devissuer.Options{User: "ada.lovelace@example.com", Account: account})
@@ -110,7 +110,7 @@ func checkSpans(t *testing.T, c *collector, tree map[string]*span, simulation st
 func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to)
+	p := servicetest.Start(t, c.configure)
 	user := p.Service(t, servicetest.NewAccount())
 	for _, parent := range []string{
 		strings.Repeat("a", 20_000), sentParent + "-more", strings.ToUpper(sentParent), strings.Replace(sentParent, sentTrace, strings.Repeat("0", 32), 1),
@@ -145,7 +145,7 @@ func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 func TestNothingIsTracedByDefault(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to, func(config *service.Config) { config.TracesExporter = "none" })
+	p := servicetest.Start(t, c.configure, func(config *service.Config) { config.TracesExporter = "none" })
 	user := p.Service(t, servicetest.NewAccount())
 	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}, servicetest.Header{Name: "traceparent", Value: sentParent}).Want(201)
 	for _, m := range messages(t, p) {
@@ -171,7 +171,7 @@ func TestACollectorThatIsAwayDelaysNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lines := &capture{}
-			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).to, func(config *service.Config) {
+			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).configure, func(config *service.Config) {
 				config.OTLPEndpoint, config.OTLPTimeout, config.SpanQueue = url, 100, 2
 			})
 			user := p.Service(t, servicetest.NewAccount())
