@@ -297,12 +297,12 @@ func TestAudit(t *testing.T) {
 	}
 
 	for name, sql := range map[string]string{
-		"a cost":       `UPDATE readmodel.daily_costs SET cost = '0.5' WHERE id = (SELECT min(id) FROM readmodel.daily_costs)`,
-		"an event":     `UPDATE readmodel.billing_events SET current_count = 7 WHERE id = (SELECT min(id) FROM readmodel.billing_events)`,
-		"an item":      `DELETE FROM readmodel.billing_items WHERE id = (SELECT min(id) FROM readmodel.billing_items)`,
-		"a total":      `UPDATE readmodel.cost_totals SET total = total + 1`,
-		"a balance":    `UPDATE readmodel.balances SET debits = 0.1`,
-		"a rate":       `UPDATE readmodel.rates SET amount = '11.00' WHERE id = 1`,
+		"a cost":    `UPDATE readmodel.daily_costs SET cost = '0.5' WHERE id = (SELECT min(id) FROM readmodel.daily_costs)`,
+		"an event":  `UPDATE readmodel.billing_events SET current_count = 7 WHERE id = (SELECT min(id) FROM readmodel.billing_events)`,
+		"an item":   `DELETE FROM readmodel.billing_items WHERE id = (SELECT min(id) FROM readmodel.billing_items)`,
+		"a total":   `UPDATE readmodel.cost_totals SET total = total + 1`,
+		"a balance": `UPDATE readmodel.balances SET debits = 0.1`,
+		"a rate":    `UPDATE readmodel.rates SET amount = '11.00' WHERE id = 1`,
 		"a new row": `INSERT INTO readmodel.credit_holds VALUES ('sim_x', 'acct_x', '1', 'CREDIT', now(), NULL)`,
 	} {
 		a.exec(t, sql)

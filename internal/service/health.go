@@ -17,13 +17,13 @@ import (
 	"netsim/projections"
 )
 
-// need is a row of the table in docs/operating.md: a check and the roles that
-// it concerns. A role can do none of its work while a check fails that it
-// requires, and only a part of it while another one fails.
+// need is a row of the table in docs/operating.md: a check and the roles that depend on
+// it. While the check fails, roles in requires can do no work, and roles in helps can do
+// only part of their work.
 type need struct {
 	name     string
-	requires []string // roles
-	helps    []string // roles
+	requires []string
+	helps    []string
 	probe    func(context.Context) health.State
 }
 
@@ -52,9 +52,10 @@ func (d *domain) needs(s *core) []need {
 	}
 }
 
-// checks returns the checks of this process's roles. The role api alone decides
-// in a process that has it: readiness steers requests, and a process that can
-// answer them should get them, whatever another role lacks.
+// checks returns the checks of this process's roles. In a process with the role api,
+// only this role decides about readiness. Readiness controls whether the process gets
+// requests, and a process that can answer requests should get them even if another role
+// cannot work.
 func (c *Config) checks(needs []need) []health.Check {
 	deciding := c.Roles
 	if c.has(RoleAPI) {
@@ -132,9 +133,9 @@ func (s *core) probeLog(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// probeProjections fails when records are pending and none was judged for longer
-// than a write waits for its verdict. While the log does not answer, it counts the
-// records up to the last known end of the log and reports no age.
+// probeProjections fails when records wait and none was judged for longer than
+// VerdictTimeout. While the log does not answer, it counts the records up to the last
+// known end of the log and reports no age.
 func (s *core) probeProjections(ctx context.Context) health.State {
 	lags, unmeasured := s.measureLag(ctx)
 	lag, stuck := s.progress.update(s.unjudged, time.Now())
@@ -182,15 +183,16 @@ func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 		}
 		return log, err
 	})
-	log, _ := described.(eventlog.Description) //nolint:errcheck // it is one
+	log, _ := described.(eventlog.Description) //nolint:errcheck // the function above returns this type
 	return log, err
 }
 
-// describeTimeout is shorter than a probe's, so that the probe reports the cause.
+// describeTimeout is shorter than the timeout of a probe, so that the probe reports the
+// cause.
 const describeTimeout = time.Second
 
-// unjudged returns how many records of the log are judged and how many wait, as
-// of the last readiness check.
+// unjudged returns how many records are judged and how many wait, up to the end of the
+// log at the last readiness check.
 func (s *core) unjudged() (judged, waiting int64) {
 	log := s.end.Load()
 	if log == nil {
@@ -267,7 +269,8 @@ func (s *core) probeBilling(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// silentEngines says how many remote engines do not answer, "" when all do.
+// silentEngines returns a message with the number of remote engines that do not answer,
+// or "" when all answer.
 func (d *domain) silentEngines(ctx context.Context) string {
 	urls := d.engines.URLs()
 	var silent atomic.Int32
@@ -295,8 +298,7 @@ func (s *core) lag() int64 {
 	return s.projector.Report().LagRecords
 }
 
-// admit refuses writes while the projector lags, since their verdicts would be
-// late.
+// admit refuses writes while the projector lags, because their verdicts would be late.
 func (s *core) admit(context.Context) error {
 	if s.lag() <= s.config.MaxLag {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"netsim/infra/teststack"
 )
 
-// The log loses its tail, and with it an acknowledged workspace. Nothing that
-// an operator can do afterwards hides it: each way to start again is refused,
-// or leaves an event that every later checkpoint names.
+// The log loses its last records, among them an acknowledged workspace. An operator
+// cannot hide this loss: the service refuses to start, or the log records the accepted
+// loss, and every later checkpoint names it.
 func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 	t.Parallel()
 	for name, wiped := range map[string]bool{"with its read model": false, "with an empty database": true} {
@@ -35,7 +35,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			d.start()
 			lost, status := w.send("lost")
 			if status != http.StatusCreated {
-				t.Fatalf("a write is answered %d", status)
+				t.Fatalf("a write is answered with %d, want 201", status)
 			}
 			d.tool("audit", "checkpoint", "--name", "before")
 			d.kill()
@@ -61,10 +61,10 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			d.start()
 			c := &clients{writers: w}
 			if status := c.read(d.url, kept); status != http.StatusOK {
-				t.Errorf("the workspace that was kept: %d", status)
+				t.Errorf("the workspace that was kept: %d, want 200", status)
 			}
 			if status := c.read(d.url, lost); status != http.StatusNotFound {
-				t.Errorf("the workspace that was lost: %d", status)
+				t.Errorf("the workspace that was lost: %d, want 404", status)
 			}
 			d.tool("audit", "checkpoint", "--name", "after")
 			note := d.note("after")
@@ -76,7 +76,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 				t.Errorf("audit verify says %q", said)
 			}
 			d.kill()
-			d.start() // it is accepted once and for all
+			d.start() // the loss needs to be accepted only once
 		})
 	}
 }
