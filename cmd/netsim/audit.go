@@ -52,7 +52,7 @@ func (k auditKey) Run(ctx context.Context) error {
 		return withTools(ctx, func(t *service.Tools) error {
 			verifier, name, err := t.Succeed(ctx, k.Succeed)
 			if err == nil {
-				_, err = fmt.Printf("checkpoint %[2]s makes %[1]s the key of this log\n", verifier, name)
+				_, err = fmt.Printf("the key of this log is %s, as checkpoint %s records\n", verifier, name)
 			}
 			return err
 		})

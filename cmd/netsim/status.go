@@ -58,7 +58,7 @@ func (c readModelStatus) print(models []projector.Status) error {
 			parts = append(parts, []string{m.Schema, string(p.Family), number(p.Partition), number(p.Next), number(p.End), number(p.LagRecords), age(p.LagSeconds), number(p.Parked)})
 		}
 	}
-	if err := printTable("there is no read model: 'netsim serve' creates it", "SCHEMA MADE-BY PROJECTED-BY FACTS LAG BEHIND PARKED", rows); err != nil || len(rows) == 0 {
+	if err := printTable("there is no read model: 'netsim serve' makes it", "SCHEMA MADE-BY PROJECTED-BY FACTS LAG BEHIND PARKED", rows); err != nil || len(rows) == 0 {
 		return err
 	}
 	for _, m := range models {
