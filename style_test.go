@@ -78,7 +78,7 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 				}
 			case *ast.SelectorExpr:
 				if name := selected(n); f.isTest() && (name == "time.Sleep" || strings.HasPrefix(name, "t.Skip")) {
-					t.Errorf("%s uses %s: tests wait for what they need, and fail when it cannot be had", f.path, name)
+					t.Errorf("%s uses %s: tests wait for conditions, and fail when a server is missing", f.path, name)
 				}
 			}
 			return true

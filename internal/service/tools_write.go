@@ -10,9 +10,8 @@ import (
 	"netsim/infra/projector"
 )
 
-// Grant grants credit to an account and reports whether it did. It needs a
-// running service. A reference is unique in its account, so that repeating a
-// grant does nothing.
+// Grant grants credit to an account and reports whether it did. It needs a running
+// service. A reference is unique in its account, so repeating a grant does nothing.
 func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditGranted) (granted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -30,7 +29,7 @@ func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
 	return names.Forget(ctx, userID)
 }
 
-// writing runs use with a handler of commands.
+// writing runs use with a connected command handler.
 func (t *Tools) writing(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t.core.watcher = projector.NewWatcher(t.pool, "", t.core.log)
