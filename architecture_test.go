@@ -30,43 +30,43 @@ func directions() map[string]set {
 		"rating":          {"events"},
 		"audit":           {"events", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
-		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // how a command reaches the log
-		"api/submission":  {"api", "fault", "simulator/"},                   // what a simple submission asks for
-		"api/report":      {"api", "simulator/"},                            // what validation finds
+		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // runs commands and appends their events
+		"api/submission":  {"api", "fault", "simulator/"},                   // resolves simple submissions
+		"api/report":      {"api", "simulator/"},                            // converts validation findings
 
 		"internal/columns":    {}, // the columns of a struct, for set-based SQL
-		"internal/gather":     {}, // many look-ups, few queries
+		"internal/gather":     {}, // combines lookups into few queries
 		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
-		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // who may see and do what
+		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating"}, writers...),
-		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // the price list of a first start
+		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
-		"content/library":     {"events"},                                                   // where the files of tracesets are
+		"content/library":     {"events"},                                                   // object keys of traceset files
 		"reactions":           append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
-		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
+		"runs/execution":      {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
 		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
-		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // what tracesets hold
+		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never what uses it
+		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never the packages that use infra
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
 		"bench":             everything,
 
-		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
+		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/testwait":                {}, // bounds what tests wait for
+		"internal/testwait":                {}, // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/slowbill":                {}, // the reference model of rating
 	}

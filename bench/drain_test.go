@@ -39,7 +39,7 @@ func TestReportNamesItsCommit(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("got files %v, %v; want one report", files, err)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {

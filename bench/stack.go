@@ -24,7 +24,7 @@ import (
 	"netsim/infra/projector"
 )
 
-// stack is the servers that the service needs, each a process of its own.
+// stack has the servers that the service needs, each in its own process.
 type stack struct {
 	dir      string
 	binaries binaries

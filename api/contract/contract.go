@@ -33,7 +33,7 @@ type Operation struct {
 	Access Access
 
 	parameters []parameter
-	body       *schema // nil when the operation takes no JSON
+	body       *schema // schema of the JSON body; nil when the operation takes no JSON
 	form       *form   // nil when the operation takes no form
 	bodyless   bool    // the body is optional
 	maxBody    int     // bytes; 0 for the limit of all operations

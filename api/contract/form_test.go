@@ -15,7 +15,7 @@ import (
 
 const uploadForm = "/api/v1/tracesets?workspaceId=workspace_01kahcfv4ge3brkm7f0v3x2m8p"
 
-// formRequest is a request whose body is the text, with lines of a form.
+// formRequest returns a request with a form as its body.
 func formRequest(body io.Reader) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, uploadForm, body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=end")

@@ -108,7 +108,7 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	case phases == nil:
 		return c, "algorithm " + r["algorithm"], nil
 	}
-	if r["topology"] != "Switch" { // one hop between the pair, on a link of its own
+	if r["topology"] != "Switch" { // each pair has one hop, on a separate link
 		c.delay /= 2
 		aware = false
 	}

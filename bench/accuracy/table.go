@@ -13,7 +13,7 @@ import (
 // section is a group of rows with a common bound.
 type section struct {
 	Name  string
-	Unit  string // of its times
+	Unit  string // unit of the times
 	Rows  []row
 	Left  map[string]int // rows not compared, by reason
 	Exact bool           // the times must be equal
@@ -73,11 +73,11 @@ func (s *section) worst() float64 {
 	return slices.Max(s.errors())
 }
 
-// outside counts the rows whose absolute error is above by.
-func (s *section) outside(by float64) int {
+// outside counts the rows whose absolute error is above the limit.
+func (s *section) outside(limit float64) int {
 	n := 0
 	for _, e := range s.errors() {
-		if e > by {
+		if e > limit {
 			n++
 		}
 	}

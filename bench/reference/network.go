@@ -11,7 +11,7 @@ import (
 type Network struct {
 	Racks, Hosts int   // Hosts is the number in each rack
 	Spines       int   // each leaf has one link to each spine; 0 with one rack
-	Rate, Delay  int64 // of a link: bit/s, and ps
+	Rate, Delay  int64 // rate of a link in bit/s, and its delay in ps
 	MSS, Header  int64 // bytes
 	Spray        bool
 	Seed         uint64

@@ -24,7 +24,7 @@ func Records(dir, name string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close() //nolint:errcheck // the file is only read
 	return parse(name, f)
 }
 
@@ -44,7 +44,7 @@ func Own(name string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close() //nolint:errcheck // the file is only read
 	return parse(name, f)
 }
 

@@ -248,7 +248,7 @@ func TestVerifyABundleByCommand(t *testing.T) {
 		"bundle.jsonl ": "\nchain platform_netsim: 3 events\n",
 		"bundle.jsonl --note held.note --from 2026-11-02 --to 2026-11-04 --account acct_00000000000000000000000001": "everything agrees\n",
 		"bundle.jsonl --note held.note --note other.note":                                                           "FOUND line 37: the bundle has no checkpoint 2026-11-04",
-		"forged.jsonl":                                           "everything agrees\n", // by the operator's own key
+		"forged.jsonl":                                           "everything agrees\n", // the operator's own key signed the forgery
 		"forged.jsonl --note held.note":                          "FOUND",
 		"spliced.jsonl --note held.note":                         "FOUND",
 		"spliced.jsonl":                                          "FOUND",

@@ -22,7 +22,7 @@ type column[R any] struct {
 	kind     string // name of the PostgreSQL type in pg_type
 	nullable bool
 	array    func(rows []*R) any // the values of all rows
-	pointer  func(*R) any        // to the value of a row
+	pointer  func(*R) any        // pointer to the field of a row
 }
 
 // Of derives the columns of R. Every exported field is a column, including the fields

@@ -15,7 +15,7 @@ func TestALoneCallerIsQueriedAtOnce(t *testing.T) {
 		return map[string]int{"one": 1}, nil
 	}}
 	if v, found, err := g.Get(t.Context(), "one"); v != 1 || !found || err != nil {
-		t.Errorf("one: %d, %t, %v", v, found, err)
+		t.Errorf("one: %d, %t, %v, want 1", v, found, err)
 	}
 	if v, found, err := g.Get(t.Context(), "two"); v != 0 || found || err != nil {
 		t.Errorf("two: %d, %t, %v, want it missing", v, found, err)
@@ -43,7 +43,7 @@ func TestManyCallersShareQueriesThatHaveNotBegun(t *testing.T) {
 		ask := func(key string) {
 			all.Go(func() {
 				if v, _, err := g.Get(context.Background(), key); v != "value of "+key || err != nil {
-					t.Errorf("%s: %q, %v", key, v, err)
+					t.Errorf("%s: got %q, %v", key, v, err)
 				}
 			})
 			synctest.Wait()
@@ -70,7 +70,7 @@ func TestAnErrorGoesToTheCallersOfItsQuery(t *testing.T) {
 	}
 	g.Query = func(context.Context, []int) (map[int]int, error) { return map[int]int{1: 1}, nil }
 	if v, _, err := g.Get(t.Context(), 1); v != 1 || err != nil {
-		t.Errorf("afterwards: %d, %v", v, err)
+		t.Errorf("after an error: got %d, %v, want 1", v, err)
 	}
 }
 

@@ -158,7 +158,7 @@ func (a audited) stored(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	if c, err := audit.OpenCheckpoint(string(note), a.verifier(t)); err != nil || c.Name != name || c.Chains == 0 {
-		t.Errorf("%s: %+v, %v", note, c, err)
+		t.Errorf("the stored note %s gives %+v, %v; want checkpoint %s", note, c, err, name)
 	}
 }
 

@@ -36,7 +36,7 @@ func script(t *rapid.T, editor int, start *versionModel) []*attempt {
 		e := generator{t, number, []*versionModel{start}}.edit()
 		a := &attempt{edit: e, copies: rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "copies")}
 		// An edit may attach what is already attached and then makes no version.
-		// Without If-Match its reply does not tell which version it saw.
+		// Without If-Match its reply does not show which version it compared with.
 		a.conditional = e.row == 4 || e.row == 31 || e.row >= 35 || rapid.Bool().Draw(t, "conditional")
 		script[i] = a
 	}
@@ -215,7 +215,7 @@ func (a *attempt) check(t *rapid.T) {
 	for _, r := range a.replies {
 		switch {
 		case r.Status >= 500:
-			t.Fatalf("%s: %d %s", a, r.Status, r.Body)
+			t.Fatalf("%s: got %d %s", a, r.Status, r.Body)
 		case len(a.replies) == 1 && a.made > 0 && versionOf(r) < a.made-1:
 			t.Fatalf("%s made version %d, but the tag is %d", a, a.made, versionOf(r))
 		}

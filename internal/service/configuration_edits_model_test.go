@@ -99,7 +99,7 @@ func (s *versionModel) setRanks() {
 func (s *versionModel) hasChakra() bool { return len(s.chakra()) > 0 }
 
 // losesChakra reports whether the last Chakra application is gone while a traceset or
-// mapping file is attached. had tells whether there was a Chakra application before.
+// mapping file is attached. had is whether there was a Chakra application before.
 func (s *versionModel) losesChakra(had bool) bool {
 	return had && !s.hasChakra() && (s.mapped() || s.Doc["activeTraceset"] != nil)
 }

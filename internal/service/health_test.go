@@ -286,7 +286,7 @@ func TestWipedReadModel(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/workspaces/" + made.ID, "/api/v1/workspaces", "/api/v1/templates"} {
 		if message := client.Get(path).Refused(503, "SERVICE_UNAVAILABLE"); !strings.Contains(message, "lost its tables") {
-			t.Errorf("%s: %q", path, message)
+			t.Errorf("%s is refused with %q, want that the read model lost its tables", path, message)
 		}
 	}
 	client.Post("/api/v1/workspaces", map[string]any{"name": "new"}).Refused(503, "SERVICE_UNAVAILABLE")

@@ -38,14 +38,14 @@ func TestTraces(t *testing.T) {
 		"ScaleUpStatsEnabled": object{"value": true, "type": "bool"},
 	}}).Want(200)
 
-	// Each server of a rack has one rank. The run has 14 messages, one after another,
-	// and 7 computations of 7 us.
+	// All ranks are in one rack, one on each server. The run has 14 messages, one after
+	// another, and 7 computations of 7 us.
 	near := j.simulate()
 	if least := int64(7*7_000_000 + 14*131072*8*10/4); near <= least || near > least*12/10 { // 400 Gbps are 2.5 ps a bit
 		t.Errorf("the ring takes %d ps, want a little more than %d of links and computations", near, least)
 	}
 
-	// The ranks are in different racks.
+	// Each rack has two ranks.
 	var places strings.Builder
 	for rank := range 8 {
 		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
@@ -125,7 +125,7 @@ func (j *journey) allToAlls(name string, ranks, count, size int) (simulation str
 }
 
 // ringApart creates a validated configuration with the traces of the ring, and attaches a
-// mapping file that places the ranks in different racks. It returns the mapping file.
+// mapping file that spreads the ranks over the racks. It returns the mapping file.
 func (j *journey) ringApart(service *servicetest.Client) (mapping string) {
 	j.t.Helper()
 	j.workspace = text(j.t, service.Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
@@ -258,7 +258,7 @@ func (j *journey) fetch(link string) []byte {
 	defer reply.Body.Close() //nolint:errcheck // the body is read completely
 	content, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != 200 {
-		j.t.Fatalf("%s, %v: %s", reply.Status, err, content)
+		j.t.Fatalf("download: got %s, %v: %s", reply.Status, err, content)
 	}
 	return content
 }

@@ -95,7 +95,7 @@ func TestMalformedBodiesAreRefused(t *testing.T) {
 		} {
 			reply := op.request().withBody([]byte(body)).send(c)
 			if none := strings.TrimSpace(body) == ""; (reply.Status == 400) == (none && op.bodyless) {
-				t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
+				t.Errorf("%s: got %d %s, want 400 unless the optional body is empty", what, reply.Status, reply.Body)
 			}
 		}
 	})

@@ -18,9 +18,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// beside starts a second process on the program's servers, with other settings. It
+// startBeside starts a second process on the program's servers, with other settings. It
 // serves only the API.
-func beside(t *testing.T, p *servicetest.Program, change func(*service.Config)) *servicetest.Program {
+func startBeside(t *testing.T, p *servicetest.Program, change func(*service.Config)) *servicetest.Program {
 	t.Helper()
 	return servicetest.Start(t, func(own *service.Config) {
 		*own = p.Config
@@ -39,7 +39,7 @@ func fromMemory(op operation) bool {
 }
 
 func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) {
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) {
 		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete = false, false, false
 	})
 	each(t, func(op operation) bool { return op.flag != "" }, func(t *testing.T, op operation) {
@@ -50,7 +50,7 @@ func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
 
 func TestReadsEndWithTheirBudget(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
-	p := beside(t, w.program, func(c *service.Config) { c.ReadTimeout = time.Nanosecond })
+	p := startBeside(t, w.program, func(c *service.Config) { c.ReadTimeout = time.Nanosecond })
 	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // loads the issuer's keys
 	reads := func(op operation) bool { return op.documents(504) && op.method == "GET" && !fromMemory(op) }
 	each(t, reads, func(t *testing.T, op operation) {
@@ -61,14 +61,14 @@ func TestReadsEndWithTheirBudget(t *testing.T) {
 // Without the issuer's keys no token can be verified, so every operation is unavailable,
 // even those that need no other server.
 func TestWithoutTheIssuerNoRequestIsServed(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
 	each(t, every, func(t *testing.T, op operation) {
 		op.request().send(p.Service(t, servicetest.NewAccount())).Refused(503, "SERVICE_UNAVAILABLE")
 	})
 }
 
 func TestWritesAreShed(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.MaxWrites = 0 })
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) { c.MaxWrites = 0 })
 	each(t, every, func(t *testing.T, op operation) {
 		r := op.request().send(p.Service(t, servicetest.NewAccount()))
 		if op.class == "write" {
@@ -192,7 +192,7 @@ func TestWithoutTheLogReadsContinue(t *testing.T) {
 		case op.writes():
 			wantRetryable(t, op, r)
 		case r.Status >= 300:
-			t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+			t.Errorf("%s without the log: got %d %s, want success", op.id, r.Status, r.Body)
 		}
 	})
 }
@@ -211,7 +211,7 @@ func TestWithoutTheReadModelOnlyOperationsFromMemoryAnswer(t *testing.T) {
 		switch {
 		case fromMemory(op):
 			if r.Status >= 300 {
-				t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+				t.Errorf("%s without the read model: got %d %s, want success", op.id, r.Status, r.Body)
 			}
 		case op.id == "GetReadiness":
 			r.Want(503)

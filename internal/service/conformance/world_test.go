@@ -198,7 +198,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 		case op.id == "TerminateSimulation":
 			r.Refused(409, "CONFLICT") // the simulation is completed
 		case r.Status >= 300:
-			t.Errorf("%d %s", r.Status, r.Body)
+			t.Errorf("got %d %s, want success", r.Status, r.Body)
 		}
 	})
 }
