@@ -37,8 +37,8 @@ func (s *stack) createTopic(ctx context.Context, name string) error {
 
 // produceLimit measures how many records per second kafka-go's client alone produces
 // with inFlight records in flight across a number of partitions. Each partition gets
-// its share as one batch, which is acknowledged before the next batch. Every record
-// creates a workspace.
+// its share as one batch, which is acknowledged before the next batch. The records are
+// those of created workspaces.
 func (s *stack) produceLimit(ctx context.Context, inFlight, across int, d time.Duration) (limit, error) {
 	const topic = "bench.produced"
 	if err := s.createTopic(ctx, topic); err != nil {

@@ -218,7 +218,7 @@ func (d *deployment) tool(args ...string) {
 }
 
 // writers create workspaces, each with an idempotency key. They repeat a request until
-// it is answered, and abandon some of the unanswered ones.
+// it succeeds, and abandon some of the requests that do not.
 type writers struct {
 	t     *testing.T
 	url   string
@@ -242,7 +242,7 @@ func startWriters(t *testing.T, url string, count int) *writers {
 				case <-w.done:
 					return
 				default:
-					// Every fifth create is abandoned if its first request gets no answer.
+					// Every fifth create is abandoned if its first request does not succeed.
 					w.create(fmt.Sprintf("workspace %d of %d", i, n), i%5 == 0)
 				}
 			}

@@ -58,18 +58,18 @@ func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 	}
 	d.execute(`ALTER TABLE readmodel.lost RENAME TO mapping_files`)
 	if said := d.output("reactions", "retry", letter.ID); !strings.Contains(said, letter.ID+"  settled\n") {
-		t.Errorf("the retry says %q", said)
+		t.Errorf("the retry says %q, want %q in it", said, letter.ID+"  settled\n")
 	}
 	testworld.Await(t, func() (gone bool) {
 		d.query(`SELECT state = 'deleted' FROM readmodel.workspaces WHERE id = '`+deleted+`'`, &gone)
 		return gone
 	})
 	if said := d.refused("reactions", "retry", letter.ID); !strings.Contains(said, "there is no open dead letter") {
-		t.Errorf("a second retry says %q", said)
+		t.Errorf("a second retry says %q, want %q in it", said, "there is no open dead letter")
 	}
 	testworld.Await(t, func() bool { return !strings.Contains(d.get(d.ops+"/readyz"), "could not be processed") })
 	if said := d.output("audit", "verify"); !strings.Contains(said, "0 dead letters of reactions\n") {
-		t.Errorf("audit verify says %q", said)
+		t.Errorf("audit verify says %q, want %q in it", said, "0 dead letters of reactions\n")
 	}
 
 	unknown, _ := w.send("unknown type") // becomes a dead letter of billing and one of workspace
@@ -100,7 +100,7 @@ func (d *deployment) deadLetterIsSeen(w *writers, letter string) {
 		d.t.Errorf("/health/ready says %q", said)
 	}
 	if said := d.output("audit", "verify"); !strings.Contains(said, "1 dead letters of reactions\n") {
-		d.t.Errorf("audit verify says %q", said)
+		d.t.Errorf("audit verify says %q, want %q in it", said, "1 dead letters of reactions\n")
 	}
 	log, err := os.ReadFile(d.log.Name())
 	if err != nil {

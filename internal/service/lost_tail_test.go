@@ -54,7 +54,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 				t.Errorf("the service says %q", said)
 			}
 			if said := d.refused("readmodel", "rebuild", "--once", "next"); !strings.Contains(said, command) {
-				t.Errorf("rebuild says %q", said)
+				t.Errorf("rebuild says %q, want %q in it", said, command)
 			}
 			d.tool("readmodel", "rebuild", "--once", "next", "--accept-lost-tail", "a disk\nwas lost")
 			d.tool("readmodel", "promote", "next")
@@ -73,7 +73,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			}
 			said := d.output("audit", "verify")
 			if !strings.Contains(said, "an operator accepted that the log had lost records: a disk was lost") {
-				t.Errorf("audit verify says %q", said)
+				t.Errorf("audit verify says %q, want %q in it", said, "an operator accepted that the log had lost records: a disk was lost")
 			}
 			d.kill()
 			d.start() // the loss needs to be accepted only once

@@ -48,7 +48,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 		t.Errorf("streams parked says %q", said)
 	}
 	if said := d.output("streams", "show", cut); !strings.Contains(said, `data: {"name":"cu`) {
-		t.Errorf("streams show says %q", said)
+		t.Errorf("streams show says %q, want %q in it", said, `data: {"name":"cu`)
 	}
 	if said := d.get(d.ops + "/readyz"); !strings.Contains(said, "degraded") || !strings.Contains(said, "parkedStreams") {
 		t.Errorf("/readyz says %q", said)
@@ -66,7 +66,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 		}
 	}
 	if said := d.output("readmodel", "rebuild", "--once", "next"); !strings.Contains(said, "2 facts PARKED") {
-		t.Errorf("rebuild says %q", said)
+		t.Errorf("rebuild says %q, want %q in it", said, "2 facts PARKED")
 	}
 	said := d.output("audit", "verify")
 	for _, want := range []string{"1 facts cannot be read, their streams are parked: netsim.workspace.painted.v1", "parked: netsim.workspace.updated.v1"} {
@@ -76,7 +76,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	}
 
 	if said := d.refused("streams", "retry", refused); !strings.Contains(said, "2 facts stay parked") {
-		t.Errorf("a retry before the cause is removed says %q", said)
+		t.Errorf("a retry before the cause is removed says %q, want %q in it", said, "2 facts stay parked")
 	}
 	d.execute(`ALTER TABLE readmodel.workspaces DROP CONSTRAINT no_colour`)
 	d.tool("streams", "retry", refused)

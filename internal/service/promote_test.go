@@ -34,19 +34,19 @@ func TestPromotionIsNotNoticed(t *testing.T) {
 		d.awaitSchema("next")
 		clients.progress(100)
 		if said := d.output("readmodel", "diff", "next"); !strings.Contains(said, "equal") {
-			t.Errorf("diff says %q", said)
+			t.Errorf("diff says %q, want %q in it", said, "equal")
 		}
 		d.tool("readmodel", "promote", "next")
 		clients.progress(200)
 		if said := follower.wait(); !strings.Contains(said, "next is promoted") {
-			t.Errorf("the rebuild that followed the log says %q", said)
+			t.Errorf("the rebuild that followed the log says %q, want %q in it", said, "next is promoted")
 		}
 		if said := d.refused("readmodel", "drop", "readmodel"); !strings.Contains(said, "is the live read model") {
-			t.Errorf("dropping the live read model says %q", said)
+			t.Errorf("dropping the live read model says %q, want %q in it", said, "is the live read model")
 		}
 		d.tool("readmodel", "rebuild", "--once", "other")
 		if said := d.refused("readmodel", "promote", "other"); !strings.Contains(said, "netsim readmodel drop readmodel_before") {
-			t.Errorf("promoting while readmodel_before exists says %q", said)
+			t.Errorf("promoting while readmodel_before exists says %q, want %q in it", said, "netsim readmodel drop readmodel_before")
 		}
 		d.tool("readmodel", "drop", "other")
 		d.tool("readmodel", "drop", "readmodel_before")
@@ -81,7 +81,7 @@ func TestAPromotionThatDiesHoldsNothingUp(t *testing.T) {
 	p.kill()
 	clients.progress(100)
 	if said := d.refused("readmodel", "promote", "next"); !strings.Contains(said, "there is no read model next") {
-		t.Errorf("a promotion repeated after the switch says %q", said)
+		t.Errorf("a promotion repeated after the switch says %q, want %q in it", said, "there is no read model next")
 	}
 	clients.stop()
 }

@@ -133,7 +133,7 @@ func (d *deployment) readModelsAreSeen() {
 	}
 	d.execute(`DROP INDEX next.simulations_name`)
 	if said := d.output("readmodel", "status"); !strings.Contains(said, "promote next: 1 indexes are missing: 'netsim readmodel rebuild next' makes them\n") {
-		t.Errorf("readmodel status says %q", said)
+		t.Errorf("readmodel status says %q, want %q in it", said, "promote next: 1 indexes are missing: 'netsim readmodel rebuild next' makes them\n")
 	}
 	d.execute(`COMMENT ON SCHEMA next IS 'form of another release'`)
 	said := d.output("readmodel", "status", "--limit", "2")
@@ -153,7 +153,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 	d := newDeployment(t)
 	d.env = append(d.env, "NETSIM_ROLES=api,projector,reactor")
 	if said := d.refused("jobs"); !strings.Contains(said, "'netsim serve' makes it") {
-		t.Errorf("without a queue, jobs says %q", said)
+		t.Errorf("without a queue, jobs says %q, want %q in it", said, "'netsim serve' makes it")
 	}
 	if said := d.output("readmodel", "status"); said != "there is no read model: 'netsim serve' makes it\n" {
 		t.Errorf("without a read model, its status is %q", said)

@@ -30,7 +30,7 @@ func TestTheAuditKeyIsSucceeded(t *testing.T) {
 	for i, file := range files[1:] {
 		use(file)
 		if said := d.refused("audit", "checkpoint"); !strings.Contains(said, command) {
-			t.Errorf("a checkpoint with a new key says %q", said)
+			t.Errorf("a checkpoint with a new key says %q, want %q in it", said, command)
 		}
 		d.kill()
 		if said := d.refused("serve"); !strings.Contains(said, "NETSIM_AUDIT_KEY: the log has another key than ") || !strings.Contains(said, command) {
@@ -40,16 +40,16 @@ func TestTheAuditKeyIsSucceeded(t *testing.T) {
 		d.start()
 		use(file)
 		if said := d.refused("audit", "key", "--succeed", newAuditKey(t)); !strings.Contains(said, "the old key cannot name its successor") {
-			t.Errorf("a succession from an unrelated key says %q", said)
+			t.Errorf("a succession from an unrelated key says %q, want %q in it", said, "the old key cannot name its successor")
 		}
 		for range 2 { // the second time changes nothing
 			if said := d.output("audit", "key", "--succeed", files[i]); !strings.Contains(said, "the key of this log is "+publicKey(t, file)) {
-				t.Errorf("--succeed says %q", said)
+				t.Errorf("--succeed says %q, want %q in it", said, "the key of this log is "+publicKey(t, file))
 			}
 		}
 		use(files[i])
 		if said := d.refused("audit", "checkpoint"); !strings.Contains(said, "it hands over to "+publicKey(t, file)) {
-			t.Errorf("a checkpoint with the old key says %q", said)
+			t.Errorf("a checkpoint with the old key says %q, want %q in it", said, "it hands over to "+publicKey(t, file))
 		}
 		d.kill()
 		use(file)
@@ -59,11 +59,11 @@ func TestTheAuditKeyIsSucceeded(t *testing.T) {
 	for _, file := range files {
 		said := d.output("audit", "verify", "--key", publicKey(t, file))
 		if !strings.Contains(said, "everything agrees") {
-			t.Errorf("audit verify says %q", said)
+			t.Errorf("audit verify says %q, want %q in it", said, "everything agrees")
 		}
 	}
 	if said := d.refused("audit", "verify", "--key", publicKey(t, newAuditKey(t))); !strings.Contains(said, "no succession leads from that key to another") {
-		t.Errorf("audit verify with an unrelated key says %q", said)
+		t.Errorf("audit verify with an unrelated key says %q, want %q in it", said, "no succession leads from that key to another")
 	}
 }
 
