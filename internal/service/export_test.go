@@ -16,7 +16,7 @@ import (
 	"netsim/rating"
 )
 
-// TestExportCosts exports the costs of a simulation and a workspace. The rows equal those
+// TestExportCosts exports the costs of an account with two simulations. The rows equal those
 // of GET /billing/costs, belong to the account only, and add up to the summary.
 func TestExportCosts(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestExportCosts(t *testing.T) {
 			"ranks": 8, "phases": []any{map[string]any{"operationType": "allReduce", "dataSize": 1 << 20}},
 		}}).Want(202)
 	}
-	// The account is billed for the workspace, the run, and the stored results.
+	// The billing items of the runs close. Those of the results stay open.
 	client.Eventually("/api/v1/billing/items?status=closed", func(r servicetest.Reply) bool {
 		items, _ := r.Object()["items"].([]any)
 		return len(items) >= 2
