@@ -17,7 +17,7 @@ import (
 // below it. Paths of our own packages are relative to the module.
 type set = []string
 
-// directions says which of our packages each of them may import.
+// directions lists for each of our packages which of our packages it may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "simulator/"}
 	writers := append(set{"commands/handle"}, domain...)
@@ -77,7 +77,7 @@ func support() set {
 	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
 }
 
-// homes says which of our packages may import each library.
+// homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},

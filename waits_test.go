@@ -34,7 +34,8 @@ func TestWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// bounded reports a node that waits without a bound.
+// bounded fails the test when a node waits without a bound. It returns whether the
+// caller should inspect the node's children.
 func bounded(t *testing.T, f sourceFile, n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CommClause:

@@ -135,7 +135,7 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 	}, nil
 }
 
-// plainReader is a straightforward reader of the log.
+// plainReader reads a partition without any optimization, and checks its hash chains.
 func plainReader(ctx context.Context, address, topic string, partition int, end int64) (err error) {
 	if end == 0 {
 		return nil

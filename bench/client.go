@@ -18,9 +18,9 @@ const answerWithin = 30 * time.Second
 // target is a server under load and the token that its clients send.
 type target struct{ address, token string }
 
-// conn is a keep-alive connection for one goroutine. It implements only the
-// HTTP/1.1 that the servers under test use, at a fraction of the cost of
-// net/http's client: the clients share the cores with the servers.
+// conn is a keep-alive connection for one goroutine. The clients share the cores with the
+// servers, so conn implements only the part of HTTP/1.1 that these servers use, at a
+// fraction of the cost of net/http's client.
 type conn struct {
 	net.Conn
 	head []byte // the protocol, host and token, which all requests have in common

@@ -26,8 +26,8 @@ const (
 	drainLimit = 5 * time.Minute
 )
 
-// drain waits until nothing is left to do, so that the next figure includes
-// only its own work, and returns how long that took.
+// drain waits until the service has no work left, and returns how long that took. So the
+// next figure includes only its own work.
 func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0

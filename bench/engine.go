@@ -61,8 +61,8 @@ func (b *bench) engines(ctx context.Context) error {
 	return b.besidePackets(ctx)
 }
 
-// derived returns a phase of all ranks on the fabric that netsim derives for
-// them.
+// derived returns the engine's input for a phase of all ranks, on the fabric that netsim
+// derives for this number of ranks.
 func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	d, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)
 	if err != nil {
@@ -76,7 +76,7 @@ func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	return engine.Input{Fabric: fabric, Groups: groups}, err
 }
 
-// timed returns the CPU time of a run.
+// timed runs the engine and returns its CPU time and result.
 func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result, error) {
 	runtime.GC()
 	before := cpuSelf()

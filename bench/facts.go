@@ -21,8 +21,7 @@ type stream struct {
 	head             events.Head
 }
 
-// newStream starts a stream with a new id. An empty partition key is replaced
-// by the id.
+// newStream starts a stream with a new id. The partition key is the id by default.
 func newStream(prefix, partitionKey string) *stream {
 	s := &stream{id: events.NewID(prefix), partitionKey: partitionKey}
 	if partitionKey == "" {

@@ -134,7 +134,7 @@ func (s *stack) emptyLimit(ctx context.Context, count int, method string, body [
 	return limit{Name: fmt.Sprintf("empty handler with auth, %s", plural(count, "client")), Value: got.PerSecond}, errors.Join(err, p.stop())
 }
 
-// startChild starts one of our own servers (child.go) as a process.
+// startChild starts one of the bench's own servers (child.go) as a process.
 func (s *stack) startChild(ctx context.Context, name string) (*process, target, error) {
 	address, issuer := freeAddress(), s.parts["issuer"].at
 	p := &process{

@@ -50,7 +50,7 @@ const (
 )
 
 // Fault is an error with a code. Message is lower case. It names the field and the
-// wrong value, and no internals.
+// wrong value, and shows no internals.
 type Fault struct {
 	Code       Code
 	Message    string
@@ -68,7 +68,7 @@ type Quota struct {
 	Unit      string        // "" means requests; else a unit of draft-ietf-httpapi-ratelimit-headers
 }
 
-// Exceeded returns the fault of a request that an exhausted quota refuses.
+// Exceeded returns the fault for a request that exceeds a quota.
 func Exceeded(q Quota, retryAfter time.Duration, format string, args ...any) *Fault {
 	q.Remaining = 0
 	return &Fault{Code: RateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, Quota: &q}

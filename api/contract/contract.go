@@ -130,8 +130,8 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 }
 
 // Find returns the operation of a request, or false when the contract has none for
-// its path and method. HEAD finds the operation of GET. A request that a chi router
-// has matched is not matched again.
+// its path and method. HEAD finds the operation of GET. If a chi router has already
+// matched the request, Find uses that route.
 func (c *Contract) Find(r *http.Request) (*Operation, bool) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -158,7 +158,8 @@ func (c *Contract) Operations() []*Operation {
 // Statuses returns the statuses that the operation lists, in order.
 func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.responses)) }
 
-// MaxBody returns the operation's own limit on the bytes of a request's body, or 0.
+// MaxBody returns the operation's limit on the bytes of a request body. 0 means that the
+// general limit applies.
 func (op *Operation) MaxBody() int64 { return int64(op.maxBody) }
 
 // documents reports whether the operation lists the status.

@@ -10,7 +10,7 @@ import (
 // event as an object of the event's fields.
 const eventStream = "text/event-stream"
 
-// checkEvents returns how a complete event stream violates the contract.
+// checkEvents returns an error if a complete event stream violates the contract.
 func (s *schema) checkEvents(body []byte) error {
 	for block := range bytes.SplitSeq(body, []byte("\n\n")) {
 		event := map[string]any{}

@@ -29,7 +29,7 @@ type form struct {
 // maxField bounds the bytes of a field that is not a file.
 const maxField = 1 << 20
 
-// form compiles the body; nil when the operation takes no form.
+// form compiles the body. It returns nil when the operation takes no form.
 func (c compiler) form(content openapi3.Content) (*form, error) {
 	from := content["multipart/form-data"]
 	if from == nil {
@@ -45,8 +45,8 @@ func (c compiler) form(content openapi3.Content) (*form, error) {
 	return f, err
 }
 
-// filter makes the request's body check the form. The caller calls end after the
-// response.
+// filter replaces the request's body with one that checks the form while it is read. The
+// caller calls end after the response.
 func (f *form) filter(r *http.Request) (end func(), err error) {
 	sent := r.Header.Get("Content-Type")
 	mediaType, parameters, err := mime.ParseMediaType(sent)
@@ -69,8 +69,8 @@ func (f *form) filter(r *http.Request) (end func(), err error) {
 	return b.end, nil
 }
 
-// filteredBody starts to read the form at the first Read: only then does a client
-// that sent "Expect: 100-continue" get its 100.
+// filteredBody starts to read the form at the first Read. So a client that sent
+// "Expect: 100-continue" gets its 100 only when the handler reads.
 type filteredBody struct {
 	*io.PipeReader
 
@@ -182,7 +182,7 @@ func take(fields map[string]any, name string, of *schema, text string) error {
 	return nil
 }
 
-// unreadable returns the refusal of a body that cannot be read completely.
+// unreadable returns the fault for a body that cannot be read completely.
 func unreadable(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)

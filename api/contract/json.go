@@ -101,7 +101,7 @@ func members(value any) int {
 	return n
 }
 
-// repeated returns the first repeated member in the next value, which is
+// repeated returns the first repeated member in the next value. The value must be
 // well-formed.
 func repeated(d *json.Decoder) *violation {
 	token, _ := d.Token()

@@ -22,7 +22,8 @@ import (
 // completions.md section 1.3). Requests without an operation pass, and the router
 // refuses them.
 //
-// The body is read and decoded once: the strict server binds the checked value.
+// The body is read and decoded only once, because the strict server binds the checked
+// value.
 func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +103,8 @@ func (op *Operation) parameter(name string) parameter {
 	return op.parameters[i] // the document was validated: every template has its parameter
 }
 
-// checkQuery ignores the query of an operation without a 400: it has no parameters.
+// checkQuery ignores the query of an operation that lists no 400, because such an
+// operation has no parameters.
 func (op *Operation) checkQuery(raw string) error {
 	if !op.documents(http.StatusBadRequest) {
 		return nil

@@ -118,7 +118,7 @@ func TestParameters(t *testing.T) {
 		{"GET", configuration + "/versions/0", invalid("version must be between 1 and 9007199254740991, got 0")},
 		{"GET", configuration + "/versions/one", invalid("version must be an integer, got 'one'")},
 
-		// A malformed id is 400 where the operation lists one, else 404.
+		// A malformed id gets a 400 if the operation lists one, otherwise a 404.
 		{"GET", "/api/v1/simulations/sim_1", refusal{fault.NotFound, "sim_id 'sim_1' does not exist"}},
 		{"GET", "/api/v1/simulations/sim_%2Fa", refusal{fault.NotFound, "sim_id 'sim_/a' does not exist"}},
 		{"GET", "/api/v1/workspaces/SIM", refusal{fault.NotFound, "workspace_id 'SIM' does not exist"}},

@@ -18,7 +18,7 @@ type Record map[string]string
 // Dir is the directory of the tables, relative to the root of the repository.
 const Dir = "simulator/engine/testdata"
 
-// Records reads a table. Its errors are those of the file and of its CSV.
+// Records reads a table in dir. It returns errors of the file and of its CSV.
 func Records(dir, name string) ([]Record, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {

@@ -46,7 +46,7 @@ func (k auditKey) Validate() error {
 	return nil
 }
 
-// Run prints the public key, makes a key, or records its succession.
+// Run prints the public key, makes a key, or makes a key the successor of another.
 func (k auditKey) Run(ctx context.Context) error {
 	if k.Succeed != "" {
 		return withTools(ctx, func(t *service.Tools) error {

@@ -26,7 +26,7 @@ type reproduce struct {
 	AnyEngine bool   `help:"Run even if another version of the engine made the receipt."`
 }
 
-// Run repeats the run, and fails when a file differs.
+// Run repeats the run, and returns an error when a file differs.
 func (r reproduce) Run(ctx context.Context) error {
 	text, err := os.ReadFile(r.Receipt)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s hostEngine) token() (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// Run serves until a signal comes. It prints its address.
+// Run prints the address and serves until the process gets a signal.
 func (s hostEngine) Run(ctx context.Context) error {
 	token, err := s.token()
 	if err != nil {

@@ -51,7 +51,7 @@ func main() {
 
 type serve struct{}
 
-// Run serves until a signal comes.
+// Run serves until the process gets a signal.
 func (serve) Run(ctx context.Context) error {
 	c, err := service.FromEnvironment()
 	if err != nil {

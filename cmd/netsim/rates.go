@@ -26,7 +26,7 @@ type applyRates struct {
 // errNotApplied is returned when the operator does not confirm the change.
 var errNotApplied = errors.New("nothing was changed")
 
-// Run shows what the file changes, asks, and applies it.
+// Run shows the changes, asks for confirmation, and applies them.
 func (a applyRates) Run(ctx context.Context) error {
 	text, err := os.ReadFile(a.File)
 	if err != nil {

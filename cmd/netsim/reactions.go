@@ -83,7 +83,7 @@ func (r reactionsRetry) Validate() error {
 	return nil
 }
 
-// Run retries the handlers, and fails when one fails again.
+// Run retries the handlers, and returns an error when one fails again.
 func (r reactionsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		retried, err := t.RetryDeadLetters(ctx, r.Letter)

@@ -25,7 +25,7 @@ type rebuild struct {
 	AcceptLostTail string `help:"Continue with a log that has lost records. The log records this reason." placeholder:"REASON"`
 }
 
-// Run rebuilds the read model until it is promoted or a signal comes.
+// Run rebuilds the read model until it is promoted or the process gets a signal.
 func (r rebuild) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		began := time.Now()

@@ -67,7 +67,7 @@ func printTable(none string, headings string, rows [][]string) error {
 	return out.Flush()
 }
 
-// printList prints a list as JSON, [] when it is empty.
+// printList prints a list as JSON. An empty list is [].
 func printList[T any](list []T) error { return printJSON(append([]T{}, list...)) }
 
 func printJSON(value any) error {

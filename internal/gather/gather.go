@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Gather answers lookups of keys. A single lookup is sent at once. While
-// MaxQueries queries run, further keys collect and are sent together in the next
-// one. So a lone caller never waits, and under load many callers share a query.
+// Gather looks up keys. A single key is sent at once. While MaxQueries queries run,
+// further keys are collected and sent together in the next query. So a single caller
+// never waits, and under load many callers share a query.
 //
-// A value is never older than the call that asked for it, because a key joins
-// only a query that has not been sent.
+// A value is never older than the call of Get, because a key joins only a query that has
+// not been sent.
 type Gather[K comparable, V any] struct {
 	// Query returns the values of the keys that have one. Several goroutines may call
 	// it at once.

@@ -35,7 +35,7 @@ func AuditFromEnvironment() (AuditConfig, error) {
 	return settings[AuditConfig](surroundings())
 }
 
-// Auditor reads an event log, and optionally a read model.
+// Auditor verifies an event log, and optionally compares a read model with it.
 type Auditor struct {
 	config   AuditConfig
 	keys     *events.WriterKeys // nil means that seals are not checked

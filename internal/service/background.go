@@ -21,7 +21,7 @@ import (
 	"netsim/runs"
 )
 
-// domain has what the reactor, the workers and the API need beyond the core.
+// domain has the parts that the reactor, the workers and the API need besides the core.
 type domain struct {
 	metering    *billing.Metering
 	books       *billing.Books

@@ -64,7 +64,7 @@ func (p generator) name(kind string) string {
 
 func (p generator) kind() string { return p.of("kind", slices.Sorted(maps.Keys(named()))...) }
 
-// edit draws one of the mutating operations of completions 3.5.
+// edit draws a request for one of the mutating operations in completions 3.5.
 func (p generator) edit() edit {
 	return rapid.SampledFrom([]func() edit{
 		p.addApplication, p.addComponent, p.addComponent, p.remove, p.removeApplication, p.patch, p.patch,

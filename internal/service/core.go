@@ -30,8 +30,8 @@ import (
 	"netsim/reactions"
 )
 
-// core has what every role needs: the log, the read model, the object store,
-// and the handler of commands.
+// core has the parts that every role needs: the log, the read model, the object store,
+// and the command handler.
 type core struct {
 	config       Config
 	log          *slog.Logger
@@ -282,5 +282,5 @@ func (s *core) close() {
 // spareLocks is the number of sessions for locks that reactions and jobs take.
 const spareLocks = 4
 
-// errLagging is the cause of refusing a write while the projector lags.
+// errLagging is the cause when a write is refused because the projector lags.
 var errLagging = errors.New("the projections are too far behind")

@@ -140,7 +140,7 @@ func items(t *testing.T, a audited) []any {
 	return list
 }
 
-// jobsOf counts the jobs that name one of the simulations.
+// jobsOf counts the jobs of the simulations.
 func (a audited) jobsOf(t *testing.T, simulations []string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)

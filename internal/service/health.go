@@ -172,7 +172,7 @@ func total(lags []projector.Lag, now time.Time) (records int64, age time.Duratio
 	return records, age
 }
 
-// describe describes the log; concurrent callers share one request.
+// describe returns a description of the log. Concurrent callers share one request.
 func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 	described, err, _ := s.describing.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
@@ -289,8 +289,8 @@ func (d *domain) silentEngines(ctx context.Context) string {
 	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
 }
 
-// lag is the number of records that the projector of this process has not
-// judged.
+// lag returns the number of records that the projector of this process has not judged. It
+// is 0 without a projector.
 func (s *core) lag() int64 {
 	if !s.config.has(RoleProjector) {
 		return 0

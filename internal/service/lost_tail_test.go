@@ -81,7 +81,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 	}
 }
 
-// note returns a signed log checkpoint from the log.
+// note returns the signed log checkpoint with the name from the read model.
 func (d *deployment) note(name string) (note string) {
 	d.t.Helper()
 	d.query(`SELECT state::json->>'note' FROM readmodel.streams WHERE family = 'checkpoints' AND state::json->>'name' = '`+name+`'`, &note)

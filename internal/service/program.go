@@ -17,8 +17,8 @@ import (
 	"netsim/readapi"
 )
 
-// Started has the addresses of a service that answers requests. HTTP is "" in a
-// process without the role api.
+// Started has the addresses of a running service. HTTP is "" in a process without the role
+// api.
 type Started struct{ HTTP, Ops string }
 
 // Run serves until ctx ends and returns nil after an orderly end. It calls started,

@@ -231,7 +231,7 @@ func startClients(t *testing.T, urls ...string) *clients {
 	return c
 }
 
-// read returns the status of reading a workspace.
+// read reads a workspace and returns the status of the response, or 0.
 func (c *clients) read(url, id string) int {
 	req, err := http.NewRequest("GET", url+"/api/v1/workspaces/"+id, nil)
 	if err != nil {

@@ -22,7 +22,7 @@ type capture struct {
 	lines []line
 }
 
-// line is a message and its attributes as texts.
+// line is a log message with its attributes as strings.
 type line struct {
 	message    string
 	attributes map[string]string

@@ -141,8 +141,7 @@ func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// streams applies a middleware to the operations that answer with an event
-// stream.
+// streams applies a middleware only to operations whose response is an event stream.
 func (d frontEnd) streams(m web.Middleware) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		with := m(next)
@@ -173,7 +172,7 @@ func (d frontEnd) changes(r *http.Request) bool {
 	return ok && op.Method != http.MethodGet && !op.Access.Reads
 }
 
-// isStream reports whether a request is answered with an event stream.
+// isStream reports whether the response to a request is an event stream.
 func (d frontEnd) isStream(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && web.Class(op.Access.Class) == web.ClassStream

@@ -26,7 +26,8 @@ func (t *Tools) DeadLetterBody(ctx context.Context, l reactor.DeadLetter) (strin
 	return t.core.letters.Body(ctx, l)
 }
 
-// Retried is a dead letter and the error of its retry, "" when it is settled.
+// Retried is a dead letter and the error of its retry. The error is "" when the letter is
+// settled.
 type Retried struct {
 	reactor.DeadLetter
 	Error string `json:"error,omitempty"`

@@ -22,8 +22,8 @@ func (t *Tools) Grant(ctx context.Context, account string, credit events.CreditG
 	return granted, err
 }
 
-// ForgetUser removes the name of a user from the directory and reports whether
-// there was one. Events contain only the id and stay.
+// ForgetUser removes the name of a user from the directory and reports whether the
+// directory had it. The events stay, because they contain only the user's id.
 func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
 	names := directory.Directory{Pool: t.core.pool, Now: time.Now}
 	return names.Forget(ctx, userID)

@@ -22,8 +22,8 @@ type Rate struct {
 	bound func(*big.Rat) *big.Rat // rounds a bound of a segment, in days
 }
 
-// Change sets the units of an item from an instant on. The first change of an
-// item opens it; the last one can close it.
+// Change sets the units of an item from an instant on. The first change of an item opens
+// the item, and the last change can close it.
 type Change struct {
 	Item   int64
 	At     time.Time // with a precision of milliseconds
@@ -34,8 +34,8 @@ type Change struct {
 // Key identifies a line of a day.
 type Key struct{ Item, Rate int64 }
 
-// Day returns what every item costs on a UTC day at the rates that apply on it.
-// An item with units at a rate has a line, even if it costs 0.
+// Day returns the cost of every item on a UTC day, at the rates that apply on this day. An
+// item with units at a rate has a line, even if it costs 0.
 func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 	return rounded(lines(day, rates, changes, func(x *big.Rat) *big.Rat { return x }))
 }
@@ -185,7 +185,7 @@ func items(changes []Change) map[int64]bool {
 	return out
 }
 
-// units returns how many times the amount is due for the item at an instant.
+// units returns how many times the rate's amount is due for the item at an instant.
 func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
 	active := activeAt(at, changes)
 	total := int64(0)
@@ -268,7 +268,7 @@ func (r Rate) price(day time.Time) *big.Rat {
 	return new(big.Rat).Sub(upTo(k), upTo(k-1))
 }
 
-// fraction returns the part of the day between two instants of it.
+// fraction returns the part of the day between two of its instants.
 func (r Rate) fraction(day, from, to time.Time) *big.Rat {
 	part := func(at time.Time) *big.Rat {
 		return r.bound(big.NewRat(at.Sub(day).Milliseconds(), (24 * time.Hour).Milliseconds()))

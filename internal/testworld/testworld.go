@@ -43,8 +43,8 @@ func NewServers(t testing.TB) Servers {
 	}
 }
 
-// World is one process of the service without its APIs and reactions. Processes
-// share nothing but their servers.
+// World is one process of the service without its APIs and reactions. Several processes
+// share only their servers.
 type World struct {
 	Servers
 	DB       *pgxpool.Pool

@@ -11,7 +11,7 @@ import (
 	"netsim/api/contract"
 )
 
-// CheckResponse fails t when the response to req, with this body, violates the
+// CheckResponse fails t when resp, the response to req with this body, violates the
 // contract.
 func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"netsim/api/contract"
 )
 
-// seen records which responses of the service the tests of this process got.
+// seen records the responses that the tests of this process got from the service.
 var seen struct {
 	sync.Mutex
 	pairs map[string]bool
