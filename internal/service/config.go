@@ -124,13 +124,13 @@ func FromSettings(environment map[string]string) (Config, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES is empty: it must name at least one of api, projector, reactor, worker")
+		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
-		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: each must be an address of its own", c.HTTP)
+		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
 	case !c.Development && c.WriterKeys == "":
 		return errNoWriterKeys
 	case !c.Development && c.replication() < 3:
-		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that no broker's death loses an event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
+		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}

@@ -88,7 +88,7 @@ func (s *core) probeServing(context.Context) health.State {
 			Message: "the process is waiting for the read model",
 		}
 	case ending:
-		return health.State{Err: errors.New("ending: requests are still answered, but no more should be sent"), Message: "the process is ending"}
+		return health.State{Err: errors.New("ending: requests are still answered, but new ones should go to other processes"), Message: "the process is ending"}
 	}
 	return health.State{}
 }
@@ -251,7 +251,7 @@ func (d *domain) probeEngines(ctx context.Context) health.State {
 	case err != nil:
 		return health.Failed(err)
 	case !attended:
-		return health.State{Message: "no worker takes up simulations"}
+		return health.State{Message: "no worker runs simulations"}
 	}
 	return health.State{Message: d.silentEngines(ctx)}
 }

@@ -27,7 +27,7 @@ func splitWriterKeys(setting string) []string {
 	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that nobody else who reaches the event log can write to it, unless NETSIM_DATA_DEV is true")
+var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that no other client of the event log can write to it, unless NETSIM_DATA_DEV is true")
 
 // writerKeys returns the writer keys. They may be missing only in development.
 func (c *Config) writerKeys() (*events.WriterKeys, error) {
@@ -103,9 +103,9 @@ func (s *core) probeSeals(ctx context.Context) health.State {
 	}
 	switch forged := s.forged(); {
 	case sealed < all && s.keys == nil:
-		return health.State{Message: "there is no writer's key: anybody who reaches the event log can write to it"}
+		return health.State{Message: "there is no writer key: any client of the event log can write to it"}
 	case sealed < all:
-		return health.State{Message: fmt.Sprintf("%d of %d partitions take records without a seal: netsim log seal ends that", all-sealed, all)}
+		return health.State{Message: fmt.Sprintf("%d of %d partitions accept records without a seal: netsim log seal ends that", all-sealed, all)}
 	case forged > 0:
 		return health.State{Message: fmt.Sprintf("%d forged records came since the start", forged)}
 	}
