@@ -1,5 +1,5 @@
-// Package netsim_test holds the whole module to its design: which package may
-// depend on which, and what every file keeps to.
+// Package netsim_test checks the whole module against its design: the dependencies
+// between packages and the style of every file.
 package netsim_test
 
 import (
@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// A set of packages is a list of paths; one that ends in "/" is everything
-// below it. Paths of our own packages are those below the module.
+// A set of packages is a list of paths. A path that ends in "/" means every package
+// below it. Paths of our own packages are relative to the module.
 type set = []string
 
-// directions says which of our packages each of them may import.
+// directions lists for each of our packages which of our packages it may import.
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "simulator/"}
 	writers := append(set{"commands/handle"}, domain...)
@@ -30,43 +30,43 @@ func directions() map[string]set {
 		"rating":          {"events"},
 		"audit":           {"events", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
-		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // how a command reaches the log
-		"api/submission":  {"api", "fault", "simulator/"},                   // what a simple submission asks for
-		"api/report":      {"api", "simulator/"},                            // what validation finds
+		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // runs commands and appends their events
+		"api/submission":  {"api", "fault", "simulator/"},                   // resolves simple submissions
+		"api/report":      {"api", "simulator/"},                            // converts validation findings
 
 		"internal/columns":    {}, // the columns of a struct, for set-based SQL
-		"internal/gather":     {}, // many look-ups, few queries
+		"internal/gather":     {}, // combines lookups into few queries
 		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
-		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // who may see and do what
+		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating"}, writers...),
-		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // the price list of a first start
+		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
-		"content/library":     {"events"},                                                   // where the files of tracesets are
+		"content/library":     {"events"},                                                   // object keys of traceset files
 		"reactions":           append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
-		"runs/execution":      {"events", "fault", "simulator/"}, // what an engine needs, on any machine
+		"runs/execution":      {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
 		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
-		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // what tracesets hold
+		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never what uses it
+		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never the packages that use infra
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
 		"bench":             everything,
 
-		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, made as the service makes its runs
+		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
 		"events/internal/":                 {"events"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/testwait":                {}, // bounds what tests wait for
+		"internal/testwait":                {}, // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/slowbill":                {}, // the reference model of rating
 	}
@@ -77,7 +77,7 @@ func support() set {
 	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
 }
 
-// homes says which of our packages may import each library.
+// homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
@@ -109,8 +109,9 @@ func homes() map[string]set {
 	}
 }
 
-// reach bounds what a package depends on, however far down: the libraries of a
-// pure package are all listed, the others must not come near some.
+// reach limits the direct and indirect dependencies of packages. A package in pure
+// may depend only on the listed libraries. A package in never must not depend on the
+// listed packages and libraries.
 func reach() (pure, never map[string]set) {
 	log := set{
 		"github.com/segmentio/kafka-go", "github.com/IBM/sarama", "github.com/ThreeDotsLabs/", "github.com/riverqueue/",
@@ -147,27 +148,27 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 	packages := listPackages(t)
 	for _, p := range packages {
 		if !directions.has(p.path()) {
-			t.Errorf("%s is new: say in architecture_test.go what it may import", p.path())
+			t.Errorf("%s is new: list in architecture_test.go what it may import", p.path())
 		}
 		for _, imported := range p.Imports {
 			ours, isOurs := strings.CutPrefix(imported, module)
 			switch {
 			case !isOurs && library(imported):
 				if !homes.has(imported) {
-					t.Errorf("%s is a library without a home: say in architecture_test.go who may import it", imported)
+					t.Errorf("%s is a new library: list in architecture_test.go which packages may import it", imported)
 				} else if !homes.allow(imported, p.path()) {
-					t.Errorf("%s imports %s, which is for %v", p.path(), imported, homes.rows[homes.row(imported)])
+					t.Errorf("%s imports %s, which only %v may import", p.path(), imported, homes.rows[homes.row(imported)])
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
 			case isOurs && in(support(), ours) && !in(support(), p.path()):
-				t.Errorf("%s imports %s, which is for tests", p.path(), ours)
+				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}
 		if i := slices.IndexFunc(p.Deps, func(d string) bool {
 			return never.allow(p.path(), d) || pure.has(p.path()) && library(d) && !pure.allow(p.path(), d)
 		}); i >= 0 {
-			t.Errorf("%s depends on %s, however far down", p.path(), p.Deps[i])
+			t.Errorf("%s depends on %s, directly or indirectly", p.path(), p.Deps[i])
 		}
 	}
 	for name, of := range map[string]*table{"directions": &directions, "homes": &homes, "pure": &pure} {
@@ -178,19 +179,18 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 	for _, named := range slices.Concat(support(), slices.Collect(maps.Keys(never.rows)), slices.Concat(slices.Collect(maps.Values(never.rows))...)) {
 		path := strings.TrimPrefix(named, module)
 		if library(path) && !homes.has(path) || !library(path) && !slices.ContainsFunc(packages, func(p listedPackage) bool { return p.path() == path }) {
-			t.Errorf("%s is named in architecture_test.go and is not there", named)
+			t.Errorf("%s is listed in architecture_test.go but does not exist", named)
 		}
 	}
 }
 
 const module = "netsim/"
 
-// listedPackage is one of our packages, as go list tells it. Its tests are not part
-// of it.
+// listedPackage is one of our packages as printed by go list, without its tests.
 type listedPackage struct {
 	ImportPath string
-	Imports    []string // what its files import
-	Deps       []string // what it depends on, however far down
+	Imports    []string // direct imports
+	Deps       []string // direct and indirect dependencies
 }
 
 func (p listedPackage) path() string { return strings.TrimPrefix(p.ImportPath, module) }
@@ -229,7 +229,7 @@ func listPackages(t *testing.T) []listedPackage {
 	return all
 }
 
-// library reports whether the path is that of no standard package.
+// library reports whether the path belongs to a third-party library.
 func library(path string) bool {
 	host, _, _ := strings.Cut(path, "/")
 	return strings.Contains(host, ".")
@@ -240,8 +240,8 @@ func in(packages set, path string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool { return covers(p, path) })
 }
 
-// covers reports whether an entry of a set is the package or above it. A
-// library's entry covers the packages of the library.
+// covers reports whether an entry of a set includes the package at path. The entry of
+// a library includes all packages of the library.
 func covers(entry, path string) bool {
 	if entry == "/" || entry == path {
 		return true
@@ -250,14 +250,13 @@ func covers(entry, path string) bool {
 	return (entry == above || library(entry)) && strings.HasPrefix(path, above)
 }
 
-// table says what the package or library of a row allows, and notes which of it
-// is used.
+// table maps each package or library to a set, and records which entries were used.
 type table struct {
 	rows map[string]set
-	used map[[2]string]bool // by row and entry; a row itself by ""
+	used map[[2]string]bool // by row and entry; the entry "" stands for the row itself
 }
 
-// row returns the longest entry that covers the path, "" without one.
+// row returns the longest key of rows that covers the path, or "".
 func (t *table) row(path string) string {
 	longest := ""
 	for entry := range t.rows {
@@ -274,7 +273,7 @@ func (t *table) row(path string) string {
 
 func (t *table) has(path string) bool { return t.row(path) != "" }
 
-// allow reports whether an entry of the path's row covers the other one.
+// allow reports whether an entry of path's row covers other.
 func (t *table) allow(path, other string) (ok bool) {
 	row := t.row(path)
 	for _, entry := range t.rows[row] {
@@ -285,7 +284,7 @@ func (t *table) allow(path, other string) (ok bool) {
 	return ok
 }
 
-// unused lists what is allowed and not used.
+// unused lists the rows and entries that were not used.
 func (t *table) unused() (all []string) {
 	for row, entries := range t.rows {
 		for _, entry := range append(set{""}, entries...) {

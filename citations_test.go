@@ -11,13 +11,12 @@ import (
 	"testing"
 )
 
-// Everything that is shipped cites only what is shipped: files by their path or
-// name, sections of the requirements by their number, and no page of those who
-// made it.
+// Every shipped file cites only shipped files, by path or name, and existing sections
+// of the requirements, by number. It cites no internal page of the authors.
 func TestNothingCitesWhatIsNotShipped(t *testing.T) {
 	t.Parallel()
 	texts := shippedTexts(t)
-	here := map[string]bool{} // every path, every name, and every end of a path
+	here := map[string]bool{} // every path and every suffix of a path, down to the file name
 	for file := range texts {
 		for rest, more := file, true; more; _, rest, more = strings.Cut(rest, "/") {
 			here[rest] = true
@@ -33,12 +32,12 @@ func TestNothingCitesWhatIsNotShipped(t *testing.T) {
 		for _, numbers := range citedSections.FindAllStringSubmatch(text, -1) {
 			for _, number := range sectionNumber.FindAllString(numbers[1], -1) {
 				if !sections[number] {
-					t.Errorf("%s cites section %s of the completions, which is not there", file, number)
+					t.Errorf("%s cites section %s of the completions, which does not exist", file, number)
 				}
 			}
 		}
 		if page := privatePage.FindString(text); page != "" && file != "citations_test.go" {
-			t.Errorf("%s cites %q, a page that is not shipped", file, page)
+			t.Errorf("%s cites %q, an internal page", file, page)
 		}
 	}
 }
@@ -52,11 +51,11 @@ var (
 	privatePage   = regexp.MustCompile(`/work/|\bshared/spec\b|\b(?:DESIGN|FACTS|STYLE|COMPONENTS|LOG)(?:\.md| section)`)
 )
 
-// made are names of files that programs and clients make.
+// made lists names of files that programs and clients create.
 var made = map[string]bool{"comm_groups.json": true}
 
-// citedFiles are the files that a text cites: a Markdown page by its links and
-// names, everything else by names of pages and paths from the top.
+// citedFiles returns the files that a text cites: the targets of links in Markdown,
+// and the names of Markdown pages and paths from the root in every file.
 func citedFiles(file, text string) (cited []string) {
 	if path.Ext(file) == ".md" {
 		for _, link := range citedMarkdown.FindAllStringSubmatch(text, -1) {
@@ -67,7 +66,7 @@ func citedFiles(file, text string) (cited []string) {
 	return append(cited, citedPath.FindAllString(text, -1)...)
 }
 
-// headings are the numbers of a page's sections.
+// headings returns the numbers of a page's sections.
 func headings(page string) map[string]bool {
 	found := map[string]bool{}
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (\d+(?:\.\d+)?)\b`).FindAllStringSubmatch(page, -1) {
@@ -76,8 +75,8 @@ func headings(page string) map[string]bool {
 	return found
 }
 
-// shippedTexts are the texts of the repository by their paths; of other files,
-// and of folders, there is the path.
+// shippedTexts returns the text files of the repository by path. Other files and
+// folders have an empty text.
 func shippedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}

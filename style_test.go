@@ -15,7 +15,7 @@ import (
 
 const maxLines = 400
 
-// sourceFile is a Go file that someone wrote.
+// sourceFile is a Go file that is not generated.
 type sourceFile struct {
 	path   string
 	lines  int
@@ -24,8 +24,8 @@ type sourceFile struct {
 
 func (f sourceFile) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
 
-// sourceFiles returns every Go file of the repository that is not generated,
-// those of the development servers' module too.
+// sourceFiles returns every Go file of the repository that is not generated, including
+// the module of the development servers.
 func sourceFiles(t *testing.T) []sourceFile {
 	t.Helper()
 	var files []sourceFile
@@ -60,7 +60,7 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 	documented := map[string]bool{}
 	for _, f := range sourceFiles(t) {
 		if f.lines > maxLines {
-			t.Errorf("%s has %d lines; %d are the limit", f.path, f.lines, maxLines)
+			t.Errorf("%s has %d lines, want at most %d", f.path, f.lines, maxLines)
 		}
 		if !f.isTest() {
 			dir := filepath.Dir(f.path)
@@ -74,11 +74,11 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 				}
 			case *ast.TypeSpec:
 				if ceremony.MatchString(n.Name.Name) {
-					t.Errorf("%s: %s says what it is to the code, not what it is", f.path, n.Name.Name)
+					t.Errorf("%s: %s has a suffix without meaning; use a domain name", f.path, n.Name.Name)
 				}
 			case *ast.SelectorExpr:
 				if name := selected(n); f.isTest() && (name == "time.Sleep" || strings.HasPrefix(name, "t.Skip")) {
-					t.Errorf("%s uses %s: tests wait for what they need, and fail when it cannot be had", f.path, name)
+					t.Errorf("%s uses %s: tests wait for conditions, and fail when a server is missing", f.path, name)
 				}
 			}
 			return true
@@ -91,9 +91,9 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 	}
 }
 
-// A listing of package commands shows what the product does: one command a
-// file, whose name has every word of the command's. Decisions are pure, so the
-// package reaches for no context, clock, lock, log or file.
+// The file names of package commands show what the product does: each command has its
+// own file, and the file's name has every word of the command's name. Decisions are
+// pure, so the package imports no context, lock, log, file or network package.
 func TestEachCommandHasAFile(t *testing.T) {
 	t.Parallel()
 	const longest = 80
@@ -110,7 +110,7 @@ func TestEachCommandHasAFile(t *testing.T) {
 		name := filepath.Base(f.path)
 		commands := deciders(f.syntax)
 		if len(commands) > 1 || len(commands) == 1 && (f.lines > longest || !named(name, commands[0])) {
-			t.Errorf("%s has %d lines and the commands %q; a file has one command, in at most %d lines, and every word of its name",
+			t.Errorf("%s has %d lines and the commands %q; want one command in at most %d lines, and a file name with every word of it",
 				f.path, f.lines, commands, longest)
 		}
 	}
@@ -130,7 +130,7 @@ func deciders(file *ast.File) (names []string) {
 	return names
 }
 
-// named reports whether a file's name has every word of the command's.
+// named reports whether a file's name has every word of the command's name.
 func named(file, command string) bool {
 	words := strings.Split(strings.TrimSuffix(file, ".go"), "_")
 	for _, word := range regexp.MustCompile(`[A-Z][a-z]*`).FindAllString(command, -1) {

@@ -9,20 +9,20 @@ import (
 	"testing"
 )
 
-// TestWaitsAreBounded: a test that waits for something which does not come fails
-// and says what it waited for, instead of hanging until its binary is killed.
-// Where synctest runs a test, it finds that all of its goroutines wait.
+// TestWaitsAreBounded: every wait in a test has a bound, so a test whose condition never
+// holds fails and names the condition, instead of hanging until its binary is killed.
+// Tests with synctest are exempt, because synctest detects that all goroutines wait.
 func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, f := range sourceFiles(t) {
 		dir := filepath.Dir(f.path)
-		servers := dir == "infra/teststack" || strings.HasPrefix(dir, "infra/devstack") // that tests talk to
+		servers := dir == "infra/teststack" || strings.HasPrefix(dir, "infra/devstack") // servers for tests, which may wait forever
 		if !f.isTest() && !in(support(), dir) || servers || dir == "internal/testwait" || imports(f, "testing/synctest") {
 			continue
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.CommClause: // of a select, which has other cases
+			case *ast.CommClause: // a case of a select; only its body is checked
 				for _, s := range n.Body {
 					ast.Inspect(s, func(n ast.Node) bool { return bounded(t, f, n) })
 				}
@@ -34,7 +34,8 @@ func TestWaitsAreBounded(t *testing.T) {
 	}
 }
 
-// bounded reports a node that waits without a bound.
+// bounded fails the test when a node waits without a bound. It returns whether the
+// caller should inspect the node's children.
 func bounded(t *testing.T, f sourceFile, n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CommClause:
@@ -44,7 +45,7 @@ func bounded(t *testing.T, f sourceFile, n ast.Node) bool {
 		return false
 	case *ast.UnaryExpr:
 		if n.Op == token.ARROW && !endsByItself(n.X) {
-			t.Errorf("%s receives outside of a select: wait with testwait.Receive, in a goroutine beside the test with testwait.Gate", f.path)
+			t.Errorf("%s receives outside of a select: wait with testwait.Receive, or with testwait.Gate in another goroutine", f.path)
 		}
 	case *ast.CallExpr:
 		if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Wait" && len(n.Args) == 0 && !isProcess(s.X) {
@@ -54,7 +55,7 @@ func bounded(t *testing.T, f sourceFile, n ast.Node) bool {
 	return true
 }
 
-// endsByItself reports whether a channel is one of time or of a context.
+// endsByItself reports whether a channel belongs to a timer or a context.
 func endsByItself(x ast.Expr) bool {
 	if call, ok := x.(*ast.CallExpr); ok {
 		x = call.Fun
@@ -63,8 +64,8 @@ func endsByItself(x ast.Expr) bool {
 	return ok && slices.Contains([]string{"Done", "After", "C"}, s.Sel.Name)
 }
 
-// isProcess reports whether x is a child process by its name: one that a context
-// bounds or that was killed before.
+// isProcess reports by its name whether x is a child process. A context bounds such
+// processes, or they were killed before.
 func isProcess(x ast.Expr) bool {
 	name := ""
 	switch x := x.(type) {

@@ -3,7 +3,7 @@ package api
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // the page
+	_ "embed" // the documentation page and its files
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -42,7 +42,7 @@ func Docs() http.Handler {
 	asJSON := sync.OnceValues(documentJSON)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		content, err := asJSON()
-		if err != nil { // a test shows that this document converts
+		if err != nil { // a test proves that this document converts
 			http.Error(w, "the contract cannot be read", http.StatusInternalServerError)
 			return
 		}
@@ -104,7 +104,7 @@ func writeAll(b *bytes.Buffer, begin, end byte, nodes []*yaml.Node) error {
 			b.WriteByte(',')
 		}
 		if begin == '{' && i%2 == 0 {
-			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: node.Value} // 200: is a name
+			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: node.Value} // the number 200 in "200:" becomes a JSON name
 		}
 		if err := writeJSON(b, node); err != nil {
 			return err

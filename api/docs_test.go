@@ -29,7 +29,7 @@ func TestDocsServeThemselvesAndTheContract(t *testing.T) {
 	for _, c := range cases {
 		got := docs(t, c.path, "")
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != c.contentType || !strings.Contains(got.Body.String(), c.part) {
-			t.Errorf("%s: %d %s", c.path, got.Code, got.Header())
+			t.Errorf("%s: got %d with the headers %s", c.path, got.Code, got.Header())
 		}
 		if policy := got.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self';") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", c.path, policy)
@@ -43,8 +43,9 @@ func TestDocsServeThemselvesAndTheContract(t *testing.T) {
 	}
 }
 
-// The page works offline and under its policy: nothing inline, nothing foreign.
-func TestDocsPageNeedsNothingElse(t *testing.T) {
+// The page has no inline scripts or styles and loads nothing from other origins, so it
+// works offline and under its content security policy.
+func TestDocsPageIsSelfContained(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/docs", "/docs/docs.js", "/docs/docs.css"} {
 		text := docs(t, path, "").Body.String()

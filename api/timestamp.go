@@ -23,8 +23,8 @@ func (t *Timestamp) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Bind parses a query parameter. Without it the generated server treats the struct
-// as a date.
+// Bind parses a query parameter. Without this method the generated server treats the
+// struct as a date.
 func (t *Timestamp) Bind(text string) error { return t.UnmarshalText([]byte(text)) }
 
 // MarshalJSON formats the instant as MarshalText does, in quotes.

@@ -14,10 +14,10 @@ import (
 // accounts is the number of accounts that own the items.
 const accounts = 100
 
-// night measures the nightly accrual of a day on which many items were active:
-// from the start of the job until every cost is in the read model, with all
-// roles in one process. The items are opened through the log and projected.
-func (b *bench) night(ctx context.Context) (err error) {
+// accrual measures the nightly accrual for a day with many active items, from the
+// start of the job until every cost is in the read model. One process has all roles.
+// The items are opened through the log and projected before the measurement.
+func (b *bench) accrual(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, true)
 	if err != nil {
 		return err
@@ -36,12 +36,12 @@ func (b *bench) night(ctx context.Context) (err error) {
 	profiled := make(chan error, 1)
 	go func() { profiled <- b.profile(ctx, serving.ops, name, 4*b.run) }()
 	before := s.cpu(serving.process)
-	took, err := s.awaitNight(ctx, yesterday)
+	took, err := s.awaitAccrual(ctx, yesterday)
 	if err != nil {
 		return errors.Join(err, serving.complaint())
 	}
 	costs := s.since(before, serving.process, b.items)
-	if err := errors.Join(<-profiled, s.checkNight(ctx, b.items, yesterday)); err != nil {
+	if err := errors.Join(<-profiled, s.checkAccrual(ctx, b.items, yesterday)); err != nil {
 		return err
 	}
 	produced, err := s.produceLimit(ctx, 2048, partitions, b.limit)
@@ -56,15 +56,15 @@ func (b *bench) night(ctx context.Context) (err error) {
 	return err
 }
 
-// openItems appends facts that open items of one unit of storage, at some time
-// of the day, and waits until they are projected.
+// openItems appends facts that open items of one storage unit each at different times
+// of the day, and waits until the facts are projected.
 func (s *stack) openItems(ctx context.Context, count int, day time.Time) (err error) {
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, serving.stop()) }()
-	j, err := s.openJournal(ctx)
+	j, err := s.openEventLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,9 +106,8 @@ func openedItems(count int, day time.Time) iter.Seq2[fact, error] {
 	}
 }
 
-// awaitNight waits until the accrual of the day has ended and returns how long
-// it took.
-func (s *stack) awaitNight(ctx context.Context, day time.Time) (took time.Duration, err error) {
+// awaitAccrual waits until the accrual of the day has ended and returns its duration.
+func (s *stack) awaitAccrual(ctx context.Context, day time.Time) (took time.Duration, err error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -130,15 +129,15 @@ func (s *stack) awaitNight(ctx context.Context, day time.Time) (took time.Durati
 	}
 }
 
-// checkNight checks that every item has a cost, and the sums.
-func (s *stack) checkNight(ctx context.Context, count int, day time.Time) error {
+// checkAccrual checks that every item has a cost, and that the totals match the costs.
+func (s *stack) checkAccrual(ctx context.Context, count int, day time.Time) error {
 	var rows int
 	var equal bool
 	err := s.pool.QueryRow(ctx, `
 		SELECT count(*), coalesce(sum(cost::numeric) = (SELECT sum(total) FROM cost_totals WHERE period = $1) AND min(date) = $1, false)
 		FROM daily_costs`, day.Format(time.DateOnly)).Scan(&rows, &equal)
 	if err == nil && (rows != count || !equal) {
-		err = fmt.Errorf("%d items have %d costs, and the sums being theirs is %t", count, rows, equal)
+		err = fmt.Errorf("%d items have %d costs, and totals match costs: %t", count, rows, equal)
 	}
 	return err
 }

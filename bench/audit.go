@@ -23,8 +23,8 @@ import (
 	"netsim/rating"
 )
 
-// audits measures the auditor's commands on one core, by the CPU time of the
-// command: on a log that contains only billing.
+// audits measures the CPU time of the auditor's commands on one core. The log
+// contains only billing events.
 func (b *bench) audits(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(b.dir, "audit-")
 	if err != nil {
@@ -43,9 +43,9 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	if err := j.Ensure(ctx); err != nil {
 		return err
 	}
-	days := 5 * b.burst / 4000 // about so many facts in thousands
-	say("appending the books of %d days", days)
-	count, err := appendAll(ctx, j, bookedDays(100, days))
+	days := 5 * b.burst / 4000 // a day of 100 accounts has about 4,000 facts
+	say("appending the billing events of %d days", days)
+	count, err := appendAll(ctx, j, billingDays(100, days))
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	return nil
 }
 
-// auditLimits measures, by CPU time on one core: reading the log, hashing its
-// content, and a plain reader with kafka-go and encoding/json that only checks
-// hashes and decodes.
+// auditLimits measures three limits by CPU time on one core: reading the log, hashing
+// its content, and a plain reader with kafka-go and encoding/json that only decodes
+// records and checks hashes.
 func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address string, count int) ([]limit, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	topic, sample := j.Topic(events.Billing), []events.Record(nil)
@@ -135,7 +135,7 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 	}, nil
 }
 
-// plainReader is a straightforward reader of the log.
+// plainReader reads a partition without any optimization, and checks its hash chains.
 func plainReader(ctx context.Context, address, topic string, partition int, end int64) (err error) {
 	if end == 0 {
 		return nil
@@ -178,35 +178,35 @@ func cpuOfSelf() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// bookedDays makes the billing events of accounts for so many days, up to
-// yesterday. On each day every account runs four simulations, opens the storage
-// of a result, and is charged for all open storage; storage stays open for
-// twenty days. Of 42 facts of a day 24 are daily costs, 10 are starts and
-// stops, and 8 hold and release credit.
-func bookedDays(accounts, days int) iter.Seq2[fact, error] {
+// billingDays yields the billing events of accounts for a number of days that ends
+// yesterday. On each day every account runs four simulations, opens the storage of
+// one result, and is charged for all open storage. Storage stays open for twenty
+// days. Of the 42 facts of a day, 24 are daily costs, 10 are starts and stops, and 8
+// hold and release credit.
+func billingDays(accounts, days int) iter.Seq2[fact, error] {
 	return func(yield func(fact, error) bool) {
-		books := booking{yield: yield, from: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
+		history := billingHistory{yield: yield, from: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
 		platform := &stream{id: "platform_netsim", partitionKey: "platform_netsim"}
 		for i, r := range []events.RateSet{
 			{RateName: "cluster", Amount: "10.00", Period: "hour"}, {RateName: "storage", Amount: "0.03", Period: "month"},
 		} {
 			r.RateID, r.Platform, r.RateType, r.RateTypeRaw, r.Currency, r.StartDate = int64(i+1), "netsim", "unit", "unit", "CREDIT", "2020-01-01"
-			books.rates = append(books.rates, r)
-			books.tell(platform, r, books.from)
+			history.rates = append(history.rates, r)
+			history.emit(platform, r, history.from)
 		}
-		all := make([]*booked, accounts)
+		all := make([]*billedAccount, accounts)
 		for i := range all {
-			all[i] = &booked{stream: newStream(events.AccountPrefix, "")}
+			all[i] = &billedAccount{stream: newStream(events.AccountPrefix, "")}
 		}
 		for day := range days {
 			for _, a := range all {
-				books.day(a, books.from.AddDate(0, 0, day))
+				history.day(a, history.from.AddDate(0, 0, day))
 			}
 		}
 	}
 }
 
-type booking struct {
+type billingHistory struct {
 	yield func(fact, error) bool
 	from  time.Time
 	rates []events.RateSet
@@ -214,15 +214,15 @@ type booking struct {
 	ended bool
 }
 
-// booked is an account and its open storage.
-type booked struct {
+// billedAccount is an account and its open storage.
+type billedAccount struct {
 	stream *stream
 	stored []events.UsageRecorded
 }
 
-func (b *booking) next() int64 { b.id++; return b.id }
+func (b *billingHistory) next() int64 { b.id++; return b.id }
 
-func (b *booking) tell(s *stream, data events.Data, at time.Time) {
+func (b *billingHistory) emit(s *stream, data events.Data, at time.Time) {
 	if b.ended {
 		return
 	}
@@ -230,40 +230,40 @@ func (b *booking) tell(s *stream, data events.Data, at time.Time) {
 	b.ended = !b.yield(fact{s, m}, err) || err != nil
 }
 
-func (b *booking) day(a *booked, day time.Time) {
+func (b *billingHistory) day(a *billedAccount, day time.Time) {
 	for n := range 4 {
 		at := day.Add(time.Duration(5*n+1)*time.Hour + time.Duration(b.id%3_600_000)*time.Millisecond)
 		sim := events.NewID(events.SimulationPrefix)
-		b.tell(a.stream, events.CreditHeld{SimulationID: sim, Amount: "10", Currency: "CREDIT", ExpiresAt: at.Add(time.Hour)}, at)
+		b.emit(a.stream, events.CreditHeld{SimulationID: sim, Amount: "10", Currency: "CREDIT", ExpiresAt: at.Add(time.Hour)}, at)
 		run := usageOf(b.next(), b.next(), "cluster", "start", "simulation", sim, at)
 		run.CurrentCount, run.BillableCount, run.Ranks, run.Engine = 1, 1, 1024, "builtin"
-		b.tell(a.stream, run, at)
+		b.emit(a.stream, run, at)
 		stop := run
 		stop.BillingEventID, stop.Action, stop.PreviousCount, stop.CurrentCount, stop.BillableCount = b.next(), "stop", 1, 0, 0
 		stop.OccurredAt = at.Add(17 * time.Minute)
-		b.tell(a.stream, stop, stop.OccurredAt)
+		b.emit(a.stream, stop, stop.OccurredAt)
 		b.rate(a, day, "cluster", []events.UsageRecorded{run, stop}, stop.OccurredAt)
-		b.tell(a.stream, events.CreditReleased{SimulationID: sim, Amount: "10", Currency: "CREDIT", Reason: "ended"}, stop.OccurredAt)
+		b.emit(a.stream, events.CreditReleased{SimulationID: sim, Amount: "10", Currency: "CREDIT", Reason: "ended"}, stop.OccurredAt)
 	}
 	at := day.Add(22 * time.Hour)
 	kept := usageOf(b.next(), b.next(), "storage", "start", "results", events.NewID(events.SimulationPrefix), at)
 	kept.CurrentCount, kept.BillableCount, kept.SizeBytes = 3, int64(3*len(a.stored)+3), 2_900_000_000
-	b.tell(a.stream, kept, at)
+	b.emit(a.stream, kept, at)
 	a.stored = append(a.stored, kept)
-	night := day.AddDate(0, 0, 1)
+	midnight := day.AddDate(0, 0, 1)
 	for _, u := range a.stored {
-		b.rate(a, day, "storage", []events.UsageRecorded{u}, night.Add(30*time.Second))
+		b.rate(a, day, "storage", []events.UsageRecorded{u}, midnight.Add(30*time.Second))
 	}
 	if len(a.stored) > 20 {
 		stop := a.stored[0]
 		stop.BillingEventID, stop.Action, stop.PreviousCount, stop.CurrentCount = b.next(), "stop", 3, 0
-		stop.BillableCount, stop.OccurredAt = int64(3*len(a.stored)-3), night
-		b.tell(a.stream, stop, night.Add(time.Minute))
+		stop.BillableCount, stop.OccurredAt = int64(3*len(a.stored)-3), midnight
+		b.emit(a.stream, stop, midnight.Add(time.Minute))
 		a.stored = a.stored[1:]
 	}
 }
 
-func (b *booking) rate(a *booked, day time.Time, name string, usage []events.UsageRecorded, at time.Time) {
+func (b *billingHistory) rate(a *billedAccount, day time.Time, name string, usage []events.UsageRecorded, at time.Time) {
 	price, err := rating.PriceOn(day, a.stream.id, name, b.rates)
 	if err != nil {
 		b.ended = true
@@ -272,7 +272,7 @@ func (b *booking) rate(a *booked, day time.Time, name string, usage []events.Usa
 	}
 	for _, row := range rating.Day(day, price, usage, rating.Newest) {
 		row.DailyCostID, row.Version = b.next(), 1
-		b.tell(a.stream, row, at)
+		b.emit(a.stream, row, at)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	web "netsim/infra/web"
 )
 
-// This program is also the servers that the service is compared with, as
-// processes of their own:
+// With these arguments the program runs one of the servers that the service is
+// compared with:
 //
 //	bench child empty|peer ADDRESS ISSUER JWKS BROKER POSTGRES
 const (
@@ -28,7 +28,7 @@ const (
 
 func child(args []string) error {
 	if len(args) != 6 {
-		return errors.New("child: not for people")
+		return errors.New("child: want 6 arguments; only bench itself runs this command")
 	}
 	name, address, issuer, jwks, broker, database := args[0], args[1], args[2], args[3], args[4], args[5]
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

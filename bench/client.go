@@ -18,12 +18,12 @@ const answerWithin = 30 * time.Second
 // target is a server under load and the token that its clients send.
 type target struct{ address, token string }
 
-// conn is a keep-alive connection for one goroutine. It implements only the
-// HTTP/1.1 that the servers under test use, at a fraction of the cost of
-// net/http's client: the clients share the cores with the servers.
+// conn is a keep-alive connection for one goroutine. The clients share the cores with the
+// servers, so conn implements only the part of HTTP/1.1 that these servers use, at a
+// fraction of the cost of net/http's client.
 type conn struct {
 	net.Conn
-	head []byte // of every request: host and token
+	head []byte // the protocol, host and token, which all requests have in common
 	in   *bufio.Reader
 	out  []byte
 	body bytes.Buffer
@@ -50,8 +50,8 @@ func (t target) dial(count int) (conns []*conn, hangUp func(), err error) {
 	return conns, hangUp, nil
 }
 
-// do sends a request and returns the answer, whose body is valid until the
-// next.
+// do sends a request and returns the response. The body is valid until the next
+// request.
 func (c *conn) do(method, path string, body []byte) (status int, answer []byte, err error) {
 	c.out = append(append(append(c.out[:0], method...), ' '), path...)
 	c.out = append(c.out, c.head...)
@@ -69,7 +69,7 @@ func (c *conn) do(method, path string, body []byte) (status int, answer []byte, 
 	return c.receive()
 }
 
-// want is do, for a request that must have this status.
+// want sends a request and returns an error if the response has another status.
 func (c *conn) want(status int, method, path string, body []byte) ([]byte, error) {
 	got, answer, err := c.do(method, path, body)
 	if err == nil && got != status {
@@ -113,7 +113,7 @@ func (c *conn) receive() (status int, body []byte, err error) {
 		if _, err := c.body.ReadFrom(httputil.NewChunkedReader(c.in)); err != nil {
 			return 0, nil, err
 		}
-		_, err = c.in.Discard(len("\r\n")) // the end of trailers that are not there
+		_, err = c.in.Discard(len("\r\n")) // the empty trailer section
 	} else {
 		_, err = io.CopyN(&c.body, c.in, length)
 	}

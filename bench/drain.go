@@ -12,9 +12,9 @@ import (
 
 // backlog is the work that the service has not done yet.
 type backlog struct {
-	records   int64 // that the projector has not judged
-	reactions int64 // facts that a handler has not reacted to; billing is one
-	jobs      int64 // that wait or run
+	records   int64 // records that the projector has not judged
+	reactions int64 // facts that a handler has not processed, summed over the handlers
+	jobs      int64 // jobs that wait or run
 }
 
 func (b backlog) String() string {
@@ -26,8 +26,8 @@ const (
 	drainLimit = 5 * time.Minute
 )
 
-// drain waits until nothing is left to do, so that the next figure includes
-// only its own work, and returns how long that took.
+// drain waits until the service has no work left, and returns how long that took. So the
+// next figure includes only its own work.
 func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0
@@ -46,15 +46,15 @@ func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	return untilEmpty(ctx, drainPoll, func() (backlog, error) { return s.backlog(ctx, client, admin) })
 }
 
-// untilEmpty polls until the backlog is empty twice in a row: one part may make
-// work for another that was polled before it. It returns when the first of the
-// two polls was, counted from its beginning.
-func untilEmpty(ctx context.Context, every time.Duration, look func() (backlog, error)) (time.Duration, error) {
+// untilEmpty polls until the backlog is empty twice in a row, because one part can
+// create work for a part that was polled before. It returns the time from its start
+// to the first of the two polls.
+func untilEmpty(ctx context.Context, every time.Duration, poll func() (backlog, error)) (time.Duration, error) {
 	began, tick := time.Now(), time.NewTicker(every)
 	defer tick.Stop()
 	for empty := time.Duration(-1); ; {
 		took := time.Since(began)
-		left, err := look()
+		left, err := poll()
 		switch {
 		case err != nil:
 			return 0, err
@@ -102,7 +102,7 @@ func (s *stack) backlog(ctx context.Context, client sarama.Client, admin sarama.
 		}
 		for topic, parts := range at.Blocks {
 			if !strings.HasSuffix(group, strings.TrimPrefix(topic, "netsim")) {
-				continue // it is another handler's
+				continue // this topic belongs to another handler
 			}
 			for part, block := range parts {
 				left.reactions += ends[topic][part] - max(block.Offset, 0)
@@ -115,7 +115,8 @@ func (s *stack) backlog(ctx context.Context, client sarama.Client, admin sarama.
 	return left, err
 }
 
-// ends is where each partition of the service's event topics ends.
+// ends returns the end offset of each partition of the event topics by topic, and the
+// partitions by topic.
 func (s *stack) ends(ctx context.Context, client sarama.Client) (map[string]map[int32]int64, map[string][]int32, error) {
 	rows, err := s.pool.Query(ctx, `SELECT family, partition FROM offsets`)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// TestUntilEmpty: a backlog is empty after two empty polls in a row; one that
-// never is empty is named in the error.
+// TestUntilEmpty: a backlog is empty after two empty polls in a row. The error names a
+// backlog that never becomes empty.
 func TestUntilEmpty(t *testing.T) {
 	t.Parallel()
-	looks := []backlog{{records: 3}, {}, {reactions: 2}, {jobs: 1}, {}, {}}
-	seen := 0
-	if _, err := untilEmpty(t.Context(), time.Microsecond, func() (backlog, error) { seen++; return looks[seen-1], nil }); err != nil || seen != len(looks) {
-		t.Errorf("it was empty after %d of %d looks: %v", seen, len(looks), err)
+	polls := []backlog{{records: 3}, {}, {reactions: 2}, {jobs: 1}, {}, {}}
+	polled := 0
+	if _, err := untilEmpty(t.Context(), time.Microsecond, func() (backlog, error) { polled++; return polls[polled-1], nil }); err != nil || polled != len(polls) {
+		t.Errorf("the backlog was empty after %d polls, want %d: %v", polled, len(polls), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := untilEmpty(ctx, time.Hour, func() (backlog, error) { cancel(); return backlog{reactions: 7}, nil })
 	if err == nil || !strings.Contains(err.Error(), "7 reactions") {
-		t.Errorf("it is %v", err)
+		t.Errorf("got %v, want an error that names 7 reactions", err)
 	}
 }
 
-// TestReportNamesItsCommit: the JSON report has the commit and whether it was
-// changed, the version of Go, the number of cores and the time.
+// TestReportNamesItsCommit: the JSON report has the commit and whether the source
+// differs from it, the Go version, the number of cores and the time.
 func TestReportNamesItsCommit(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -39,7 +39,7 @@ func TestReportNamesItsCommit(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("got files %v, %v; want one report", files, err)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {

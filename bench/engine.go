@@ -14,8 +14,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// engines measures the engine on one core, in CPU time, since other processes
-// may run. The references were measured elsewhere.
+// engines measures the engine on one core. It measures CPU time, because other
+// processes may run. The reference values were measured on another machine.
 func (b *bench) engines(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range []struct {
@@ -61,8 +61,8 @@ func (b *bench) engines(ctx context.Context) error {
 	return b.besidePackets(ctx)
 }
 
-// derived returns a phase of all ranks on the fabric that netsim derives for
-// them.
+// derived returns the engine's input for a phase of all ranks, on the fabric that netsim
+// derives for this number of ranks.
 func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	d, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)
 	if err != nil {
@@ -76,7 +76,7 @@ func derived(ranks int, p collective.Phase) (engine.Input, error) {
 	return engine.Input{Fabric: fabric, Groups: groups}, err
 }
 
-// timed returns the CPU time of a run.
+// timed runs the engine and returns its CPU time and result.
 func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result, error) {
 	runtime.GC()
 	before := cpuSelf()
@@ -87,8 +87,8 @@ func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result,
 	return cpuSelf() - before, r, err
 }
 
-// memoryOfFlow returns the memory per transfer of a run while all transfers of
-// an allToAll are in flight.
+// memoryOfFlow measures the memory per transfer while all transfers of an allToAll are
+// in flight.
 func (b *bench) memoryOfFlow(ctx context.Context) error {
 	in, err := derived(512, collective.Phase{OperationType: collective.AllToAll, Algorithm: collective.Interleaved, DataSize: 64 << 20})
 	if err != nil {
@@ -115,9 +115,10 @@ func (b *bench) memoryOfFlow(ctx context.Context) error {
 	return nil
 }
 
-// besidePackets runs the 64-rank cases of the packet simulator, whose times are
-// in the reference. They were measured on another machine; beside them is the
-// time that the packets would take at the highest rate that is published of it.
+// besidePackets measures how much faster the engine is than csg-htsim in the cases of
+// 64 ranks. The reference has csg-htsim's wall-clock times on another machine. A
+// second figure compares with the time that the same packets take at the highest
+// published packet rate of csg-htsim.
 func (b *bench) besidePackets(ctx context.Context) error {
 	table, err := reference.Records(reference.Dir, "htsim_leafspine.csv")
 	if err != nil {
@@ -144,8 +145,8 @@ func (b *bench) besidePackets(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// A run takes a few milliseconds; the least of several is the one that
-		// other work has disturbed least.
+		// A run takes a few milliseconds. The least time of several runs is the one
+		// that other processes disturbed least.
 		least := time.Duration(math.MaxInt64)
 		for begin := time.Now(); least == math.MaxInt64 || time.Since(begin) < b.limit/10; {
 			spent, _, err := timed(ctx, in)

@@ -15,14 +15,13 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// stream makes the facts of one stream, each on top of the one before.
+// stream makes the facts of one stream. Each fact extends the hash chain.
 type stream struct {
 	id, partitionKey string
 	head             events.Head
 }
 
-// newStream starts a stream with a new id. An empty partition key is replaced
-// by the id.
+// newStream starts a stream with a new id. The partition key is the id by default.
 func newStream(prefix, partitionKey string) *stream {
 	s := &stream{id: events.NewID(prefix), partitionKey: partitionKey}
 	if partitionKey == "" {
@@ -79,13 +78,13 @@ type fact struct {
 type history struct {
 	account     string
 	simulations int
-	workspaces  []*stream // made by facts; what is listed by workspace
-	from        time.Time // of the first simulation's creation
+	workspaces  []*stream // facts creates them; the list by workspace filters by one
+	from        time.Time // creation of the first simulation
 	every       time.Duration
 }
 
-// The size of the history: workspaces, and simulations in progress at a time,
-// whose facts alternate in the log.
+// The size of the history: the number of workspaces, and of simulations in progress
+// at a time. The facts of these simulations alternate in the log.
 const (
 	workspaceCount = 20
 	atATime        = 256
@@ -102,16 +101,16 @@ func newHistory(account string, simulations int) *history {
 
 func (h *history) created(n int) time.Time { return h.from.Add(h.every * time.Duration(n)) }
 
-// facts yields the history: the workspaces, then simulations from begin to end,
-// and a configuration for every tenth of them.
+// facts yields the history: first the workspaces, then all facts of the simulations,
+// with a configuration for every tenth simulation.
 func (h *history) facts() iter.Seq2[fact, error] {
 	return func(yield func(fact, error) bool) {
-		tell := func(s *stream, data events.Data, at time.Time) bool {
+		emit := func(s *stream, data events.Data, at time.Time) bool {
 			m, err := s.next(data, at)
 			return yield(fact{s, m}, err) && err == nil
 		}
 		for n, w := range h.workspaces {
-			if !tell(w, createdWorkspace(n, h.account), h.from) {
+			if !emit(w, createdWorkspace(n, h.account), h.from) {
 				return
 			}
 		}
@@ -125,17 +124,17 @@ func (h *history) facts() iter.Seq2[fact, error] {
 				workspace := h.workspaces[random.IntN(len(h.workspaces))]
 				if n%10 == 0 {
 					configuration = newStream(events.ConfigurationPrefix, workspace.id)
-					if !tell(configuration, h.configuration(n, workspace.id), h.created(n)) {
+					if !emit(configuration, h.configuration(n, workspace.id), h.created(n)) {
 						return
 					}
 				}
 				streams[i] = newStream(events.SimulationPrefix, workspace.id)
-				lives[i] = h.life(n, workspace.id, configuration.id)
+				lives[i] = h.simulation(n, workspace.id, configuration.id)
 			}
 			for step := 0; step < 6; step++ {
 				for i, all := range lives {
 					at := h.created(first + i).Add(time.Duration(step) * time.Second)
-					if step < len(all) && !tell(streams[i], all[step], at) {
+					if step < len(all) && !emit(streams[i], all[step], at) {
 						return
 					}
 				}
@@ -144,9 +143,9 @@ func (h *history) facts() iter.Seq2[fact, error] {
 	}
 }
 
-// life returns the facts of the nth simulation. Of ten, one completes, one
-// fails, one is terminated, two are invalid, and five wait.
-func (h *history) life(n int, workspace, configuration string) []events.Data {
+// simulation returns the facts of the nth simulation. Of ten simulations, one
+// completes, one fails, one is terminated, two are invalid, and five wait.
+func (h *history) simulation(n int, workspace, configuration string) []events.Data {
 	requested := events.SimulationRequested{
 		Origin: "start", AccountID: h.account, WorkspaceID: workspace,
 		ConfigurationID: configuration, ConfigurationVersion: 1,
@@ -173,8 +172,8 @@ func (h *history) life(n int, workspace, configuration string) []events.Data {
 	return []events.Data{requested}
 }
 
-// simulationName gives a hundredth of the simulations the same word, and one
-// in ten thousand a rare one.
+// simulationName returns a name with one of 100 words, or with a rare word for one in
+// 10,000 simulations.
 func simulationName(n int) string {
 	if n%10_000 == 77 {
 		return fmt.Sprintf("needle %d", n)
@@ -190,8 +189,8 @@ func (h *history) configuration(n int, workspace string) events.ConfigurationCre
 	}
 }
 
-// appendAll appends the facts in order, as fast as the log accepts them, and
-// returns how many. They are only judged when they are projected.
+// appendAll appends the facts in order, as fast as the log accepts them, and returns
+// their number. The projector judges them later.
 func appendAll(ctx context.Context, j *eventlog.Kafka, facts iter.Seq2[fact, error]) (int, error) {
 	const window = 16_384 // appends in flight
 	count := 0

@@ -17,10 +17,10 @@ import (
 	"netsim/infra/devissuer"
 )
 
-// partitions is how many every topic has, as in netsim-dev.
+// partitions is the number of partitions of every topic, as in netsim-dev.
 const partitions = 4
 
-// createTopic makes a topic that is not the service's.
+// createTopic creates a topic that the service does not use.
 func (s *stack) createTopic(ctx context.Context, name string) error {
 	client := &kafka.Client{Addr: kafka.TCP(s.brokers()...)}
 	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
@@ -35,9 +35,10 @@ func (s *stack) createTopic(ctx context.Context, name string) error {
 	return err
 }
 
-// produceLimit is how many records a second kafka-go's client alone produces,
-// with so many in flight: each partition gets its part of them as one batch,
-// acknowledged before the next. The records are those of a created workspace.
+// produceLimit measures how many records per second kafka-go's client alone produces
+// with inFlight records in flight across a number of partitions. Each partition gets
+// its share as one batch, which is acknowledged before the next batch. The records are
+// those of created workspaces.
 func (s *stack) produceLimit(ctx context.Context, inFlight, across int, d time.Duration) (limit, error) {
 	const topic = "bench.produced"
 	if err := s.createTopic(ctx, topic); err != nil {
@@ -81,8 +82,9 @@ func (s *stack) produceLimit(ctx context.Context, inFlight, across int, d time.D
 	return limit{Name: fmt.Sprintf("produced records, %s in flight", number(float64(inFlight))), Value: total}, err
 }
 
-// copyLimit is how many rows of a read model's table one connection copies into
-// a table of the same columns without an index, so many in each transaction.
+// copyLimit measures how many rows per second one connection copies into a table with
+// the columns of a read model's table and without indexes. Each transaction copies
+// batch rows.
 func (s *stack) copyLimit(ctx context.Context, table string, batch int, d time.Duration) (limit, error) {
 	rows, err := s.pool.Query(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", table, batch))
 	if err != nil {
@@ -111,8 +113,8 @@ func (s *stack) copyLimit(ctx context.Context, table string, batch int, d time.D
 	return limit{Name: fmt.Sprintf("COPY rows of %s, %d a transaction", table, batch), Value: rate}, errors.Join(err, dropped)
 }
 
-// emptyLimit is how many requests a second the same clients get answered by a
-// server that checks the same token, and does nothing.
+// emptyLimit measures how many requests per second the same clients make to a server
+// that checks the same token and does nothing else.
 func (s *stack) emptyLimit(ctx context.Context, count int, method string, body []byte, d time.Duration) (limit, error) {
 	p, at, err := s.startChild(ctx, "empty")
 	if err != nil {
@@ -132,7 +134,7 @@ func (s *stack) emptyLimit(ctx context.Context, count int, method string, body [
 	return limit{Name: fmt.Sprintf("empty handler with auth, %s", plural(count, "client")), Value: got.PerSecond}, errors.Join(err, p.stop())
 }
 
-// startChild starts one of our own servers (child.go) as a process.
+// startChild starts one of the bench's own servers (child.go) as a process.
 func (s *stack) startChild(ctx context.Context, name string) (*process, target, error) {
 	address, issuer := freeAddress(), s.parts["issuer"].at
 	p := &process{

@@ -19,13 +19,13 @@ import (
 const (
 	pageSize     = 100
 	listClients  = 16
-	pacedPages   = 2000 // a second, at which the design wants its p99
+	pacedPages   = 2000 // per second, the load of the design's p99 target
 	simulations  = "/api/v1/simulations"
 	rebuiltModel = "rebuilt"
 )
 
-// lists fills a log with a long history. It measures how fast the projector
-// applies it, and then the pages of the resulting list.
+// lists fills a log with a long history. It measures how fast the projector applies
+// the history, and then how fast the service returns pages of the resulting list.
 func (b *bench) lists(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, false)
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) lists(ctx context.Context) (err error) {
 	if err := b.rebuild(ctx, s, h); err != nil {
 		return err
 	}
-	// Without reactors and workers, which would run the simulations.
+	// Reactors and workers would run the simulations, so the service has neither.
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
 		return err
@@ -54,10 +54,10 @@ type page struct {
 	query   url.Values
 	reach   string
 	paced   bool
-	clients int // 0 is listClients
+	clients int // 0 means listClients
 }
 
-// pages measures pages of the list, each asked for alone.
+// pages measures several pages of the list, one page after another.
 func (b *bench) pages(ctx context.Context, s *stack, serving *service, h *history) error {
 	walked, err := b.walk(serving.target, b.simulations)
 	if err != nil {
@@ -131,14 +131,14 @@ func (b *bench) list(ctx context.Context, s *stack, serving *service, size strin
 	return nil
 }
 
-// walked is what a walk of the whole list found.
+// walked is the result of walk.
 type walked struct {
 	pages        int
 	middle, last string // cursors of these pages
 	perSecond    float64
 }
 
-// walk follows the list to its end and checks that it has everything.
+// walk reads the list page by page to its end and checks that no simulation is missing.
 func (b *bench) walk(t target, want int) (w walked, err error) {
 	conns, hangUp, err := t.dial(1)
 	if err != nil {
@@ -170,14 +170,13 @@ func (b *bench) walk(t target, want int) (w walked, err error) {
 	}
 	w.perSecond = float64(w.pages) / time.Since(began).Seconds()
 	if found != want {
-		err = fmt.Errorf("the list has %d simulations, there are %d", found, want)
+		err = fmt.Errorf("the list has %d simulations, want %d", found, want)
 	}
 	return w, err
 }
 
-// pageAlone is how often a second the query of a page in the middle of the list
-// is answered, with its rows: the service's own, so that both read the same
-// index.
+// pageAlone measures how often per second PostgreSQL answers the query of a page in the
+// middle of the list. The query is the service's own, so both read the same index.
 func (b *bench) pageAlone(ctx context.Context, s *stack, h *history) (limit, error) {
 	q := projections.SimulationQuery{
 		Scope: projections.Scope{AccountID: h.account, Live: true}, Sort: []projections.Order{{Key: "created", Desc: true}},
@@ -193,7 +192,7 @@ func (b *bench) pageAlone(ctx context.Context, s *stack, h *history) (limit, err
 		clients[i].do = func() error {
 			items, _, err := projections.ListSimulations(ctx, s.pool, q)
 			if err == nil && len(items) != pageSize {
-				err = fmt.Errorf("the page has %d rows, not %d", len(items), pageSize)
+				err = fmt.Errorf("the page has %d rows, want %d", len(items), pageSize)
 			}
 			return err
 		}

@@ -13,28 +13,29 @@ import (
 
 // client does one operation after another.
 type client struct {
-	do    func() error // what is measured
-	check func() error // afterwards, outside the clock; may be nil
+	do    func() error // the measured operation
+	check func() error // runs after do and is not measured; may be nil
 }
 
-// plan is how clients make requests.
+// plan describes how long and how often clients do operations.
 type plan struct {
 	warm, run time.Duration
-	// perSecond is how many operations are due, evenly, whoever does them; 0 is
-	// as many as there can be. The time of one that is due runs from then on,
-	// so that a server which is slow for a moment pays for all that waits.
+	// perSecond is the rate of operations of all clients together; 0 means as many
+	// as possible. Operations are due at regular intervals, and the time of each is
+	// measured from the moment when it is due. So a server that is slow for a moment
+	// makes all waiting operations slower.
 	perSecond int
 }
 
-// sample is what was measured.
+// sample is the result of a load.
 type sample struct {
 	PerSecond float64
 	P50, P99  time.Duration
-	Total     int           // operations done, those of the warm-up included
-	Drained   time.Duration // that the service was at the rest of the work afterwards
+	Total     int           // completed operations, including the warm-up
+	Drained   time.Duration // time that the service needed for the remaining work
 }
 
-// load runs the clients at once until the plan is over, or one of them fails.
+// load runs the clients concurrently until the plan ends or one of them fails.
 func load(ctx context.Context, p plan, clients []client) (sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -97,7 +98,7 @@ func load(ctx context.Context, p plan, clients []client) (sample, error) {
 	}, nil
 }
 
-// each makes a client of every connection.
+// each makes a client for every connection.
 func each(conns []*conn, as func(n int, c *conn) client) []client {
 	clients := make([]client, len(conns))
 	for n, c := range conns {
@@ -106,11 +107,10 @@ func each(conns []*conn, as func(n int, c *conn) client) []client {
 	return clients
 }
 
-// repeat does something again and again for a while, each time to a number of
-// things, and returns how many a second.
-func repeat(ctx context.Context, for_ time.Duration, do func() (int, error)) (float64, error) {
+// repeat calls do for the duration and returns the sum of its results per second.
+func repeat(ctx context.Context, duration time.Duration, do func() (int, error)) (float64, error) {
 	began, count := time.Now(), 0
-	for time.Since(began) < for_ {
+	for time.Since(began) < duration {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}

@@ -1,17 +1,17 @@
-// Command bench prints what netsim does on this machine, each figure beside the
-// physical limit of it that is measured in the same run, and their ratio.
+// Command bench measures netsim on this machine. It prints each figure with the
+// physical limits measured in the same run and the ratio of figure and limit.
 //
 //	go run ./bench            about six minutes
 //	go run ./bench -quick     about one minute, for a first impression
 //	go run ./bench -profile D also writes CPU profiles of the service into D
 //
 // It builds the service and netsim-dev, runs them as processes on loopback with
-// data in a temporary directory, loads them, and takes everything away again.
-// The table goes to standard output, the same as JSON to bench/results.
+// data in a temporary directory, puts load on them, and removes everything again.
+// The table goes to standard output, and the same figures as JSON to bench/results.
 //
-// The clients share the cores with what they measure, so they speak HTTP
-// through a small client of their own (client.go). What that and the server's
-// HTTP cost by themselves is the figure of the empty handler.
+// The clients share the cores with the servers that they measure, so they use a small
+// HTTP client of their own (client.go). The figure of the empty handler shows the cost
+// of this client and of the server's HTTP alone.
 package main
 
 import (
@@ -29,15 +29,15 @@ import (
 	"time"
 )
 
-// scale is how much is done.
+// scale is the size of a run.
 type scale struct {
-	warm        time.Duration // load before each measurement that is not counted
-	run         time.Duration // load that is
-	limit       time.Duration // of each measurement of a limit
+	warm        time.Duration // warm-up before each measurement
+	run         time.Duration // duration of each measurement
+	limit       time.Duration // duration of each measurement of a limit
 	burst       int           // facts appended while the projector is live
-	simulations int           // in the list
-	items       int           // active on the day of the accrual
-	costs       int           // daily costs of the year that is summed
+	simulations int           // simulations in the list
+	items       int           // billing items active on the day of the accrual
+	costs       int           // daily costs in the year of the cost summary
 }
 
 func scaleOf(quick bool) scale {
@@ -50,7 +50,7 @@ func scaleOf(quick bool) scale {
 // bench is one run.
 type bench struct {
 	scale
-	dir      string // for everything temporary
+	dir      string // for all temporary files
 	binaries binaries
 	profiles string // directory, "" for none
 	report   *report
@@ -85,7 +85,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o755); err != nil { // root's PostgreSQL is another user
+	if err := os.Chmod(dir, 0o755); err != nil { // root runs PostgreSQL as another user
 		return err
 	}
 	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(ctx, o.quick)}
@@ -105,7 +105,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"replay", b.replays},
 		{"engine", b.engines},
 		{"audit", b.audits},
-		{"accrual", b.night},
+		{"accrual", b.accrual},
 		{"summary", b.summaries},
 	}
 	for _, part := range parts {
@@ -142,7 +142,7 @@ func build(ctx context.Context, dir string) (binaries, error) {
 	return b, nil
 }
 
-// say prints what is being done.
+// say prints a progress message.
 func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

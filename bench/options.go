@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// options are those of the command line.
+// options are the command-line options.
 type options struct {
 	quick    bool
 	only     []string
@@ -16,8 +16,8 @@ type options struct {
 	results  string
 }
 
-// allParts lists the parts of a run in order, and whether the service works in
-// them, so that it can be profiled.
+// allParts lists the parts of a run in order. The parts in profiled run the service,
+// so -profile has an effect.
 func allParts() (names []string, profiled map[string]bool) {
 	return []string{"durable", "fast", "peer", "lists", "topology", "replay", "engine", "audit", "accrual", "summary"},
 		map[string]bool{"durable": true, "fast": true, "lists": true, "topology": true, "accrual": true, "summary": true}
@@ -33,7 +33,7 @@ func newFlags(o *options, only *string) *flag.FlagSet {
 	return flags
 }
 
-// parseOptions refuses what a run would ignore.
+// parseOptions refuses options and arguments that a run would ignore.
 func parseOptions(args []string) (o options, err error) {
 	var only string
 	flags := newFlags(&o, &only)
@@ -41,7 +41,7 @@ func parseOptions(args []string) (o options, err error) {
 		return o, err
 	}
 	if flags.NArg() > 0 {
-		return o, fmt.Errorf("argument %q: there are options only", flags.Arg(0))
+		return o, fmt.Errorf("argument %q: the command takes options only", flags.Arg(0))
 	}
 	o.only = strings.Split(only, ",")
 	names, profiled := allParts()
@@ -51,7 +51,7 @@ func parseOptions(args []string) (o options, err error) {
 		}
 	}
 	if o.profiles != "" && !slices.ContainsFunc(o.only, func(name string) bool { return profiled[name] }) {
-		return o, errors.New("-profile: the service works in none of the parts of -only")
+		return o, errors.New("-profile: none of the parts of -only runs the service")
 	}
 	return o, nil
 }

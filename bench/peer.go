@@ -24,11 +24,11 @@ const (
 	pollAfter = 2 * time.Millisecond
 )
 
-// peer measures the same work done by Watermill alone, as its documentation
-// shows it: the handler of a POST publishes, the handler of a router inserts
-// one row for each message, and the client polls until its row is visible. It
-// guarantees less: it detects no concurrent change, and applies a message twice
-// when it is delivered twice.
+// peer measures the same work with Watermill alone, as its documentation shows it: the
+// handler of a POST publishes a message, a router's handler inserts one row for each
+// message, and the client polls until its row is visible. This guarantees less: it
+// does not detect concurrent changes, and applies a message twice if it is delivered
+// twice.
 func (b *bench) peer(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, true)
 	if err != nil {
@@ -83,7 +83,7 @@ func publishAndPoll(n int, c *conn) client {
 	}}
 }
 
-// watermillAlone is the server of peer.
+// watermillAlone is the server that peer measures.
 type watermillAlone struct {
 	*http.ServeMux
 	router    *message.Router

@@ -16,26 +16,26 @@ import (
 	"time"
 )
 
-// clockTick is how long one of the kernel's units of CPU time is (USER_HZ).
+// clockTick is the kernel's unit of CPU time (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
 // cpuOf returns the CPU time that a process and its children have used.
 func cpuOf(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return 0 // it has ended meanwhile
+		return 0 // the process has ended
 	}
-	// The name, in parentheses, may contain anything; the 11th field behind it
-	// is utime, then stime, cutime, cstime.
+	// The process name, in parentheses, may contain any character. The fields from
+	// index 11 after it are utime, stime, cutime and cstime.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	var used time.Duration
 	for _, field := range fields[11:15] {
 		ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
 		used += time.Duration(ticks) * clockTick
 	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) //nolint:errcheck // the pattern is right
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) //nolint:errcheck // the pattern is valid
 	for _, file := range threads {
-		children, _ := os.ReadFile(file) //nolint:errcheck // a thread that has ended
+		children, _ := os.ReadFile(file) //nolint:errcheck // the thread may have ended
 		for child := range strings.FieldsSeq(string(children)) {
 			if id, err := strconv.Atoi(child); err == nil {
 				used += cpuOf(id)
@@ -45,8 +45,8 @@ func cpuOf(pid int) time.Duration {
 	return used
 }
 
-// used is the CPU time of the process so far, also when it has ended. It is 0
-// before it starts.
+// used returns the CPU time of the process so far, or in total if it has ended. The
+// time is 0 before the process starts.
 func (p *process) used() time.Duration {
 	if ended := p.cmd.ProcessState; ended != nil {
 		return ended.UserTime() + ended.SystemTime()
@@ -73,7 +73,8 @@ func memoryOf(pid int, name string) (float64, error) {
 	return 0, fmt.Errorf("process %d has no %s", pid, name)
 }
 
-// cpu is the CPU time used so far by every process that has a part in the work.
+// cpu returns the CPU time so far of the service, the clients, the broker and
+// PostgreSQL.
 func (s *stack) cpu(serving *process) map[string]time.Duration {
 	return map[string]time.Duration{
 		"service": serving.used(), "clients": cpuSelf(),
@@ -81,7 +82,7 @@ func (s *stack) cpu(serving *process) map[string]time.Duration {
 	}
 }
 
-// since is what a number of operations cost each process, in µs.
+// since returns the CPU time per operation of each process, in µs.
 func (s *stack) since(before map[string]time.Duration, serving *process, operations int) map[string]float64 {
 	costs := map[string]float64{}
 	for name, used := range s.cpu(serving) {
@@ -90,7 +91,8 @@ func (s *stack) since(before map[string]time.Duration, serving *process, operati
 	return costs
 }
 
-// cpuSelf leaves the children out, who are counted by name.
+// cpuSelf returns the CPU time of this process without its children, which are
+// measured by name.
 func cpuSelf() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -99,13 +101,13 @@ func cpuSelf() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// under runs a load and says what it cost each process per operation. It begins
-// when the service has nothing else to do, and ends when it has again: so the
-// costs are those of what follows from the operations too. With -profile the
-// service's CPU is profiled meanwhile.
+// under runs a load and returns the CPU time per operation of each process. It begins
+// when the service is idle and ends when the service is idle again, so the costs
+// include the work that the operations cause later. With -profile it profiles the
+// service's CPU during the load.
 func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name string, p plan, clients []client) (sample, map[string]float64, error) {
 	drain := s.drain
-	if ops == "" { // it is not the service
+	if ops == "" { // the process is not the service
 		drain = func(context.Context) (time.Duration, error) { return 0, nil }
 	}
 	if _, err := drain(ctx); err != nil {
@@ -124,7 +126,7 @@ func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name
 	return got, s.since(before, serving, got.Total), <-profiled
 }
 
-// nonWords is what a file's name should not have.
+// nonWords matches characters that a file name should not have.
 var nonWords = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
 func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) error {
@@ -140,7 +142,7 @@ func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) 
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	defer resp.Body.Close() //nolint:errcheck // the body was read completely
 	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
 		return err
 	}

@@ -13,18 +13,18 @@ import (
 	"netsim/infra/projector"
 )
 
-// readBytes is what the projector asks for in one read.
+// readBytes is the number of bytes that the projector requests in one read.
 const readBytes = 4 << 20
 
-// burstWhileLive measures how fast the projector of a running service tells
-// facts that come all at once.
+// burstWhileLive measures how fast the projector of a running service applies a burst
+// of facts.
 func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, serving.stop()) }()
-	j, err := s.openJournal(ctx)
+	j, err := s.openEventLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 	if _, err := s.drain(ctx); err != nil {
 		return err
 	}
-	say("appending %d facts beside the projector", b.burst)
+	say("appending %d facts while the projector runs", b.burst)
 	before, err := s.judged(ctx)
 	if err != nil {
 		return err
@@ -56,13 +56,13 @@ func (b *bench) burstWhileLive(ctx context.Context, s *stack) (err error) {
 	return s.allFacts(ctx, projector.Live)
 }
 
-// judged is how many records the projector has gone past.
+// judged returns how many records the projector has judged.
 func (s *stack) judged(ctx context.Context) (n int64, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT sum(next)::bigint FROM readmodel.offsets").Scan(&n)
 	return n, err
 }
 
-// awaitJudged waits until the projector has gone past so many records.
+// awaitJudged waits until the projector has judged at least count records.
 func (s *stack) awaitJudged(ctx context.Context, count int64) error {
 	for {
 		judged, err := s.judged(ctx)
@@ -77,8 +77,8 @@ func (s *stack) awaitJudged(ctx context.Context, count int64) error {
 	}
 }
 
-// allFacts checks that nothing was rejected or parked: what was appended was
-// honest, so everything measured was done.
+// allFacts checks that no record was rejected or parked. The bench appends only valid
+// facts, so any such record means that the projector did not do the measured work.
 func (s *stack) allFacts(ctx context.Context, schema string) error {
 	var rejected, parked int
 	err := s.pool.QueryRow(ctx, fmt.Sprintf(
@@ -92,7 +92,7 @@ func (s *stack) allFacts(ctx context.Context, schema string) error {
 // rebuild appends the history while no service runs, measures "netsim readmodel
 // rebuild", and makes the result the live read model.
 func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
-	j, err := s.openJournal(ctx)
+	j, err := s.openEventLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (b *bench) rebuild(ctx context.Context, s *stack, h *history) error {
 	return err
 }
 
-// readLimit is how many records a second the event log alone reads, one
-// partition after the other.
+// readLimit measures how many records per second the event log alone reads, one
+// partition after another.
 func (b *bench) readLimit(ctx context.Context, j *eventlog.Kafka) (limit, error) {
 	log, err := j.Describe(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (b *bench) readLimit(ctx context.Context, j *eventlog.Kafka) (limit, error)
 	return limit{Name: "records read from the log", Value: float64(count) / time.Since(began).Seconds()}, nil
 }
 
-// tool prepares a command of the service's program.
+// tool prepares a command of the netsim program.
 func (s *stack) tool(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.binaries.service, args...)
 	cmd.Env, cmd.Stderr = s.settings(), os.Stderr

@@ -18,10 +18,10 @@ import (
 	"netsim/simulator/topology"
 )
 
-// replays measures what Chakra traces cost on one core: to read them, to make a
-// program of them, and to run it. They are made here: each step of a rank is a
-// computation, an all-reduce of 1 MiB in a group of eight, and a message to the
-// rank of the same place in the next group.
+// replays measures the cost of Chakra traces on one core: reading them, building a
+// program from them, and running the program. The traces are generated. Each step of
+// a rank is a computation, an all-reduce of 1 MiB in a group of eight, and a message
+// to the rank at the same position in the next group.
 func (b *bench) replays(ctx context.Context) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if err := b.readTrace(ctx); err != nil {
@@ -41,7 +41,7 @@ func (b *bench) replays(ctx context.Context) error {
 	return b.runProgram(ctx, p)
 }
 
-// readTrace reads one large file again and again.
+// readTrace measures how fast one large trace file is read.
 func (b *bench) readTrace(ctx context.Context) error {
 	file := filepath.Join(b.dir, "trace.0.et")
 	if err := os.WriteFile(file, trace(0, 8, 250_000), 0o600); err != nil {
@@ -83,7 +83,7 @@ type moved struct {
 
 func (m moved) megabytes() float64 { return float64(m.bytes) / 1e6 / m.spent.Seconds() }
 
-// throughput has a file read for so long.
+// throughput reads a file repeatedly for the duration d.
 func throughput(ctx context.Context, d time.Duration, name string, read func(io.Reader) error) (moved, error) {
 	var m moved
 	begin := time.Now()
@@ -105,7 +105,8 @@ func throughput(ctx context.Context, d time.Duration, name string, read func(io.
 	return m, ctx.Err()
 }
 
-// makeProgram makes a program of the traces of so many ranks.
+// makeProgram measures building a program from the traces of all ranks, and returns
+// the program.
 func (b *bench) makeProgram(ranks, steps int) (*program.Program, error) {
 	groups := chakra.Groups{}
 	for r := range ranks {
@@ -141,7 +142,7 @@ func (b *bench) makeProgram(ranks, steps int) (*program.Program, error) {
 	return p, nil
 }
 
-// runProgram replays it on a fabric of two tiers.
+// runProgram measures the replay of the program on a fabric with two tiers.
 func (b *bench) runProgram(ctx context.Context, p *program.Program) error {
 	ranks := len(p.Ranks)
 	derived, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)

@@ -22,22 +22,22 @@ type figure struct {
 	Unit   string             `json:"unit"`
 	P50    float64            `json:"p50Ms,omitempty"`
 	P99    float64            `json:"p99Ms,omitempty"`
-	Reach  string             `json:"reach,omitempty"` // what the design wants (section 8)
+	Reach  string             `json:"reach,omitempty"` // the design's target (section 8)
 	Limits []limit            `json:"limits,omitempty"`
 	CPU    map[string]float64 `json:"cpuMicrosecondsPerOperation,omitempty"` // by process
-	// DrainedIn is how many seconds the service was at the work that the figure
-	// left behind: projections, reactions, jobs.
+	// DrainedIn is how many seconds the service needed after the load for the
+	// remaining projections, reactions and jobs.
 	DrainedIn float64 `json:"drainedInSeconds,omitempty"`
 }
 
-// limit is what this machine can do at most of a part of the work.
+// limit is the highest rate of this machine for a part of the work.
 type limit struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	Ratio float64 `json:"ratio"` // the figure's part of it
+	Ratio float64 `json:"ratio"` // the figure divided by the limit
 }
 
-// of makes a figure of a sample.
+// of makes a figure from a sample.
 func of(name string, s sample, reach string) figure {
 	return figure{Name: name, Value: s.PerSecond, Unit: "/s", P50: milliseconds(s.P50), P99: milliseconds(s.P99), Reach: reach, DrainedIn: s.Drained.Seconds()}
 }
@@ -49,14 +49,14 @@ type report struct {
 	Quick   bool      `json:"quick"`
 	Go      string    `json:"go"`
 	Cores   int       `json:"cores"`
-	Commit  string    `json:"commit"`  // of the source, "unknown" outside a repository
-	Changed bool      `json:"changed"` // the source was not that of the commit alone
+	Commit  string    `json:"commit"`  // commit of the source, "unknown" outside a repository
+	Changed bool      `json:"changed"` // the source has uncommitted changes
 	Figures []figure  `json:"figures"`
 }
 
 func newReport(ctx context.Context, quick bool) *report {
 	r := &report{At: time.Now().UTC(), Quick: quick, Go: runtime.Version(), Cores: runtime.NumCPU(), Commit: "unknown"}
-	// Not from the build's information: "go run" leaves it out.
+	// "go run" leaves the commit out of the build information, so git provides it.
 	commit, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {
 		return r
@@ -66,7 +66,7 @@ func newReport(ctx context.Context, quick bool) *report {
 	return r
 }
 
-// add takes a figure with its limits.
+// add adds a figure with its limits.
 func (r *report) add(f figure, limits ...limit) {
 	for i := range limits {
 		limits[i].Ratio = f.Value / limits[i].Value
@@ -76,8 +76,8 @@ func (r *report) add(f figure, limits ...limit) {
 	say("%s: %s%s", f.Name, number(f.Value), f.Unit)
 }
 
-// as makes an earlier figure the limit of another; none when it was not
-// measured in this run.
+// as returns an earlier figure as a limit with the name, or no limit if the figure was
+// not measured in this run.
 func (r *report) as(name, figure string) []limit {
 	for _, f := range r.Figures {
 		if f.Name == figure {
@@ -145,7 +145,7 @@ func (r *report) save(dir string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// plural writes a count of things.
+// plural formats a count of things.
 func plural(count int, thing string) string {
 	if count == 1 {
 		return "1 " + thing
@@ -153,7 +153,7 @@ func plural(count int, thing string) string {
 	return number(float64(count)) + " " + thing + "s"
 }
 
-// number writes a figure with thousands apart.
+// number formats a figure with thousands separators.
 func number(v float64) string {
 	if v < 100 && v != math.Trunc(v) {
 		return fmt.Sprintf("%.1f", v)

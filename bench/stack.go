@@ -24,24 +24,24 @@ import (
 	"netsim/infra/projector"
 )
 
-// stack is the servers that the service needs, each a process of its own.
+// stack has the servers that the service needs, each in its own process.
 type stack struct {
 	dir      string
 	binaries binaries
 	parts    map[string]*process
-	pool     *pgxpool.Pool // connected as the service is
-	token    string        // of a client service with every workspace of one account
+	pool     *pgxpool.Pool // connected to the live read model, as the service is
+	token    string        // service token with access to every workspace of one account
 }
 
-// process is a running child, with what it says on standard error in a file.
+// process is a running child. Its standard error goes to a file.
 type process struct {
 	cmd   *exec.Cmd
-	stdin io.Closer // netsim-dev ends when it is closed; nil for others
-	said  string    // path of that file
+	stdin io.Closer // closing it stops netsim-dev; nil for other programs
+	said  string    // path of the file with standard error
 	at    endpoint
 }
 
-// endpoint is what netsim-dev tells of a part.
+// endpoint is the JSON that netsim-dev prints about a part when it is ready.
 type endpoint struct {
 	Addr, URL, Region, AccessKey, SecretKey, JWKSURL, Issuer, Audience string
 	PID                                                                int
@@ -106,23 +106,23 @@ func startPart(ctx context.Context, program, dir, name string, flags ...string) 
 	return p, nil
 }
 
-// start starts the child so that it does not outlive us.
+// start starts the child. The child ends when this process ends.
 func (p *process) start() error {
 	said, err := os.Create(p.said)
 	if err != nil {
 		return err
 	}
-	defer said.Close() //nolint:errcheck // the child has its own
+	defer said.Close() //nolint:errcheck // the child has its own descriptor
 	p.cmd.Stderr = said
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours alone: we end them in order
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // children do not get Ctrl-C; bench stops them in order
 	if p.stdin == nil {
 		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 	}
 	return p.cmd.Start()
 }
 
-// stop ends the child in order. The error of one that failed has the end of
-// what it said.
+// stop stops the child and waits for it. If a child that gets SIGTERM fails, the error
+// has the end of its standard error.
 func (p *process) stop() error {
 	if p.stdin != nil {
 		return errors.Join(p.stdin.Close(), p.cmd.Wait())
@@ -136,7 +136,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// complaint is the end of what the child said.
+// complaint returns the end of the child's standard error as an error.
 func (p *process) complaint() error {
 	text, err := os.ReadFile(p.said)
 	return errors.Join(err, errors.New(string(bytes.TrimSpace(text[max(0, len(text)-2000):]))))
@@ -160,21 +160,21 @@ func (s *stack) stop() error {
 
 func (s *stack) brokers() []string { return []string{s.parts["broker"].at.Addr} }
 
-// openJournal returns the log that the service writes to.
-func (s *stack) openJournal(ctx context.Context) (*eventlog.Kafka, error) {
+// openEventLog opens the event log that the service writes to.
+func (s *stack) openEventLog(ctx context.Context) (*eventlog.Kafka, error) {
 	return eventlog.Open(ctx, eventlog.Config{
 		Brokers: s.brokers(), Relaxed: true, MaxQueued: 1 << 20, MaxQueuedBytes: 1 << 30, AppendTimeout: time.Minute,
 	})
 }
 
-// service is the service, running.
+// service is the running service.
 type service struct {
 	*process
 	target
 	ops string
 }
 
-// settings are the environment of the service and its tools.
+// settings returns the environment of the service and its tools.
 func (s *stack) settings(more ...string) []string {
 	objects, issuer := s.parts["objects"].at, s.parts["issuer"].at
 	return append(append(os.Environ(),
@@ -229,6 +229,6 @@ func freeAddress() string {
 	if err != nil {
 		return "127.0.0.1:0"
 	}
-	defer l.Close() //nolint:errcheck // nothing is lost
+	defer l.Close() //nolint:errcheck // nothing was written
 	return l.Addr().String()
 }

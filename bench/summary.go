@@ -14,9 +14,9 @@ import (
 	"netsim/projections"
 )
 
-// year is a year of daily costs of one account, as the projection of costs holds
-// it: as many items as it takes, each with a cost on every day, of three rates
-// in twenty workspaces.
+// year is a year of daily costs of one account, in the form of the costs projection.
+// Each item has a cost on every day. The items have three rates and are in twenty
+// workspaces.
 type year struct {
 	account    string
 	workspaces []string
@@ -34,8 +34,8 @@ func newYear(account string, costs int) year {
 	return y
 }
 
-// seed writes the year into the read model's tables with SQL: through the log it
-// would be hours. A test compares what comes of it with the projection's tables.
+// seed writes the year into the read model's tables with SQL, because writing it
+// through the log takes hours. A test compares the rows with the projection's.
 func (y year) seed(ctx context.Context, db *pgxpool.Pool) error {
 	for day := range y.days {
 		date := y.first.AddDate(0, 0, day)
@@ -74,8 +74,8 @@ func (y year) seed(ctx context.Context, db *pgxpool.Pool) error {
 	return nil
 }
 
-// summaries measures the cost summary of a year, of whole months and of one that
-// begins and ends in the middle of a month.
+// summaries measures the cost summary of a year: of whole months, and of a period that
+// begins and ends inside a month.
 func (b *bench) summaries(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, false)
 	if err != nil {
@@ -129,7 +129,7 @@ func (b *bench) summaries(ctx context.Context) (err error) {
 	return nil
 }
 
-// sumLimit is how often a second the query alone is answered, with its rows.
+// sumLimit measures how often per second PostgreSQL answers the query alone.
 func (s *stack) sumLimit(ctx context.Context, account, start, end string, d time.Duration) (limit, error) {
 	from, err := time.Parse(time.DateOnly, start)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"netsim/projections"
 )
 
-// TestSeededYearIsThatOfTheProjection: the tables that the bench writes with SQL
-// hold, row by row, what the projection makes of the facts.
-func TestSeededYearIsThatOfTheProjection(t *testing.T) {
+// TestSeededYearEqualsTheProjection: the rows that the bench writes with SQL equal the
+// rows that the projection makes from the facts.
+func TestSeededYearEqualsTheProjection(t *testing.T) {
 	t.Parallel()
 	ctx, url := t.Context(), teststack.Postgres(t)
 	y := newYear("acct_00000000000000000000000001", 365*60)
 	y.days = 40 // more than a month
-	seeded, told := costTables(t, url, "seeded"), costTables(t, url, "told")
+	seeded, projected := costTables(t, url, "seeded"), costTables(t, url, "projected")
 	if err := y.seed(ctx, seeded); err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +39,17 @@ func TestSeededYearIsThatOfTheProjection(t *testing.T) {
 	if err := p.Apply(writes, facts); err != nil {
 		t.Fatal(err)
 	}
-	if err := told.SendBatch(ctx, writes).Close(); err != nil {
+	if err := projected.SendBatch(ctx, writes).Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"daily_costs", "cost_totals", "balances"} {
-		if diff := cmp.Diff(rowsOf(ctx, t, told, table), rowsOf(ctx, t, seeded, table)); diff != "" {
+		if diff := cmp.Diff(rowsOf(ctx, t, projected, table), rowsOf(ctx, t, seeded, table)); diff != "" {
 			t.Errorf("%s (-projection +bench):\n%.2000s", table, diff)
 		}
 	}
 }
 
-// costTables makes the projection's tables in a schema.
+// costTables creates the projection's tables in a schema.
 func costTables(t *testing.T, url, schema string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), url, schema, 2)

@@ -13,8 +13,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// topologies measures the validation of a topology that is being drawn: three
-// tiers for 4,096 ranks, each time unfolded anew.
+// topologies measures the validation of a topology while a user draws it. The topology
+// has three tiers and 4,096 ranks, and each request expands it again.
 func (b *bench) topologies(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, false)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *bench) validations(ctx context.Context, s *stack, serving *service, bod
 	return err
 }
 
-// threeTiers is the request: the document of a simple submission.
+// threeTiers returns the request body: the document of a simple submission.
 func threeTiers() ([]byte, error) {
 	simple, _, err := blueprint.NewSimple(
 		&topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"},

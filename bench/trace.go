@@ -7,7 +7,7 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// record is a protobuf message that is being written.
+// record is an encoded part of a protobuf message.
 type record []byte
 
 func (r record) number(field, v uint64) record {
@@ -18,17 +18,17 @@ func (r record) text(field uint64, v string) record {
 	return append(binary.AppendUvarint(binary.AppendUvarint(r, field<<3|2), uint64(len(v))), v...)
 }
 
-// attribute adds an integer of a node.
+// attribute adds an integer attribute of a node.
 func (r record) attribute(name string, v int) record {
 	return r.text(10, string(record(nil).text(1, name).number(9, uint64(v))))
 }
 
-// group is the name of a rank's group of eight.
+// group returns the name of a rank's group of eight.
 func group(rank int) string { return fmt.Sprintf("tensor-%d", rank/8) }
 
-// trace is a rank's file in the binary form: in every step a computation of
-// 10 us, an all-reduce of its group, and a message to the next group and from
-// the one before.
+// trace returns a rank's trace in the binary form. Each step has a computation of
+// 10 us, an all-reduce in the rank's group, a message to the next group, and a message
+// from the previous group.
 func trace(rank, ranks, steps int) []byte {
 	file := make([]byte, 0, steps*320)
 	add := func(r record) { file = append(binary.AppendUvarint(file, uint64(len(r))), r...) }

@@ -18,11 +18,11 @@ import (
 	"netsim/infra/writelog"
 )
 
-// checkEvery is how many creates there are for one that is looked up.
+// checkEvery is the number of creates for each workspace that is read back.
 const checkEvery = 32
 
-// writes measures commands on a broker with or without fsync, and the memory
-// that they take.
+// writes measures commands on a broker with or without fsync, and the memory of the
+// service.
 func (b *bench) writes(ctx context.Context, sync bool) (err error) {
 	s, err := b.startStack(ctx, sync)
 	if err != nil {
@@ -36,14 +36,14 @@ func (b *bench) writes(ctx context.Context, sync bool) (err error) {
 	defer func() { err = errors.Join(err, serving.stop()) }()
 	with := map[bool]string{true: "fsync", false: "no fsync"}[sync]
 	if sync {
-		time.Sleep(b.warm) // what a start leaves behind settles
+		time.Sleep(b.warm) // the work of the start ends
 		if err := b.memory(serving, "memory, idle", "VmRSS", "≤ 60 MB"); err != nil {
 			return err
 		}
 		b.idle(s, serving)
 	}
-	// First, because a workspace that is created opens a billing item, and the
-	// reactor is at it for a while after the creates.
+	// The hot stream is measured first. Each create opens a billing item, which keeps
+	// the reactor busy for a while.
 	made := 0
 	for _, clients := range []int{64, 1024} {
 		if err := b.hotStream(ctx, s, serving, with, clients); err != nil {
@@ -77,7 +77,7 @@ func (b *bench) memory(serving *service, name, size, reach string) error {
 	return err
 }
 
-// idle measures the CPU time that is spent while nobody asks for anything.
+// idle measures the CPU time of each process while there are no requests.
 func (b *bench) idle(s *stack, serving *service) {
 	before := s.cpu(serving.process)
 	time.Sleep(b.run)
@@ -88,8 +88,8 @@ func (b *bench) idle(s *stack, serving *service) {
 	}
 }
 
-// creates measures POST /workspaces, whose answer comes when the workspace is
-// visible, and returns how many it made.
+// creates measures POST /workspaces, which responds when the workspace is visible. It
+// returns the number of created workspaces.
 func (b *bench) creates(ctx context.Context, s *stack, serving *service, with string, clients int, reach string) (int, error) {
 	conns, hangUp, err := serving.dial(clients)
 	if err != nil {
@@ -116,8 +116,8 @@ func (b *bench) creates(ctx context.Context, s *stack, serving *service, with st
 	return got.Total, err
 }
 
-// createWorkspaces creates one workspace after another. What a 201 promises is
-// checked now and then: a GET finds the workspace at once.
+// createWorkspaces returns a client that creates one workspace after another. After
+// every checkEvery creates it checks that a GET finds the workspace at once.
 func createWorkspaces(n int, c *conn) client {
 	count := 0
 	var made struct{ ID string }
@@ -144,19 +144,19 @@ func workspaceBody(client, count int) []byte {
 	return fmt.Appendf(nil, `{"name":"workspace %d of client %d","description":"made under load, to be measured"}`, count, client)
 }
 
-// countWorkspaces checks that every create is there, once.
+// countWorkspaces checks that every created workspace is in the read model once.
 func (s *stack) countWorkspaces(ctx context.Context, made int) error {
 	var found int
 	if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM workspaces WHERE account_id <> ''").Scan(&found); err != nil {
 		return err
 	}
 	if found != made {
-		return fmt.Errorf("%d workspaces were acknowledged, %d are there", made, found)
+		return fmt.Errorf("%d workspaces were acknowledged, but the read model has %d", made, found)
 	}
 	return nil
 }
 
-// hotStream measures PATCH of one workspace by many clients.
+// hotStream measures many clients that PATCH one workspace.
 func (b *bench) hotStream(ctx context.Context, s *stack, serving *service, with string, clients int) error {
 	conns, hangUp, err := serving.dial(clients)
 	if err != nil {
@@ -195,10 +195,10 @@ func (b *bench) hotStream(ctx context.Context, s *stack, serving *service, with 
 	return err
 }
 
-// hotStreamInProcess measures the same without HTTP: commands of this process,
-// judged by the projector of the service.
+// hotStreamInProcess measures a hot stream without HTTP. This process runs the
+// commands, and the projector of the service judges their events.
 func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) error {
-	j, err := s.openJournal(ctx)
+	j, err := s.openEventLog(ctx)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ const (
 )
 
 // Fault is an error with a code. Message is lower case. It names the field and the
-// wrong value, and no internals.
+// wrong value, and shows no internals.
 type Fault struct {
 	Code       Code
 	Message    string
@@ -64,11 +64,11 @@ type Quota struct {
 	Name      string
 	Limit     int64
 	Remaining int64
-	Window    time.Duration // of the limit; 0 for a limit on what exists at one time
-	Unit      string        // "" for requests; else as in draft-ietf-httpapi-ratelimit-headers
+	Window    time.Duration // period of the limit; 0 limits what exists at one time
+	Unit      string        // "" means requests; else a unit of draft-ietf-httpapi-ratelimit-headers
 }
 
-// Exceeded returns the fault of a request that an exhausted quota refuses.
+// Exceeded returns the fault for a request that exceeds a quota.
 func Exceeded(q Quota, retryAfter time.Duration, format string, args ...any) *Fault {
 	q.Remaining = 0
 	return &Fault{Code: RateLimited, Message: fmt.Sprintf(format, args...), RetryAfter: retryAfter, Quota: &q}
@@ -88,14 +88,14 @@ func New(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Missing returns the fault of an id that does not exist, or that the caller may
-// not know of.
+// Missing returns the fault for an id that does not exist, or whose existence the
+// caller may not know.
 func Missing(what string, id any) *Fault {
 	return New(NotFound, "%s %v does not exist", what, id)
 }
 
-// Unknown returns the fault of an outcome that is not known yet. The same request
-// with the same idempotency key returns the outcome later.
+// Unknown returns the fault for a request whose outcome is not known yet. The same
+// request with the same idempotency key returns the outcome later.
 func Unknown(cause error) *Fault {
 	return &Fault{
 		Code:       Unavailable,
@@ -105,7 +105,7 @@ func Unknown(cause error) *Fault {
 	}
 }
 
-// CodeOf returns err's code, or Internal when it carries none.
+// CodeOf returns the code of err, or Internal when it has none.
 func CodeOf(err error) Code {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.Code
@@ -113,5 +113,5 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Is reports whether err carries the code.
+// Is reports whether err has the code.
 func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The checker and kin-openapi's validation of JSON Schema 2020-12 accept and
-// refuse the same values: the contract's examples, changed at random.
+// The checker and kin-openapi's JSON Schema 2020-12 validation agree on which
+// randomly changed examples of the contract are valid.
 func TestCheckAgreesWithJSONSchema(t *testing.T) {
 	t.Parallel()
 	schemas := compiler{}
@@ -64,7 +64,7 @@ func TestCheckAgreesWithJSONSchema(t *testing.T) {
 	})
 }
 
-// change replaces, removes or adds one thing somewhere in the value.
+// change replaces, removes or adds one member or item somewhere in the value.
 func change(t *rapid.T, value any) any {
 	if rapid.IntRange(0, 3).Draw(t, "descend") == 0 {
 		return rapid.SampledFrom([]any{
@@ -95,7 +95,7 @@ func change(t *rapid.T, value any) any {
 	return value
 }
 
-// plainCopy is a copy with numbers as float64, as kin-openapi wants them.
+// plainCopy returns a copy with numbers as float64, which kin-openapi expects.
 func plainCopy(t *rapid.T, value any) any {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -38,7 +38,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkFind is what the door asks three times for each request.
+// BenchmarkFind measures Find, which the server calls three times for each request.
 func BenchmarkFind(b *testing.B) {
 	c := loaded(b)
 	find := func(b *testing.B, r *http.Request) {
@@ -57,7 +57,7 @@ func BenchmarkFind(b *testing.B) {
 	})
 }
 
-// BenchmarkParse is what Load costs a process once.
+// BenchmarkParse measures the cost of Load, which each process pays once.
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		if _, err := parse(api.Document()); err != nil {

@@ -33,20 +33,21 @@ type Operation struct {
 	Access Access
 
 	parameters []parameter
-	body       *schema // nil when the operation takes no JSON
+	body       *schema // schema of the JSON body; nil when the operation takes no JSON
 	form       *form   // nil when the operation takes no form
 	bodyless   bool    // the body is optional
 	maxBody    int     // bytes; 0 for the limit of all operations
 	responses  map[int]*response
 }
 
-// Access is the extension x-netsim-access: who may use an operation, and its cost.
+// Access is the extension x-netsim-access: which token an operation requires, and
+// its cost.
 type Access struct {
 	Token string // "any" token, or a "service" token
-	Class string // what it costs: read, write, heavy, stream or upload
+	Class string // cost class: read, write, heavy, stream or upload
 	Flag  string // feature flag without which the operation is 404; may be empty
-	Reads bool   // it changes nothing, whatever its method
-	Long  bool   // it reads many bytes: minutes
+	Reads bool   // the operation changes nothing, whatever its method
+	Long  bool   // the operation reads many bytes and may take minutes
 }
 
 type parameter struct {
@@ -129,8 +130,8 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 }
 
 // Find returns the operation of a request, or false when the contract has none for
-// its path and method. HEAD finds the operation of GET. A request that a chi router
-// has matched is not matched again.
+// its path and method. HEAD finds the operation of GET. If a chi router has already
+// matched the request, Find uses that route.
 func (c *Contract) Find(r *http.Request) (*Operation, bool) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -157,7 +158,8 @@ func (c *Contract) Operations() []*Operation {
 // Statuses returns the statuses that the operation lists, in order.
 func (op *Operation) Statuses() []int { return slices.Sorted(maps.Keys(op.responses)) }
 
-// MaxBody returns the operation's own limit on the bytes of a request's body, or 0.
+// MaxBody returns the operation's limit on the bytes of a request body. 0 means that the
+// general limit applies.
 func (op *Operation) MaxBody() int64 { return int64(op.maxBody) }
 
 // documents reports whether the operation lists the status.

@@ -74,7 +74,7 @@ func TestEveryOperationIsComplete(t *testing.T) {
 		}
 	}
 	if got, least := len(seen), 97; got < least {
-		t.Errorf("%d operations; there were %d, and none is taken away", got, least)
+		t.Errorf("%d operations, want at least %d: no operation may be removed", got, least)
 	}
 }
 
@@ -103,7 +103,8 @@ func TestFindMatchesMethodAndPath(t *testing.T) {
 	}
 }
 
-// The lists of document 1 and completions.md section 1.4.
+// An operation that takes limit also takes next and cursor (document 1 and
+// completions.md section 1.4).
 func TestEveryListTakesBothCursorNames(t *testing.T) {
 	t.Parallel()
 	for _, op := range loaded(t).Operations() {
@@ -164,7 +165,7 @@ func TestExamplesAreWithinTheirSchemas(t *testing.T) {
 	}
 }
 
-// Request bodies refuse what they do not name (completions.md section 1.2).
+// Request bodies refuse unknown members (completions.md section 1.2).
 func TestRequestObjectsAreClosed(t *testing.T) {
 	t.Parallel()
 	var walk func(where string, s *schema, seen map[*schema]bool)
@@ -174,7 +175,7 @@ func TestRequestObjectsAreClosed(t *testing.T) {
 		}
 		seen[s] = true
 		if s.open && len(s.members) > 0 {
-			t.Errorf("%s lets unknown members through", where)
+			t.Errorf("%s accepts unknown members", where)
 		}
 		walk(where+"[]", s.items, seen)
 		for _, m := range s.members {
@@ -215,7 +216,7 @@ func document(t testing.TB) *openapi3.T {
 	return doc
 }
 
-// reread returns the value as it would come over the wire.
+// reread returns the value as decoded from its JSON encoding.
 func reread(t testing.TB, value any) any {
 	t.Helper()
 	text, err := json.Marshal(value)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// eventStream is the media type of server-sent events; its schema is that of
-// each event, an object of its fields.
+// eventStream is the media type of server-sent events. Its schema describes each
+// event as an object of the event's fields.
 const eventStream = "text/event-stream"
 
-// checkEvents returns how a complete event stream violates the contract.
+// checkEvents returns an error if a complete event stream violates the contract.
 func (s *schema) checkEvents(body []byte) error {
 	for block := range bytes.SplitSeq(body, []byte("\n\n")) {
 		event := map[string]any{}

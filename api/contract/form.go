@@ -18,8 +18,8 @@ import (
 )
 
 // form is the body of an operation that takes multipart/form-data. Its files
-// may be larger than memory, so it is checked while the handler reads it. Reading
-// returns the refusal at the first part that violates the contract, or at the end
+// may be larger than memory, so it is checked while the handler reads it. Read
+// returns a fault at the first part that violates the contract, or at the end
 // when a required part is missing.
 type form struct {
 	schema *schema
@@ -29,7 +29,7 @@ type form struct {
 // maxField bounds the bytes of a field that is not a file.
 const maxField = 1 << 20
 
-// form compiles the body; nil when the operation takes no form.
+// form compiles the body. It returns nil when the operation takes no form.
 func (c compiler) form(content openapi3.Content) (*form, error) {
 	from := content["multipart/form-data"]
 	if from == nil {
@@ -45,8 +45,8 @@ func (c compiler) form(content openapi3.Content) (*form, error) {
 	return f, err
 }
 
-// filter makes the request's body check the form. The caller calls end after the
-// response.
+// filter replaces the request's body with one that checks the form while it is read. The
+// caller calls end after the response.
 func (f *form) filter(r *http.Request) (end func(), err error) {
 	sent := r.Header.Get("Content-Type")
 	mediaType, parameters, err := mime.ParseMediaType(sent)
@@ -69,8 +69,8 @@ func (f *form) filter(r *http.Request) (end func(), err error) {
 	return b.end, nil
 }
 
-// filteredBody starts to read the form at the first Read: only then does a client
-// that sent "Expect: 100-continue" get its 100.
+// filteredBody starts to read the form at the first Read. So a client that sent
+// "Expect: 100-continue" gets its 100 only when the handler reads.
 type filteredBody struct {
 	*io.PipeReader
 
@@ -86,17 +86,17 @@ func (b *filteredBody) Read(p []byte) (int, error) {
 
 // end stops the check and waits until it has stopped.
 func (b *filteredBody) end() {
-	b.PipeReader.Close() //nolint:errcheck // it never fails
+	b.PipeReader.Close() //nolint:errcheck // never fails
 	b.begin.Do(func() { close(b.ended) })
 	<-b.ended
 }
 
-// pass copies the parts of a form up to the first that the contract refuses.
+// pass copies the parts of a form until the contract refuses one.
 func (f *form) pass(from *multipart.Reader, to *multipart.Writer) error {
 	fields := map[string]any{}
 	for {
 		part, err := from.NextPart()
-		if err == io.EOF { //nolint:errorlint // as the reader promises
+		if err == io.EOF { //nolint:errorlint // NextPart documents io.EOF itself
 			break
 		}
 		if err != nil {
@@ -152,7 +152,7 @@ func (f *form) passPart(part *multipart.Part, to *multipart.Writer, fields map[s
 	return err
 }
 
-// take decodes the text of a field by its schema, adds it to the values, and checks
+// take decodes the text of a field by its schema, adds the value to fields, and checks
 // it.
 func take(fields map[string]any, name string, of *schema, text string) error {
 	if !utf8.ValidString(text) || notText(text) {
@@ -182,7 +182,7 @@ func take(fields map[string]any, name string, of *schema, text string) error {
 	return nil
 }
 
-// unreadable returns the refusal of a body that cannot be read completely.
+// unreadable returns the fault for a body that cannot be read completely.
 func unreadable(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)

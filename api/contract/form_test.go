@@ -15,7 +15,7 @@ import (
 
 const uploadForm = "/api/v1/tracesets?workspaceId=workspace_01kahcfv4ge3brkm7f0v3x2m8p"
 
-// formRequest is a request whose body is the text, with lines of a form.
+// formRequest returns a request with a form as its body.
 func formRequest(body io.Reader) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, uploadForm, body)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=end")
@@ -24,8 +24,8 @@ func formRequest(body io.Reader) *http.Request {
 
 func lines(all ...string) string { return strings.Join(all, "\r\n") + "\r\n" }
 
-// A form reaches its handler as it was sent, and while it is sent.
-func TestFormsAreCheckedAsTheyCome(t *testing.T) {
+// A form reaches its handler unchanged, while the client is still sending it.
+func TestFormsAreCheckedWhileTheyArrive(t *testing.T) {
 	t.Parallel()
 	body, send := io.Pipe()
 	r := formRequest(body)
@@ -45,15 +45,15 @@ func TestFormsAreCheckedAsTheyCome(t *testing.T) {
 		}
 		begin := make([]byte, 5)
 		if _, err := io.ReadFull(part, begin); err != nil || string(begin) != "begin" || part.FileName() != "a.0.et" || part.Header.Get("Content-Type") != "text/x" {
-			t.Errorf("%q of %v, %v", begin, part.Header, err)
+			t.Errorf("got %q of %v, %v; want the begin of a.0.et", begin, part.Header, err)
 		}
 		if _, err := io.WriteString(send, lines("ning", "--end", `Content-Disposition: form-data; name="ttlDays"`, "", "0", "--end--")); err != nil {
 			t.Error(err)
 		}
-		// The file ends where the next part begins, and that one is refused.
+		// The file ends where the next part begins. The next part is refused.
 		rest, err := io.ReadAll(part)
 		if refused, ok := errors.AsType[*fault.Fault](err); !ok || refused.Message != "ttlDays must be between 1 and 365, got 0" || string(rest) != "ning" {
-			t.Errorf("%q, %v", rest, err)
+			t.Errorf("got %q, %v; want ning and the refusal of ttlDays", rest, err)
 		}
 	}))
 	go func() {
@@ -63,7 +63,7 @@ func TestFormsAreCheckedAsTheyCome(t *testing.T) {
 	handler.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// A handler need not read the form to its end, nor begin.
+// A handler may read all, some or none of the form.
 func TestFormsNeedNotBeRead(t *testing.T) {
 	t.Parallel()
 	text := lines("--end", `Content-Disposition: form-data; name="file"; filename="a"`, "", strings.Repeat("x", 1<<20), "--end--")
@@ -95,7 +95,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 				}
 			}
 			if refused, ok := errors.AsType[*fault.Fault](err); !ok || refused.Code != fault.PayloadTooLarge || refused.Message != what {
-				t.Errorf("%v, want %q", err, what)
+				t.Errorf("got %v, want %q", err, what)
 			}
 		})).ServeHTTP(httptest.NewRecorder(), r)
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// maxDigits is more digits than any integer of 64 bits has.
+// maxDigits is the largest number of digits that whole writes. A 64-bit integer has
+// at most 20.
 const maxDigits = 20
 
 // whole formats a number without a fractional part as an integer, and reports
@@ -29,7 +30,7 @@ func whole(number json.Number) (json.Number, bool) {
 	before, after, _ := strings.Cut(text, ".")
 	digits := strings.TrimRight(before+after, "0")
 	significant := strings.TrimLeft(digits, "0")
-	length := len(before) + exponent // of the part before the point
+	length := len(before) + exponent // digits before the decimal point
 	switch {
 	case significant == "":
 		return "0", true
@@ -45,8 +46,8 @@ func whole(number json.Number) (json.Number, bool) {
 	return json.Number(significant), true
 }
 
-// asInteger returns a checked value by its schema: an integer in its plain form,
-// whatever form the client sent.
+// asInteger returns a checked value. If the schema says integer, the number gets its
+// plain form, whatever form the client sent.
 func (s *schema) asInteger(value any) any {
 	number, ok := value.(json.Number)
 	if !ok || !slices.Contains(s.types, "integer") || slices.Contains(s.types, "number") {

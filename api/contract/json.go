@@ -13,9 +13,9 @@ import (
 )
 
 // decode reads exactly one JSON value. It refuses what encoding/json would change
-// silently: text that is not UTF-8 and unpaired surrogates, which become U+FFFD, and
-// a repeated member, of which the last would win. It also refuses NUL, which
-// PostgreSQL does not store.
+// silently: invalid UTF-8 and unpaired surrogates, which become U+FFFD, and repeated
+// members, where the last one wins. It also refuses NUL, which PostgreSQL does not
+// store.
 func decode(body []byte) (any, error) {
 	if !utf8.Valid(body) {
 		return nil, fault.New(fault.Validation, "the request body is not utf-8")
@@ -43,8 +43,8 @@ func decode(body []byte) (any, error) {
 	return value, nil
 }
 
-// scan returns how many members a JSON text has, and refuses escapes that are not
-// text.
+// scan returns how many members a JSON text has, and refuses escapes of NUL and of
+// unpaired surrogates.
 func scan(text []byte) (named int, err error) {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -101,7 +101,7 @@ func members(value any) int {
 	return n
 }
 
-// repeated returns the first repeated member in the next value, which is
+// repeated returns the first repeated member in the next value. The value must be
 // well-formed.
 func repeated(d *json.Decoder) *violation {
 	token, _ := d.Token()
@@ -124,6 +124,6 @@ func repeated(d *json.Decoder) *violation {
 			return found.at(step)
 		}
 	}
-	_, _ = d.Token() // the closing one
+	_, _ = d.Token() // the closing delimiter
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What encoding/json would let pass as something else than was sent is refused.
+// decode refuses text that encoding/json would change silently.
 func TestDecodeRefusesWhatItWouldChange(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ given, then string }{
@@ -39,8 +39,8 @@ func TestDecodeRefusesWhatItWouldChange(t *testing.T) {
 	}
 }
 
-// Whatever json.Marshal writes is taken, but for NUL.
-func TestDecodeTakesWhatJSONWrites(t *testing.T) {
+// decode accepts everything that json.Marshal writes, except NUL.
+func TestDecodeAcceptsWhatMarshalWrites(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		given := rapid.MapOf(rapid.String(), rapid.SliceOf(rapid.MapOf(rapid.String(), rapid.String()))).Draw(t, "value")

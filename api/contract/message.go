@@ -13,7 +13,7 @@ const maxShown = 64 // characters of a wrong value that a message shows
 
 // violation is an error in the value at a path.
 type violation struct {
-	path string // such as workload.phases[0].dataSize; empty for the whole
+	path string // such as workload.phases[0].dataSize; empty for the whole value
 	text string // such as "must be between 1 and 10, got 0"
 }
 
@@ -26,7 +26,8 @@ func (v *violation) at(step string) *violation {
 	return v
 }
 
-// message returns the violation as a sentence; whole names a value without a path.
+// message returns the violation as a sentence. It uses the name whole if the path is
+// empty.
 func (v *violation) message(whole string) string {
 	if v.path == "" {
 		return whole + " " + v.text
@@ -119,7 +120,7 @@ func (s *schema) memberNames() string {
 	return strings.Join(names, ", ")
 }
 
-// show returns as much of a wrong value as a client needs to find it.
+// show returns the beginning of a wrong value, so that a client can find it.
 func show(value any) string {
 	switch v := value.(type) {
 	case nil:

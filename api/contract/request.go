@@ -22,7 +22,8 @@ import (
 // completions.md section 1.3). Requests without an operation pass, and the router
 // refuses them.
 //
-// The body is read and decoded once: the strict server binds the checked value.
+// The body is read and decoded only once, because the strict server binds the checked
+// value.
 func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,9 +40,9 @@ func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err e
 	}
 }
 
-// check returns the first violation: path, query, headers, body. It replaces the
-// body of r by the decoded one, or by one that is checked while it is read. The
-// caller calls end after the response.
+// check returns the first violation in the order path, query, headers, body. It
+// replaces the body of r with the decoded body, or with a body that is checked while
+// it is read. The caller calls end after the response.
 func (op *Operation) check(r *http.Request) (end func(), err error) {
 	if err := op.checkPath(r.URL); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (op *Operation) check(r *http.Request) (end func(), err error) {
 			continue
 		}
 		lines := r.Header.Values(p.name)
-		if len(lines) > 1 { // are one list (RFC 9110 section 5.3)
+		if len(lines) > 1 { // the lines of one header are one list (RFC 9110 section 5.3)
 			lines = []string{strings.Join(lines, ", ")}
 			r.Header.Set(p.name, lines[0])
 		}
@@ -71,8 +72,8 @@ func (op *Operation) check(r *http.Request) (end func(), err error) {
 	return end, nil
 }
 
-// checkPath refuses a malformed id: as a bad request where the operation lists
-// a 400, otherwise as an unknown resource (completions.md section 1.1).
+// checkPath refuses a malformed id. The fault is a bad request if the operation
+// lists a 400, otherwise an unknown resource (completions.md section 1.1).
 func (op *Operation) checkPath(target *url.URL) error {
 	templates := strings.Split(op.Path, "/")
 	segments := strings.Split(target.EscapedPath(), "/")
@@ -102,7 +103,8 @@ func (op *Operation) parameter(name string) parameter {
 	return op.parameters[i] // the document was validated: every template has its parameter
 }
 
-// checkQuery ignores the query of an operation without a 400: it has no parameters.
+// checkQuery ignores the query of an operation that lists no 400, because such an
+// operation has no parameters.
 func (op *Operation) checkQuery(raw string) error {
 	if !op.documents(http.StatusBadRequest) {
 		return nil
@@ -130,12 +132,12 @@ func (op *Operation) checkQuery(raw string) error {
 	return nil
 }
 
-// notText reports whether PostgreSQL would refuse a value as text.
+// notText reports whether PostgreSQL would refuse to store the value as text.
 func notText(value string) bool {
 	return !utf8.ValidString(value) || strings.Contains(value, "\x00")
 }
 
-// check checks the values that a request gives to the parameter.
+// check checks the values of the parameter in a request.
 func (p parameter) check(values []string) error {
 	switch {
 	case len(values) == 0 && p.required:
@@ -151,8 +153,8 @@ func (p parameter) check(values []string) error {
 	return nil
 }
 
-// decode parses the text of a parameter by its schema. Text of another type stays
-// text, which the check refuses.
+// decode parses the text of a parameter by its schema. Text that does not parse stays
+// a string, which the check refuses.
 func (p parameter) decode(text string) any {
 	switch {
 	case slices.Contains(p.schema.types, "integer"):

@@ -21,7 +21,7 @@ const (
 	submissions   = "/api/v1/simple/simulations"
 )
 
-// refusal is what a request is refused with; zero when it passes.
+// refusal is the fault of a refused request. It is zero if the request passes.
 type refusal struct {
 	Code    fault.Code
 	Message string
@@ -38,7 +38,7 @@ func TestSimpleSubmissions(t *testing.T) {
 	}{
 		{`{"workload":{"ranks":64,"phases":[{"operationType":"allReduce","dataSize":1048576}]}}`, refusal{}},
 		{`{"groups":[{"count":2,"groupSize":4,"phases":[{"operationType":"allGather","dataSize":1}]}]}`, refusal{}},
-		{`{}`, refusal{}}, // which of workload and groups is the command's to say
+		{`{}`, refusal{}}, // the command checks that workload or groups is present
 		{``, invalid("the request body is required")},
 		{" \n", invalid("the request body is required")},
 		{`{`, invalid("the request body is not json: it ends too early")},
@@ -118,7 +118,7 @@ func TestParameters(t *testing.T) {
 		{"GET", configuration + "/versions/0", invalid("version must be between 1 and 9007199254740991, got 0")},
 		{"GET", configuration + "/versions/one", invalid("version must be an integer, got 'one'")},
 
-		// A malformed id is 400 where the operation lists one, else 404.
+		// A malformed id gets a 400 if the operation lists one, otherwise a 404.
 		{"GET", "/api/v1/simulations/sim_1", refusal{fault.NotFound, "sim_id 'sim_1' does not exist"}},
 		{"GET", "/api/v1/simulations/sim_%2Fa", refusal{fault.NotFound, "sim_id 'sim_/a' does not exist"}},
 		{"GET", "/api/v1/workspaces/SIM", refusal{fault.NotFound, "workspace_id 'SIM' does not exist"}},
@@ -162,7 +162,7 @@ func TestIdempotencyKeyIsVisibleASCII(t *testing.T) {
 	}
 }
 
-func TestLinesOfOneHeaderAreOneList(t *testing.T) {
+func TestRepeatedHeaderLinesAreOneList(t *testing.T) {
 	t.Parallel()
 	when := httptest.NewRequest(http.MethodGet, workspace, nil)
 	when.Header["If-None-Match"] = []string{`"1"`, `"2"`}
@@ -170,7 +170,7 @@ func TestLinesOfOneHeaderAreOneList(t *testing.T) {
 		t.Errorf("refused with %v", got)
 	}
 	if got := when.Header["If-None-Match"]; len(got) != 1 || got[0] != `"1", "2"` {
-		t.Errorf("the handler gets %q", got)
+		t.Errorf("the handler gets %q, want one line of both tags", got)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestBodiesAboveTheLimitAre413(t *testing.T) {
 	}
 }
 
-func TestReadOnlyMembersOfAPatchAreLetThrough(t *testing.T) {
+func TestReadOnlyMembersOfAPatchAreAccepted(t *testing.T) {
 	t.Parallel()
 	when := httptest.NewRequest(http.MethodPatch, workspace, strings.NewReader(
 		`{"id":"anything","name":"research","owner":7,"createdAt":null,"modifiedAt":[],"stats":{"x":1}}`))
@@ -226,8 +226,8 @@ func TestRequestsWithoutAnOperationPass(t *testing.T) {
 	}
 }
 
-// send puts the request through the middleware, behind a router as in the
-// server, and returns what it was refused with.
+// send sends the request through the middleware, behind a router as in the server,
+// and returns its refusal.
 func send(t *testing.T, r *http.Request) refusal {
 	t.Helper()
 	var got refusal

@@ -21,12 +21,12 @@ type schema struct {
 	pattern   *regexp.Regexp
 	form      string // what the pattern means, in words
 	format    string
-	content   *schema // of the JSON that a text holds; nil: any text
+	content   *schema // schema of JSON inside a string; nil: any string
 
 	required []string
 	members  []member // ordered by name
 	open     bool     // other members are allowed
-	other    *schema  // of other members; nil: anything
+	other    *schema  // schema of other members; nil: any value
 
 	items    *schema
 	minItems int
@@ -39,8 +39,8 @@ type member struct {
 }
 
 // check returns the first violation in a fixed order, or nil. Integers in a
-// value that passes get their plain form (see whole). In strict mode, objects with
-// named members have no others, even where the contract allows them.
+// value that passes get their plain form (see whole). In strict mode, check refuses
+// members that the schema does not name, even where the contract allows them.
 func (s *schema) check(value any, strict bool) *violation {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(value, t) }) {
 		return mustBe(s.nouns(), value)
@@ -89,7 +89,7 @@ func (s *schema) inEnum(value any) bool {
 		f, err := v.Float64()
 		return err == nil && slices.Contains(s.enum, any(f))
 	case []any, map[string]any:
-		return false // not comparable, and no enum of the contract holds one
+		return false // arrays and objects are not comparable, and no enum contains one
 	}
 	return slices.Contains(s.enum, value)
 }

@@ -20,7 +20,7 @@ import (
 	"netsim/fault"
 )
 
-// server answers the operations that the tests use, and records what it got.
+// server implements the operations that the tests use, and records their requests.
 type server struct {
 	api.StrictServerInterface
 	list    api.ListSimulationsParams
@@ -34,8 +34,8 @@ func (s *server) ListSimulations(_ context.Context, r api.ListSimulationsRequest
 	return rows(`{"simulations":[],"pagination":{"count":0,"hasMore":false}}`), nil
 }
 
-// rows is a page rendered by the read model: any type with the Visit method is
-// a response of the strict server.
+// rows is a page as rendered by the read model. Any type with the Visit method is a
+// response of the strict server.
 type rows string
 
 func (p rows) VisitListSimulationsResponse(w http.ResponseWriter) error {
@@ -63,9 +63,8 @@ func (s *server) UpdateWorkspace(_ context.Context, r api.UpdateWorkspaceRequest
 	}, nil
 }
 
-// start serves s behind the contract and returns a function that sends one
-// request, checks the answer against the contract, and returns its status and
-// body.
+// start serves s behind the contract's middleware. The returned function sends one
+// request, checks the response against the contract, and returns its status and body.
 func start(t *testing.T, s *server) func(method, path, body string) (int, string) {
 	t.Helper()
 	c, err := contract.Load()
@@ -101,7 +100,7 @@ func start(t *testing.T, s *server) func(method, path, body string) (int, string
 	}
 }
 
-// fail answers as the service does, as far as these tests need it.
+// fail writes the error as the service does. Every fault gets the status 400.
 func fail(w http.ResponseWriter, _ *http.Request, err error) {
 	status, code, message := http.StatusInternalServerError, fault.Internal, "internal error"
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
@@ -139,7 +138,7 @@ func TestCheckedRequestsReachTheHandlerTyped(t *testing.T) {
 	}
 }
 
-// Parameter trees reach the handler with their numbers as they were written.
+// The numbers of a parameter tree reach the handler as the client wrote them.
 func TestParametersAreNotRounded(t *testing.T) {
 	t.Parallel()
 	var s server

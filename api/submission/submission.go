@@ -1,6 +1,6 @@
-// Package submission reads a simple submission and resolves what the request leaves
-// open. Submission and preview refuse the same requests, with the messages of
-// completions.md section 4.1.
+// Package submission resolves the defaults of a simple submission. The submission and
+// preview operations refuse the same requests, with the messages of completions.md
+// section 4.1.
 package submission
 
 import (
@@ -11,8 +11,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Resolve normalises the request and derives its fabric, or returns
-// Validation.
+// Resolve normalises the request and derives its fabric. It refuses an invalid request
+// with fault.Validation.
 func Resolve(s *api.SimpleSubmission) (blueprint.Simple, topology.Derivation, error) {
 	switch {
 	case s.Topology != "" && s.TopologyConstraints != nil:
@@ -51,9 +51,9 @@ func Echo(resolved []collective.Phase) api.SimplePhases {
 	return out
 }
 
-func phases(asked api.SimplePhases) []collective.Phase {
-	out := make([]collective.Phase, len(asked))
-	for i, p := range asked {
+func phases(requested api.SimplePhases) []collective.Phase {
+	out := make([]collective.Phase, len(requested))
+	for i, p := range requested {
 		out[i] = collective.Phase{OperationType: p.OperationType, Algorithm: p.Algorithm, DataSize: p.DataSize}
 	}
 	return out

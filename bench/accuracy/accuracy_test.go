@@ -12,7 +12,7 @@ import (
 
 const testReference = "../../simulator/engine/testdata"
 
-// TestBounds holds the engine to the bounds, and to comparing all that it can.
+// TestBounds checks that every section is within its bound and compares enough rows.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	sections, err := compare(t.Context(), testReference, true)
@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBeyond: an error above a bound is told.
+// TestBeyond: beyond describes how a section exceeds its bound.
 func TestBeyond(t *testing.T) {
 	t.Parallel()
 	same, one, five, spread := row{"", 100, 100, 100}, row{"", 101, 101, 100}, row{"", 95, 95, 100}, row{"", 50, 90, 100}
@@ -81,8 +81,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestOtherRows: rows of the same tables from elsewhere are compared, and the
-// command fails with one that is wrong.
+// TestOtherRows: the command compares reference tables from another directory, and
+// fails if a row is wrong.
 func TestOtherRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -102,7 +102,7 @@ func TestOtherRows(t *testing.T) {
 			}
 		}
 	}
-	// 30 steps of floor(1000 + 131072/53.687) + 1 ns, and one more.
+	// The time is 30 steps of floor(1000 + 131072/53.687) + 1 ns, plus 1 ns.
 	write("103261")
 	out := &strings.Builder{}
 	if err := run(t.Context(), out, []string{"-reference", dir}); err != nil {
@@ -110,19 +110,19 @@ func TestOtherRows(t *testing.T) {
 	}
 	for _, want := range []string{"not compared: workload broadcast", "not compared: a ring network, beyond neighbours"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("without %q:\n%s", want, out)
+			t.Errorf("the output has no %q:\n%s", want, out)
 		}
 	}
 	write("103262")
 	if err := run(context.WithoutCancel(t.Context()), out, []string{"-reference", dir}); !errors.Is(err, errBeyond) {
-		t.Errorf("a wrong row gives %v", err)
+		t.Errorf("a wrong row gives %v, want %v", err, errBeyond)
 	}
 }
 
-// TestArguments: what would be ignored is refused.
+// TestArguments: the command refuses arguments that are not options.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	if err := run(t.Context(), new(bytes.Buffer), []string{"rows"}); err == nil || !strings.Contains(err.Error(), `argument "rows"`) {
-		t.Errorf("an argument: %v", err)
+		t.Errorf("an argument gives %v, want an error that names it", err)
 	}
 }

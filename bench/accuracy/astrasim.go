@@ -10,18 +10,21 @@ import (
 	"netsim/simulator/engine"
 )
 
-// fluidChunks is how many chunks at once make ASTRA-sim's store-and-forward a
-// fluid within a percent.
+// fluidChunks is the number of concurrent chunks from which ASTRA-sim's
+// store-and-forward model is within 1 % of a fluid model.
 const fluidChunks = 64
 
-// astraSim compares with ASTRA-sim's analytical backends.
+// astraSim compares the engine with ASTRA-sim's analytical backends.
 //
-// Unaware is the engine's analytical mode. Aware sends a message of the
-// collective as one packet that every hop stores; so does the engine when its
-// MSS is as large. Networks and algorithms that netsim does not have are
-// compared message by message, where there is no contention. ASTRA-sim has no acknowledgements, whose way back the engine
-// always waits for, so its links get half the latency each way. With very many
-// chunks at once both are fluids, and hide the latency of all steps but one.
+// The congestion-unaware backend corresponds to the engine's analytical mode. The
+// congestion-aware backend sends each message of a collective as one packet that
+// every hop stores. The engine does the same if its MSS is at least a message.
+// Networks and algorithms that netsim does not have are compared message by message,
+// if there is no contention.
+//
+// ASTRA-sim has no acknowledgements. The engine always waits for them, so netsim's links
+// get half the latency in each direction. With very many concurrent chunks both
+// simulators behave like fluids and hide the latency of all steps but one.
 func astraSim(ctx context.Context, dir string) ([]section, error) {
 	unaware := section{Name: "ASTRA-sim, congestion-unaware", Unit: "ns", Exact: true}
 	aware := section{Name: "ASTRA-sim, congestion-aware, whole messages", Unit: "ns", Worst: 0.01}
@@ -55,24 +58,24 @@ func astraSim(ctx context.Context, dir string) ([]section, error) {
 	return []section{unaware, aware, fluid}, nil
 }
 
-// astraRow is one of its cases.
+// astraRow is one case of ASTRA-sim.
 type astraRow struct {
 	name   string
 	phases []collective.Phase
-	chain  [][]message // instead of phases
+	chain  [][]message // used instead of phases
 	ranks  int
 	rate   int64 // bit/s
-	delay  int64 // ps, of each of the two links between a pair; of a chain, a hop
+	delay  int64 // ps, of each of the two links between a pair; in a chain, of a hop
 	mss    int64 // bytes
-	// analytical is the engine's mode for comparisons, which no configuration asks
-	// for.
+	// analytical selects the engine's mode for comparisons, which no configuration
+	// selects.
 	analytical bool
 	fluid      bool
-	adds       float64 // ns, beyond the chain of messages
+	adds       float64 // ns that ASTRA-sim adds to the chain of messages
 	theirs     float64 // ns
 }
 
-// astraCase returns the row as ours, or why it cannot be one.
+// astraCase converts a row of ASTRA-sim, or returns why netsim cannot run it.
 func astraCase(r reference.Record) (astraRow, string, error) {
 	v, err := r.Numbers("npus", "size_bytes", "bw_GiBps", "latency_ns", "splits", "active_chunks", "finish_max_ns")
 	if err != nil {
@@ -105,7 +108,7 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	case phases == nil:
 		return c, "algorithm " + r["algorithm"], nil
 	}
-	if r["topology"] != "Switch" { // one hop between the pair, on a link of its own
+	if r["topology"] != "Switch" { // each pair has one hop, on a separate link
 		c.delay /= 2
 		aware = false
 	}
@@ -126,12 +129,12 @@ func astraCase(r reference.Record) (astraRow, string, error) {
 	return c, "", nil
 }
 
-// phasesOf is a collective of ASTRA-sim as phases of ours that make the same
-// transfers, nil for none. Its all-gather and its all-to-all by a ring have the
-// same chains as ours; "direct" is everything at once, and doubling is halving
-// backwards.
+// phasesOf converts a collective of ASTRA-sim to phases of netsim that make the same
+// transfers. It returns nil if there are none. ASTRA-sim's all-gather and all-to-all
+// over a ring have the same chains as netsim's. "Direct" starts all transfers at
+// once, and doubling is halving in reverse.
 func phasesOf(operation, algorithm string, size int64, n int) []collective.Phase {
-	total := int64(n) * size // of an all-gather, where size is what each contributes
+	total := int64(n) * size // of an all-gather, where size is the contribution of each rank
 	phase := func(operation, algorithm string, size int64) []collective.Phase {
 		return []collective.Phase{{OperationType: operation, Algorithm: algorithm, DataSize: size}}
 	}
@@ -169,7 +172,7 @@ func (c *astraRow) compare(ctx context.Context, s *section) error {
 	}
 	n := reference.Network{Racks: 1, Hosts: c.ranks, Rate: c.rate, Delay: c.delay, MSS: c.mss}
 	rack, err := reference.OneGroup(n, c.phases...)
-	if err != nil { // such as an algorithm that takes other numbers of ranks
+	if err != nil { // for example, the algorithm does not support this number of ranks
 		s.leave(err.Error())
 		return nil
 	}

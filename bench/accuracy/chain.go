@@ -9,17 +9,17 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Without contention a collective is a chain of steps, each as long as its
-// slowest message. That is how cases are compared whose network or algorithm
-// netsim does not have: every message is run by itself, between two hosts.
+// Without contention a collective is a chain of steps, and each step takes as long as
+// its slowest message. This file compares cases whose network or algorithm netsim
+// does not have. It runs every message by itself, between two hosts.
 
-// message is what one rank sends another.
+// message is a transfer from one rank to another.
 type message struct {
 	hops, bytes int64
 }
 
-// chainOf is a collective of ASTRA-sim in so many chunks, one after the other,
-// as steps of messages; nil when it is not known as one.
+// chainOf returns the steps of a collective of ASTRA-sim whose chunks (splits) run one
+// after the other. It returns nil for an unknown algorithm.
 func chainOf(network, operation, algorithm string, size int64, n, splits int) [][]message {
 	hops := func(distance int) int64 {
 		switch network {
@@ -33,7 +33,7 @@ func chainOf(network, operation, algorithm string, size int64, n, splits int) []
 	}
 	one := func(distance int, bytes int64) []message { return []message{{hops(distance), bytes}} }
 	part := size / int64(n)
-	var chain, first [][]message // of a chunk, and of the first one
+	var chain, first [][]message // the steps of a chunk, and of the first chunk
 	switch algorithm {
 	case "direct":
 		bytes := part
@@ -59,13 +59,13 @@ func chainOf(network, operation, algorithm string, size int64, n, splits int) []
 			chain = append(back, chain...)
 		case "all_gather":
 			for _, step := range chain {
-				step[0].bytes *= int64(n) // size is what each contributes
+				step[0].bytes *= int64(n) // size is the contribution of each rank
 			}
 		}
 	case "doubleBinaryTree":
-		// Up the tree and down again, all of it at each edge. Chunks alternate
-		// between two trees, so that the last message of one and the first of the
-		// next go at the same time.
+		// The whole chunk goes up the tree and down again, over every edge. Chunks
+		// alternate between two trees, so the last message of a chunk and the first
+		// message of the next chunk are sent at the same time.
 		for distance := 1; distance < n; distance *= 2 {
 			chain = append(chain, one(distance, size))
 		}

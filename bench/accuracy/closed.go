@@ -8,10 +8,10 @@ import (
 	"netsim/simulator/engine"
 )
 
-// closedForms compares every algorithm with its formula, on one switch of 400
-// Gb/s and links of 500 ns: a packet of 4,000 B takes 80 ns, a transfer that and
-// the rest of its packets, one packet's store-and-forward, and two links there
-// and back.
+// closedForms compares every algorithm with its formula, on one switch with 400 Gb/s
+// and links with 500 ns. A packet of 4,000 B takes 80 ns. A transfer takes 80 ns for
+// each of its packets, 80 ns to store and forward one packet, and the latency of two
+// links in both directions.
 func closedForms(ctx context.Context, _ string) ([]section, error) {
 	const ranks, packet, latency, hop = 8, 80, 2000, 80 // ns
 	s := section{Name: "closed forms of the algorithms", Unit: "ns", Exact: true}
@@ -50,8 +50,8 @@ func closedForms(ctx context.Context, _ string) ([]section, error) {
 	return []section{s}, nil
 }
 
-// unacknowledged is the case's input with acknowledgements that take no room on
-// the wire, as closed forms and ASTRA-sim have none. No configuration says that.
+// unacknowledged returns the input of the case with acknowledgements of 0 B, because
+// closed forms and ASTRA-sim have no acknowledgements. No configuration can set this.
 func unacknowledged(ctx context.Context, c *reference.Case) (engine.Input, error) {
 	in, err := c.Input(ctx)
 	for i := range in.Options.NICs {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// What stands between these lines of docs/engine.md is written here.
+// These lines of docs/engine.md enclose the generated tables.
 const (
 	begin = "<!-- go generate ./bench/accuracy -->\n"
 	end   = "<!-- end -->\n"
@@ -29,7 +29,7 @@ func writeDocument(name string, sections []section) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// between replaces what stands between the markers.
+// between replaces the text between the markers.
 func between(text, tables []byte) ([]byte, error) {
 	before, rest, found := bytes.Cut(text, []byte(begin))
 	_, after, ended := bytes.Cut(rest, []byte(end))
@@ -39,8 +39,8 @@ func between(text, tables []byte) ([]byte, error) {
 	return slices.Concat(before, []byte(begin), tables, []byte(end), after), nil
 }
 
-// tables is the Markdown of the document: the summary, what was left out, and
-// the errors of the packet-level rows.
+// tables returns the Markdown for the document: the summary, the rows that were not
+// compared, and the errors of the packet-level rows.
 func tables(sections []section) []byte {
 	var out bytes.Buffer
 	fmt.Fprint(&out, "| compared with | rows | bound | result |\n|---|---|---|---|\n")
@@ -63,8 +63,8 @@ func tables(sections []section) []byte {
 	return out.Bytes()
 }
 
-// pivot has a line for each case, and a column for each oversubscription, the
-// last part of its name.
+// pivot writes a table with a line for each case and a column for each
+// oversubscription, which is the last part of a case's name.
 func (s *section) pivot(out io.Writer) {
 	var lines, columns []string
 	cells := map[[2]string]string{}

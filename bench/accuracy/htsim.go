@@ -9,14 +9,15 @@ import (
 	"netsim/simulator/engine"
 )
 
-// seeds is how many of them make a spread.
+// seeds is the number of seeds in a spread.
 const seeds = 20
 
-// htsim compares the last completion with that of csg-htsim's packets. Sprayed
-// packets are one number. With a path a flow, its hash and seed are not ours, so
-// its time is to lie in the spread of our seeds, give or take some: a fluid is not
-// exact either, and some rows have no choice of paths that matters. NDP trims and
-// RoCE pauses; the engine's transport trims.
+// htsim compares the completion time of the last flow with csg-htsim's packet
+// simulation. Rows with sprayed packets have one time. Rows with one path for each
+// flow depend on csg-htsim's hash and seed, which the engine does not have. The time
+// of these rows must lie in or near the spread of the engine's seeds, because a fluid
+// model is not exact and in some rows the choice of paths does not matter. NDP trims
+// packets and RoCE pauses senders. The engine's transport trims.
 func htsim(ctx context.Context, dir string) ([]section, error) {
 	sections := map[string]*section{
 		"ndp_spray":  {Name: "csg-htsim NDP, packets sprayed", Unit: "us", Median: 0.01, Worst: 0.045},
@@ -49,9 +50,10 @@ func ownRows(ctx context.Context, _ string) ([]section, error) {
 	return []section{*sections["fitted"], *sections["held out"], *sections[""]}, nil
 }
 
-// packets compares rows of csg-htsim's, each in the section that it is given.
+// packets compares rows of csg-htsim and adds each row to the section that the
+// function section returns.
 func packets(ctx context.Context, table []reference.Record, section func(reference.Record) *section) error {
-	spreads := map[string][2]float64{} // of hashed cases, which two transports have in common
+	spreads := map[string][2]float64{} // of hashed cases, which NDP and RoCE rows share
 	for _, r := range table {
 		s := section(r)
 		if s == nil {
@@ -85,7 +87,8 @@ func packets(ctx context.Context, table []reference.Record, section func(referen
 	return nil
 }
 
-// spreadOf is the least and the most time of so many seeds, in µs.
+// spreadOf returns the least and the greatest time of the runs with this many seeds,
+// in µs.
 func spreadOf(ctx context.Context, c reference.Case, seeds uint64) ([2]float64, error) {
 	span := [2]float64{math.Inf(1), 0}
 	for seed := range seeds {

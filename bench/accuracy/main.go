@@ -1,13 +1,14 @@
-// Command accuracy runs the reference's cases as the service runs what a client
-// submits, and prints its answers beside theirs. It ends with 1 when a section is beyond its bound.
+// Command accuracy runs the cases of other simulators as the service runs a client's
+// simulation, and prints the engine's times beside the reference's times. Its exit
+// status is 1 when a section exceeds its bound.
 //
 //	go run ./bench/accuracy                  the table
-//	go run ./bench/accuracy -reference DIR   other rows of the same tables, without our own
+//	go run ./bench/accuracy -reference DIR   the same tables from DIR, without our own
 //	go generate ./bench/accuracy             the tables of docs/engine.md
 //
-// The bounds are those of the engine's requirements; the tests of this package
-// hold the engine to them with the same code. Rows of a case that netsim cannot
-// build are counted with the reason and not compared.
+// The bounds come from the engine's requirements. The tests of this package check
+// them with the same code. Rows of a case that netsim cannot build are not compared,
+// but counted by reason.
 package main
 
 //go:generate go run . -reference ../../simulator/engine/testdata -document ../../docs/engine.md
@@ -44,7 +45,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("argument %q: there are options only", flags.Arg(0))
+		return fmt.Errorf("argument %q: the command takes options only", flags.Arg(0))
 	}
 	sections, err := compare(ctx, *dir, *dir == reference.Dir || *document != "")
 	if err != nil {
@@ -64,7 +65,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-// compare runs every row of the reference, and with own those of bench/reference.
+// compare runs every row of the tables in dir, and with own the rows of
+// bench/reference too.
 func compare(ctx context.Context, dir string, own bool) ([]section, error) {
 	var all []section
 	parts := []func(context.Context, string) ([]section, error){closedForms, astraSim, htsim}

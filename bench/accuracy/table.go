@@ -10,34 +10,33 @@ import (
 	"text/tabwriter"
 )
 
-// section is the rows that are held to one bound.
+// section is a group of rows with a common bound.
 type section struct {
 	Name  string
-	Unit  string // of its times
+	Unit  string // unit of the times
 	Rows  []row
 	Left  map[string]int // rows not compared, by reason
-	Exact bool           // the bound is the same number
+	Exact bool           // the times must be equal
 	// Listed sections are too long for the document, which has their results only.
 	Listed bool
-	// The other bounds are of the error, as fractions: its median, unless that
-	// is 0, and every row's.
+	// Median bounds the median error unless it is 0, and Worst bounds the error of
+	// every row. Both are fractions.
 	Median, Worst float64
-	// Near makes it a section of spreads: a row that is further than this from
-	// its spread is outside. As many of these may be outside as chance leaves
-	// outside.
+	// Near is above 0 in a section of spreads. A row is outside if its error is above
+	// Near. As many rows may be outside as chance explains.
 	Near float64
 }
 
-// row is one case: the engine's time beside the reference's. Where the
-// reference's seed is unknown the engine's is a spread, from Least to Most.
+// row is one case: the engine's time beside the reference's. If the reference's seed
+// is unknown, the engine's time is a spread from Least to Most.
 type row struct {
 	Case        string
 	Least, Most float64
 	Theirs      float64
 }
 
-// off is the engine's error as a fraction of the reference: that of the nearest
-// end of its spread, and 0 within.
+// off returns the engine's error as a fraction of the reference's time. The error is
+// measured from the nearest end of the spread, and is 0 inside the spread.
 func (r *row) off() float64 {
 	return max(r.Least, min(r.Theirs, r.Most))/r.Theirs - 1
 }
@@ -49,7 +48,7 @@ func (s *section) leave(reason string) {
 	s.Left[reason]++
 }
 
-// errors are the absolute errors, least first.
+// errors returns the absolute errors in ascending order.
 func (s *section) errors() []float64 {
 	var list []float64
 	for i := range s.Rows {
@@ -74,21 +73,22 @@ func (s *section) worst() float64 {
 	return slices.Max(s.errors())
 }
 
-// outside counts the rows whose reference is further from ours.
-func (s *section) outside(by float64) int {
+// outside counts the rows whose absolute error is above the limit.
+func (s *section) outside(limit float64) int {
 	n := 0
 	for _, e := range s.errors() {
-		if e > by {
+		if e > limit {
 			n++
 		}
 	}
 	return n
 }
 
-// chance is how many rows may be outside their spreads when ours and theirs have
-// one distribution: one more of it is below or above so many others with the
-// probability 2/(seeds+1), and as many rows as are returned, or fewer, are so in
-// 99 of 100 tables. Rows whose spread is a point have no part in it.
+// chance returns how many rows may be outside their spreads if the engine's times and
+// the reference's times have the same distribution. One more time is then below or
+// above all times of a spread with the probability 2/(seeds+1). In 99 of 100 tables,
+// at most the returned number of rows are outside. Rows whose spread is a single time
+// do not count.
 func (s *section) chance() int {
 	n := 0
 	for i := range s.Rows {
@@ -107,7 +107,7 @@ func (s *section) chance() int {
 	return k
 }
 
-// bound is what the section is held to, in words.
+// bound describes the section's bound.
 func (s *section) bound() string {
 	switch {
 	case s.Exact:
@@ -122,7 +122,7 @@ func (s *section) bound() string {
 	}
 }
 
-// beyond says how the section exceeds its bound, or "".
+// beyond describes how the section exceeds its bound. It returns "" if it does not.
 func (s *section) beyond() string {
 	switch {
 	case len(s.Rows) == 0:
@@ -140,7 +140,7 @@ func (s *section) beyond() string {
 	}
 }
 
-// result is what the section came to, in words.
+// result describes the errors of the section.
 func (s *section) result() string {
 	switch {
 	case s.Exact && s.worst() == 0:

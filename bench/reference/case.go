@@ -15,30 +15,30 @@ import (
 	"netsim/simulator/engine"
 )
 
-// Case is a run as a client of the service asks for one: a configuration, and a
-// simple workload or traces. Nothing else reaches the engine.
+// Case is a run in the terms of a client of the service: a configuration, and a
+// simple workload or traces. The engine gets no other input.
 type Case struct {
 	Network
 	Groups []collective.GroupSpec
-	// Messages are traces instead of groups: each rank sends its own, all at
+	// Messages become traces and replace Groups. All ranks send their messages at
 	// once.
 	Messages []Message
 }
 
-// Message is what one rank sends another.
+// Message is a transfer from one rank to another.
 type Message struct {
 	From, To int
 	Bytes    int64
 }
 
-// OneGroup is the case of one group that runs the phases on all hosts.
+// OneGroup returns a case with one group that runs the phases on all hosts.
 func OneGroup(n Network, phases ...collective.Phase) (Case, error) {
 	groups, err := collective.Resolve(nil, []collective.GroupSpec{{Count: 1, GroupSize: n.hosts(), Phases: phases}}, true)
 	return Case{Network: n, Groups: groups}, err
 }
 
-// Input is what the engine runs of the case, made as the service makes it. The
-// errors are those of execution.Prepare.
+// Input returns the engine's input for the case, prepared as the service prepares it.
+// It returns the errors of execution.Prepare.
 func (c *Case) Input(ctx context.Context) (engine.Input, error) {
 	document, err := c.document()
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Case) Input(ctx context.Context) (engine.Input, error) {
 	if err != nil {
 		return engine.Input{}, err
 	}
-	files, traceset := held{}, &execution.Traceset{ID: "traceset", Format: blueprint.Format, Layout: "cas"}
+	files, traceset := memoryFiles{}, &execution.Traceset{ID: "traceset", Format: blueprint.Format, Layout: "cas"}
 	if err := c.write(files, traceset); err != nil {
 		return engine.Input{}, err
 	}
@@ -65,8 +65,8 @@ func (c *Case) Input(ctx context.Context) (engine.Input, error) {
 	return in.Input(), nil
 }
 
-// write adds the files of the workload.
-func (c *Case) write(files held, t *execution.Traceset) error {
+// write adds the files of the workload to the traceset.
+func (c *Case) write(files memoryFiles, t *execution.Traceset) error {
 	if c.Messages == nil {
 		content, err := blueprint.WorkloadContent(c.Groups)
 		files.add(t, blueprint.WorkloadFile, content)
@@ -91,20 +91,20 @@ func (c *Case) write(files held, t *execution.Traceset) error {
 	return nil
 }
 
-// held are files by name.
-type held map[string]string
+// memoryFiles maps file names to contents. It implements execution.Files.
+type memoryFiles map[string]string
 
-func (h held) add(t *execution.Traceset, name, content string) {
+func (h memoryFiles) add(t *execution.Traceset, name, content string) {
 	h[name] = content
 	t.Files = append(t.Files, execution.File{Name: name, Role: "primary", Hash: execution.Hash(content), Size: int64(len(content))})
 }
 
 // Open implements execution.Files.
-func (h held) Open(_ context.Context, f execution.File) (io.ReadCloser, error) {
+func (h memoryFiles) Open(_ context.Context, f execution.File) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader([]byte(h[f.Name]))), nil
 }
 
-// Unpacked implements execution.Files: nothing is packed.
-func (h held) Unpacked(_ context.Context, t *execution.Traceset) ([]execution.File, error) {
+// Unpacked implements execution.Files. The files are never packed.
+func (h memoryFiles) Unpacked(_ context.Context, t *execution.Traceset) ([]execution.File, error) {
 	return t.Files, nil
 }

@@ -7,21 +7,20 @@ import (
 	"netsim/simulator/design"
 )
 
-// Network is a leaf-spine fabric, or one rack without a spine. Its links are
-// alike.
+// Network is a leaf-spine fabric, or one rack without a spine. All links are equal.
 type Network struct {
-	Racks, Hosts int   // hosts of a rack
-	Spines       int   // one link from each leaf to each; 0 with one rack
-	Rate, Delay  int64 // of a link: bit/s, and ps
+	Racks, Hosts int   // Hosts is the number in each rack
+	Spines       int   // each leaf has one link to each spine; 0 with one rack
+	Rate, Delay  int64 // rate of a link in bit/s, and its delay in ps
 	MSS, Header  int64 // bytes
 	Spray        bool
 	Seed         uint64
 }
 
-// hosts is how many there are in all.
+// hosts returns the number of hosts in all racks.
 func (n *Network) hosts() int { return n.Racks * n.Hosts }
 
-// document is the configuration of the network, of the catalogue's models.
+// document returns the configuration of the network, built from the catalogue's models.
 func (n *Network) document() (*design.Document, error) {
 	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 1}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
@@ -61,7 +60,8 @@ func ref(kind, name string, count int) design.Ref {
 	return design.Ref{Type: kind, Name: name, Count: count}
 }
 
-// builder adds what models describe to a document. Its first error stays.
+// builder adds components and containers of catalogue models to a document. It keeps
+// the first error.
 type builder struct {
 	document *design.Document
 	err      error
@@ -81,7 +81,7 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// set lays values over the defaults.
+// set overrides defaults with values.
 func (b *builder) set(p design.Params, values string) {
 	patch, err := design.ParseParams(values)
 	if err != nil {

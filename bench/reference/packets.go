@@ -8,10 +8,11 @@ import (
 	"netsim/simulator/collective"
 )
 
-// Packets returns a row of csg-htsim's as a case, hashed or sprayed as its
-// transport is, or why it cannot be one. Packets have the payload of the column
-// mtu, else 4,096 B, and a header of 64 B; acknowledgements have 64 B: the time of
-// a single flow in the table follows from them to the nanosecond.
+// Packets converts a row of csg-htsim to a case, or returns why netsim cannot run it.
+// The row's transport decides whether the case is hashed or sprayed. Packets have the
+// payload in the column mtu, by default 4,096 B, and a header of 64 B.
+// Acknowledgements have 64 B. With these sizes the time of a single flow in the table
+// is exact to the nanosecond.
 func Packets(r Record) (Case, string, error) {
 	v, err := r.Numbers("ranks", "size_bytes")
 	if err != nil {
@@ -36,7 +37,8 @@ func Packets(r Record) (Case, string, error) {
 		MSS: mss, Header: 64, Spray: strings.HasSuffix(r["transport"], "_spray"),
 	}
 	workload, _, _ := strings.Cut(r["workload"], "_n")
-	// Its packets are always whole, so messages are made so, where one size does.
+	// csg-htsim sends only full packets, so a message size that is not a multiple of
+	// the payload is rounded up. Messages of halving-doubling have different sizes.
 	if whole := int64(ranks) * mss; strings.Contains(workload, "all") && size%whole != 0 {
 		if workload == "halvingdoubling_allreduce" {
 			return Case{}, "messages of parts of a packet, which csg-htsim fills up", nil
@@ -46,7 +48,7 @@ func Packets(r Record) (Case, string, error) {
 	if p, found := collectives[workload]; found {
 		p.DataSize = size
 		c, err := OneGroup(n, p)
-		if err != nil { // such as an algorithm that takes other numbers of ranks
+		if err != nil { // for example, the algorithm does not support this number of ranks
 			return Case{}, err.Error(), nil
 		}
 		return c, "", nil
@@ -64,8 +66,8 @@ func Packets(r Record) (Case, string, error) {
 	return c, "", nil
 }
 
-// hostsPerLeaf is the reference's. A link leads from each leaf to each spine,
-// and there are as many of these as the oversubscription leaves.
+// hostsPerLeaf is the number of hosts of a leaf in the reference. Each leaf has one
+// link to each of hostsPerLeaf/oversubscription spines.
 const hostsPerLeaf = 8
 
 var collectives = map[string]collective.Phase{
@@ -75,10 +77,10 @@ var collectives = map[string]collective.Phase{
 	"alltoall_sequential":       {OperationType: collective.AllToAll, Algorithm: collective.Sequential},
 }
 
-// receivers says to whom each rank sends one message in a workload, nil of an
-// unknown one: incast all to the first, shift7_permutation to the rank 7 above,
-// stride3_permutation to 3 times the own number and 1, stride5_permutation to 5
-// times it and 3, modulo the ranks.
+// receivers returns the function from a sending rank r to its receiver in a workload,
+// or nil for an unknown workload: incast sends to 0, shift7_permutation to r+7,
+// stride3_permutation to 3r+1, and stride5_permutation to 5r+3, modulo the number of
+// ranks.
 func receivers(workload string, ranks int) func(int) int {
 	if workload == "incast" {
 		return func(int) int { return 0 }

@@ -1,5 +1,5 @@
-// Package reference reads the tables of other simulators' results that netsim is
-// compared with, and makes of their cases runs as a client asks for them.
+// Package reference reads tables with results of other simulators, and converts their
+// cases to runs as a client of the service requests them.
 package reference
 
 import (
@@ -15,20 +15,20 @@ import (
 // Record is a row of a reference table, by column name.
 type Record map[string]string
 
-// Dir is where the repository keeps the tables, seen from its root.
+// Dir is the directory of the tables, relative to the root of the repository.
 const Dir = "simulator/engine/testdata"
 
-// Records reads a table. Its errors are those of the file and of its CSV.
+// Records reads a table in dir. It returns errors of the file and of its CSV.
 func Records(dir, name string) ([]Record, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close() //nolint:errcheck // the file is only read
 	return parse(name, f)
 }
 
-// Sprayed and Hashed are the tables of our own rows; README.md says how they were
+// Sprayed and Hashed are the tables of our own rows. README.md describes how they were
 // made.
 const (
 	Sprayed = "htsim_sprayed.csv"
@@ -44,7 +44,7 @@ func Own(name string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it is only read
+	defer f.Close() //nolint:errcheck // the file is only read
 	return parse(name, f)
 }
 
@@ -64,8 +64,8 @@ func parse(name string, from io.Reader) ([]Record, error) {
 	return out, nil
 }
 
-// Number is a column's. Of a table without it, or with something else in it, the
-// error names it.
+// Number returns the number in a column. The error names a column that is missing or
+// is not a number.
 func (r Record) Number(column string) (float64, error) {
 	v, err := strconv.ParseFloat(r[column], 64)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r Record) Number(column string) (float64, error) {
 	return v, nil
 }
 
-// Numbers are those of several columns, in their order.
+// Numbers returns the numbers in several columns, in the given order.
 func (r Record) Numbers(columns ...string) ([]float64, error) {
 	var out []float64
 	for _, c := range columns {

@@ -19,40 +19,40 @@ import (
 )
 
 type auditing struct {
-	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, make a key, or change the log's."`
-	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish what the log holds now."`
+	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, make a key, or change the key of the log."`
+	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish the current content of the log."`
 	Verify     auditVerify     `cmd:"" help:"Verify the whole log, or a bundle without any network."`
 	Replay     auditReplay     `cmd:"" help:"Rate every day again from the log alone and compare."`
 	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
 }
 
-// errFound makes the exit status 1 after the findings were printed.
-var errFound = errors.New("not everything is as it must be")
+// errFound is returned after findings were printed. It makes the exit status 1.
+var errFound = errors.New("the verification failed")
 
 type auditKey struct {
-	Make    string `help:"Make a key in this file, which must not exist, instead." placeholder:"FILE"`
-	Name    string `help:"The name of a key that is made; netsim when absent." placeholder:"NAME"`
-	Succeed string `help:"Have the old key in this file sign that the key of NETSIM_AUDIT_KEY signs the log from now on, and publish that." placeholder:"FILE"`
+	Make    string `help:"Make a key in this file, which must not exist." placeholder:"FILE"`
+	Name    string `help:"The name of the new key; netsim when absent." placeholder:"NAME"`
+	Succeed string `help:"Make the key of NETSIM_AUDIT_KEY the successor of the old key in this file: publish a checkpoint that the old key signs." placeholder:"FILE"`
 }
 
 // Validate implements kong.Validatable.
 func (k auditKey) Validate() error {
 	if k.Name != "" && k.Make == "" {
-		return errors.New("--name is the name of a key that is made: give --make too")
+		return errors.New("--name is the name of a new key: give --make too")
 	}
 	if k.Succeed != "" && k.Make != "" {
-		return errors.New("--succeed is about the key of NETSIM_AUDIT_KEY: make that first, by itself")
+		return errors.New("--succeed publishes the key of NETSIM_AUDIT_KEY: make that first, with a separate command")
 	}
 	return nil
 }
 
-// Run prints the public key, makes a key, or records its succession.
+// Run prints the public key, makes a key, or makes a key the successor of another.
 func (k auditKey) Run(ctx context.Context) error {
 	if k.Succeed != "" {
 		return withTools(ctx, func(t *service.Tools) error {
 			verifier, name, err := t.Succeed(ctx, k.Succeed)
 			if err == nil {
-				_, err = fmt.Printf("the key of this log is %s, says checkpoint %s\n", verifier, name)
+				_, err = fmt.Printf("the key of this log is %s, as checkpoint %s records\n", verifier, name)
 			}
 			return err
 		})
@@ -86,7 +86,7 @@ func (k auditKey) Run(ctx context.Context) error {
 }
 
 type auditCheckpoint struct {
-	Name string `help:"What it is called; once published it is not published again. The time when absent." placeholder:"NAME"`
+	Name string `help:"Name of the checkpoint; a published name is not published again. The current time when absent." placeholder:"NAME"`
 }
 
 // Run publishes a log checkpoint.
@@ -102,14 +102,14 @@ func (c auditCheckpoint) Run(ctx context.Context) error {
 
 type auditVerify struct {
 	Bundle  string `arg:"" optional:"" help:"A bundle; the log when absent."`
-	Key     string `help:"The public key to verify with. When absent that of NETSIM_AUDIT_KEY for the log, and its own for a bundle." placeholder:"VERIFIERKEY"`
+	Key     string `help:"The public key to verify with. When absent, the key of NETSIM_AUDIT_KEY for the log, and the bundle's own key for a bundle." placeholder:"VERIFIERKEY"`
 	LogOnly bool   `help:"Do not compare with the read model of NETSIM_POSTGRES."`
 
-	Note []string `help:"A file with a checkpoint that you hold, which the log or the bundle must have; may be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
+	Note []string `help:"A file with a checkpoint that you hold; the log or the bundle must contain it. May be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
 
-	Account     string `help:"The account that the bundle must be of." placeholder:"ID"`
-	From        string `help:"A day, YYYY-MM-DD, that the bundle's period must not begin after." placeholder:"DATE"`
-	To          string `help:"A day, YYYY-MM-DD, that the bundle's period must not end before." placeholder:"DATE"`
+	Account     string `help:"The account that the bundle must belong to." placeholder:"ID"`
+	From        string `help:"First day, YYYY-MM-DD, that the bundle must cover." placeholder:"DATE"`
+	To          string `help:"Last day, YYYY-MM-DD, that the bundle must cover." placeholder:"DATE"`
 	Preliminary bool   `help:"Accept a bundle whose period had not ended when it was made."`
 }
 
@@ -120,7 +120,7 @@ func (v auditVerify) Validate() error {
 	case v.Bundle == "" && ofBundle:
 		return errors.New("--account, --from, --to and --preliminary are about a bundle: name its file")
 	case v.Bundle != "" && v.LogOnly:
-		return errors.New("--log-only is about the log: a bundle is never compared with a read model")
+		return errors.New("--log-only is about the log: bundles are never compared with a read model")
 	case v.Bundle != "":
 		wanted := v.wanted(nil)
 		return wanted.Check()
@@ -132,7 +132,7 @@ func (v auditVerify) wanted(notes []string) audit.Wanted {
 	return audit.Wanted{Verifier: v.Key, Account: v.Account, From: v.From, To: v.To, Notes: notes, Preliminary: v.Preliminary}
 }
 
-// Run verifies the log or a bundle, and fails when it finds something.
+// Run verifies the log or a bundle, and returns an error when it finds a problem.
 func (v auditVerify) Run(ctx context.Context) error {
 	if v.Bundle != "" {
 		return v.bundle()
@@ -166,7 +166,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 			fmt.Println("seals were not checked: NETSIM_WRITER_KEYS has no key, so a forged record counts as a fact here and differs from the checkpoints")
 		}
 		for _, verdict := range slices.Sorted(maps.Keys(r.Rejected)) {
-			fmt.Printf("%d records are no facts: %s\n", r.Rejected[verdict], verdict)
+			fmt.Printf("%d records are not facts: %s\n", r.Rejected[verdict], verdict)
 		}
 		for _, eventType := range slices.Sorted(maps.Keys(r.Unreadable)) {
 			fmt.Printf("%d facts cannot be read, their streams are parked: %s\n", r.Unreadable[eventType], printable(eventType))
@@ -178,7 +178,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 				fmt.Printf("  %s/%d, seen up to offset %d: %s\n", printable(lost.Family), lost.Partition, lost.Seen, printable(lost.Found))
 			}
 		}
-		return tell(append(r.Findings, held...))
+		return report(append(r.Findings, held...))
 	})
 }
 
@@ -199,7 +199,7 @@ func (v auditVerify) bundle() error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // the file was only read
 	notes, err := v.notes()
 	if err != nil {
 		return err
@@ -214,23 +214,23 @@ func (v auditVerify) bundle() error {
 		fmt.Printf("chain %s: %d events\n", printable(c.Stream), c.Head.Sequence)
 	}
 	if r.Losses > 0 {
-		fmt.Printf("%d losses of the log were accepted by operators, the checkpoints say\n", r.Losses)
+		fmt.Printf("the checkpoints contain %d losses of the log that operators accepted\n", r.Losses)
 	}
 	for _, total := range r.Totals {
 		fmt.Println("total", printable(total))
 	}
 	rated(r.Rated)
 	if v.Key == "" {
-		fmt.Printf("the signatures are of the bundle's own key, %s: compare it with the one that you know\n", printable(r.Verifier))
+		fmt.Printf("the signatures were verified with the bundle's own key, %s: compare it with the key that you know\n", printable(r.Verifier))
 	}
-	return tell(r.Problems)
+	return report(r.Problems)
 }
 
 type auditReplay struct {
 	LogOnly bool `help:"Do not compare with the read model of NETSIM_POSTGRES."`
 }
 
-// Run replays billing, and fails when it finds something.
+// Run replays billing, and returns an error when it finds a problem.
 func (r auditReplay) Run(ctx context.Context) error {
 	return withAuditor(ctx, r.LogOnly, func(a *service.Auditor, _ service.AuditConfig) error {
 		began := time.Now()
@@ -243,14 +243,14 @@ func (r auditReplay) Run(ctx context.Context) error {
 		for _, table := range slices.Sorted(maps.Keys(out.Rows)) {
 			fmt.Printf("%d rows of %s compared\n", out.Rows[table], table)
 		}
-		return tell(out.Findings)
+		return report(out.Findings)
 	})
 }
 
 func rated(r audit.Rated) {
-	fmt.Printf("%d daily costs are what rating gives again", r.Days)
+	fmt.Printf("%d daily costs were rated again with the same result", r.Days)
 	if r.Pending > 0 {
-		fmt.Printf(", %d are to be booked again", r.Pending)
+		fmt.Printf(", %d will be booked again", r.Pending)
 	}
 	if r.Unrated > 0 {
 		fmt.Printf(", %d are not booked yet, such as %s", r.Unrated, r.First)
@@ -258,8 +258,8 @@ func rated(r audit.Rated) {
 	fmt.Println()
 }
 
-// tell prints the findings.
-func tell[F fmt.Stringer](found []F) error {
+// report prints the findings, and returns an error when there are any.
+func report[F fmt.Stringer](found []F) error {
 	const most = 100
 	for _, f := range found[:min(len(found), most)] {
 		fmt.Println("FOUND", printable(f.String()))
@@ -271,8 +271,8 @@ func tell[F fmt.Stringer](found []F) error {
 	return err
 }
 
-// printable replaces characters that could control a terminal. The text may
-// come from anyone who reaches the broker.
+// printable replaces characters that could control a terminal. Any client that can
+// write to the broker may have written the text.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -287,7 +287,7 @@ type auditBundle struct {
 	From    string `required:"" help:"First day, YYYY-MM-DD."`
 	To      string `required:"" help:"Last day, YYYY-MM-DD."`
 
-	Preliminary bool `help:"Allow a last day that had not ended at the last checkpoint: audit verify then wants --preliminary too."`
+	Preliminary bool `help:"Allow a last day that had not ended at the last checkpoint: audit verify then requires --preliminary too."`
 }
 
 // Run writes the bundle to standard output.
@@ -305,7 +305,7 @@ func withAuditor(ctx context.Context, logOnly bool, use func(*service.Auditor, s
 	if logOnly {
 		c.Postgres = ""
 	}
-	debug.SetGCPercent(400) // what is read is mostly kept: looking for garbage less often pays
+	debug.SetGCPercent(400) // most of the data read is kept, so fewer garbage collections save time
 	a, err := service.OpenAudit(ctx, c)
 	if err != nil {
 		return err

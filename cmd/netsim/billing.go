@@ -20,11 +20,11 @@ type billing struct {
 
 type export struct {
 	From        time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"First day, UTC."`
-	To          time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"Last day, UTC; it is part of the range."`
+	To          time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"Last day, UTC, included."`
 	Account     string    `placeholder:"ID" help:"Account id; the whole platform when absent."`
 	Format      string    `default:"csv" enum:"csv,parquet" help:"csv or parquet."`
-	Out         string    `required:"" placeholder:"DIR" help:"Where the dataset and its metadata go."`
-	CreditPrice string    `default:"1" placeholder:"USD" help:"What a CREDIT is sold for: FOCUS bills in national currencies only."`
+	Out         string    `required:"" placeholder:"DIR" help:"Directory for the dataset and its metadata."`
+	CreditPrice string    `default:"1" placeholder:"USD" help:"Price of a CREDIT: FOCUS bills in national currencies only."`
 }
 
 // Validate implements kong.Validatable.
@@ -37,7 +37,7 @@ func (e export) Validate() error {
 
 // Run exports the costs.
 func (e export) Run(ctx context.Context) error {
-	debug.SetGCPercent(50) // it reads for long, and shares its machine
+	debug.SetGCPercent(50) // a long export shares its machine, so it should use little memory
 	return withTools(ctx, func(t *service.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{
 			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
@@ -47,7 +47,7 @@ func (e export) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%s: %d rows, described in %s\n", done.Data, done.Rows, done.Metadata)
 		for _, currency := range slices.Sorted(maps.Keys(done.Totals)) {
-			fmt.Printf("%s %s in all, as the cost summary\n", done.Totals[currency], currency)
+			fmt.Printf("total %s %s, equal to the cost summary\n", done.Totals[currency], currency)
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 type logging struct {
-	Seal sealLog `cmd:"" help:"Demand from here on that records bear a seal, and retire the writer's keys that were the first before this one."`
+	Seal sealLog `cmd:"" help:"Demand a seal on all further records, and retire the writer keys that were first in NETSIM_WRITER_KEYS before the current one."`
 }
 
 type sealLog struct{}
@@ -18,7 +18,7 @@ func (sealLog) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		sealed, err := t.SealLog(ctx)
 		if err == nil {
-			_, err = fmt.Printf("%d partitions demand the seal of this key from here on; the others did before\n", sealed)
+			_, err = fmt.Printf("%d partitions demand the seal of this key from now on; the others already did\n", sealed)
 		}
 		return err
 	})

@@ -20,20 +20,20 @@ import (
 )
 
 type commands struct {
-	Serve     serve      `cmd:"" help:"Run the service, or the roles of it that NETSIM_ROLES names."`
+	Serve     serve      `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
 	Token     token      `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel  `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
 	Streams   streams    `cmd:"" help:"Show streams and apply parked facts again."`
 	Reactions reactions  `cmd:"" help:"Show reactions and retry dead letters."`
 	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
 	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
-	Credit    credit     `cmd:"" help:"Give accounts credit."`
-	Quotas    quotas     `cmd:"" help:"Show and set what accounts may use."`
+	Credit    credit     `cmd:"" help:"Grant credit to accounts."`
+	Quotas    quotas     `cmd:"" help:"Show and set the limits of accounts."`
 	Person    person     `cmd:"" help:"Remove the names of users."`
 	Billing   billing    `cmd:"" help:"Set prices and export costs."`
 	Engine    engine     `cmd:"" help:"Run simulations without the service."`
 	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
-	Audit     auditing   `cmd:"" help:"Verify the log and what was billed."`
+	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 
@@ -51,7 +51,7 @@ func main() {
 
 type serve struct{}
 
-// Run serves until a signal comes.
+// Run serves until the process gets a signal.
 func (serve) Run(ctx context.Context) error {
 	c, err := service.FromEnvironment()
 	if err != nil {
@@ -97,7 +97,7 @@ func (t token) Run() error {
 }
 
 type person struct {
-	Forget forget `cmd:"" help:"Remove a person's name from the directory; what the person did stays, under the id."`
+	Forget forget `cmd:"" help:"Remove a person's name from the directory; the person's events and bills stay, under the id."`
 }
 
 type forget struct {
@@ -135,7 +135,7 @@ func (g grant) Run(ctx context.Context) error {
 		case granted:
 			_, err = fmt.Printf("granted %s %s to %s\n", g.Amount, g.Currency, g.Account)
 		default:
-			_, err = fmt.Printf("nothing is granted: %s had a grant with reference %q before\n", g.Account, g.Reference)
+			_, err = fmt.Printf("nothing was granted: %s already has a grant with reference %q\n", g.Account, g.Reference)
 		}
 		return err
 	})

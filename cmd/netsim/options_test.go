@@ -17,8 +17,8 @@ import (
 	"netsim/infra/devissuer"
 )
 
-// TestMain makes the test binary the command when the variable is set, so that
-// tests need no build of it.
+// TestMain runs the command instead of the tests when NETSIM_COMMAND_TEST is set, so
+// the tests need no build of the command.
 func TestMain(m *testing.M) {
 	if os.Getenv("NETSIM_COMMAND_TEST") != "" {
 		main()
@@ -42,11 +42,11 @@ func netsim(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), said.String(), code
 }
 
-// option is a row: a command line with the option, the test that sees its
-// effect, and command lines that are refused with their errors.
+// option describes a command-line option: a command line that uses it, the test that
+// checks its effect, and refused command lines with parts of their errors.
 type option struct {
 	line    string
-	seen    string // file and function
+	seen    string // file and function of the test
 	refused map[string]string
 }
 
@@ -176,8 +176,9 @@ func optionRows() map[string]option {
 	}
 }
 
-// TestEveryOptionIsHonouredOrRefused walks the commands: every option has a
-// row, and every row is true.
+// TestEveryOptionIsHonouredOrRefused checks that optionRows has every option of every
+// command, that the command lines are accepted or refused as listed, and that the
+// tests exist.
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
@@ -202,12 +203,12 @@ func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	}
 	for name := range there {
 		if _, is := rows[name]; !is {
-			t.Errorf("%s has no row: say what honours it, what refuses it, and which test sees what it does", name)
+			t.Errorf("%s has no row in optionRows: add an accepted command line, refused ones, and the test of its effect", name)
 		}
 	}
 	for name, row := range rows {
 		if !there[name] {
-			t.Errorf("%s is no option", name)
+			t.Errorf("%s has a row but is not an option", name)
 		}
 		if err := parse(row.line); err != nil {
 			t.Errorf("netsim %s: %v", row.line, err)
@@ -219,7 +220,7 @@ func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 		}
 		file, function, _ := strings.Cut(row.seen, " ")
 		if text, err := os.ReadFile(filepath.Join("..", "..", file)); err != nil || !strings.Contains(string(text), "\nfunc "+function+"(") {
-			t.Errorf("%s: there is no test %s (%v)", name, row.seen, err)
+			t.Errorf("%s: the test %s does not exist (%v)", name, row.seen, err)
 		}
 	}
 }
@@ -233,8 +234,8 @@ func parse(line string) error {
 	return err
 }
 
-// TestVerifyABundleByCommand: the exit status is 1, and the output names it,
-// when the bundle is not what the auditor asked for.
+// TestVerifyABundleByCommand: when a bundle is not what the auditor asked for, the exit
+// status is 1 and the output names the difference.
 func TestVerifyABundleByCommand(t *testing.T) {
 	t.Parallel()
 	read, err := os.ReadFile(fixtures + "key")
@@ -247,7 +248,7 @@ func TestVerifyABundleByCommand(t *testing.T) {
 		"bundle.jsonl ": "\nchain platform_netsim: 3 events\n",
 		"bundle.jsonl --note held.note --from 2026-11-02 --to 2026-11-04 --account acct_00000000000000000000000001": "everything agrees\n",
 		"bundle.jsonl --note held.note --note other.note":                                                           "FOUND line 37: the bundle has no checkpoint 2026-11-04",
-		"forged.jsonl":                                           "everything agrees\n", // by the operator's own key
+		"forged.jsonl":                                           "everything agrees\n", // the operator's own key signed the forgery
 		"forged.jsonl --note held.note":                          "FOUND",
 		"spliced.jsonl --note held.note":                         "FOUND",
 		"spliced.jsonl":                                          "FOUND",
@@ -266,18 +267,18 @@ func TestVerifyABundleByCommand(t *testing.T) {
 			}
 			out, said, code := netsim(t, args...)
 			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
-				t.Errorf("ended with %d, %s%s; want %q", code, out, said, want)
+				t.Errorf("exit status %d, output %s%s; want %q", code, out, said, want)
 			}
 		})
 	}
 	_, _, code := netsim(t, "audit", "verify", fixtures+"bundle.jsonl", "--key", "netsim+1+x")
 	if code == 0 {
-		t.Error("a bundle agrees with a key that is none")
+		t.Error("a malformed key was accepted")
 	}
 }
 
-// TestVerifyABundleOfSeveralKeys: a bundle that the third key of a log signed
-// is verified with each of the three, as far as it contains their successions.
+// TestVerifyABundleOfSeveralKeys: a bundle signed by the third key of a log is verified
+// with an earlier key if the bundle contains the succession from that key.
 func TestVerifyABundleOfSeveralKeys(t *testing.T) {
 	t.Parallel()
 	for name, unsucceeded := range map[string]string{
@@ -291,19 +292,19 @@ func TestVerifyABundleOfSeveralKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		succeeded := "everything agrees\n"
-		if name == "key" { // of another log
+		if name == "key" { // the key of another log
 			succeeded = unsucceeded
 		}
 		for bundle, want := range map[string]string{"succeeded.jsonl": succeeded, "unsucceeded.jsonl": unsucceeded} {
 			out, said, code := netsim(t, "audit", "verify", fixtures+bundle, "--key", strings.TrimSpace(string(read)))
 			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
-				t.Errorf("%s with %s ended with %d, %s%s; want %q", bundle, name, code, out, said, want)
+				t.Errorf("%s with %s: exit status %d, output %s%s; want %q", bundle, name, code, out, said, want)
 			}
 		}
 	}
 }
 
-// TestTokenByCommand: every option is in the token.
+// TestTokenByCommand: every option sets a claim of the token.
 func TestTokenByCommand(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -322,7 +323,7 @@ func TestTokenByCommand(t *testing.T) {
 	} {
 		out, said, code := netsim(t, append([]string{"token", "--data", data}, strings.Fields(line)...)...)
 		if claims := claimsOf(t, out); code != 0 || !strings.Contains(claims, want) {
-			t.Errorf("token %s: %s %s", line, claims, said)
+			t.Errorf("token %s: got claims %s, %s; want %s", line, claims, said, want)
 		}
 	}
 	out, _, _ := netsim(t, "token", "--data", data, "--ttl", "90s")
@@ -331,32 +332,32 @@ func TestTokenByCommand(t *testing.T) {
 	_, _ = fmt.Sscanf(claims[strings.Index(claims, `"exp"`):], `"exp":%d`, &until)
 	_, _ = fmt.Sscanf(claims[strings.Index(claims, `"iat"`):], `"iat":%d`, &from)
 	if until-from != 90 {
-		t.Errorf("--ttl 90s: %s", claims)
+		t.Errorf("--ttl 90s: got claims %s, want exp 90 s after iat", claims)
 	}
 }
 
-// TestKeyByCommand: a key has the name given, or netsim, and is never
-// overwritten.
+// TestKeyByCommand: a new key has the given name, or the name netsim. An existing key
+// file is never overwritten.
 func TestKeyByCommand(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	if out, said, code := netsim(t, "audit", "key", "--make", file); code != 0 || !strings.HasPrefix(out, "netsim+") {
-		t.Errorf("%s%s", out, said)
+		t.Errorf("got %s%s, want a key with the name netsim", out, said)
 	}
 	if _, said, code := netsim(t, "audit", "key", "--make", file); code != 1 || !strings.Contains(said, "file exists") {
 		t.Errorf("a key was overwritten: %s", said)
 	}
 	if out, said, code := netsim(t, "audit", "key", "--make", file+"2", "--name", "mine"); code != 0 || !strings.HasPrefix(out, "mine+") {
-		t.Errorf("%s%s", out, said)
+		t.Errorf("got %s%s, want a key with the name mine", out, said)
 	}
 }
 
-// claimsOf returns the claims of a token as their JSON.
+// claimsOf returns the claims of a token as JSON.
 func claimsOf(t *testing.T, token string) string {
 	t.Helper()
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		t.Fatalf("%q is no token", token)
+		t.Fatalf("%q is not a token", token)
 	}
 	claims, err := base64.RawURLEncoding.DecodeString(parts[1])
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestQuickstart runs the README's quickstart, the walk with real traces and the
-// audit as they are written, against "make run" in a directory of its own. Only the address
-// differs, so that it can run beside another netsim.
+// TestQuickstart runs three blocks of commands as written, against "make run" in a
+// directory of its own: the quickstart and the audit in README.md, and docs/traces.md.
+// Only the address differs, so the test can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
 	script := ""
@@ -57,8 +57,8 @@ func TestQuickstart(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
 	t.Cleanup(func() {
-		syscall.Kill(-run.Process.Pid, syscall.SIGTERM) //nolint:errcheck // it may have ended
-		testwait.Receive(t, ended, "it to end")
+		syscall.Kill(-run.Process.Pid, syscall.SIGTERM) //nolint:errcheck // the process may have ended
+		testwait.Receive(t, ended, "make run to end")
 		if t.Failed() {
 			t.Logf("make run said:\n%s", said.String())
 		}
@@ -69,16 +69,16 @@ func TestQuickstart(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c",
 		"cd "+dir+" && ln -s "+filepath.Join(root, "bin")+" "+filepath.Join(root, "simulator")+" .\n"+script)
 	cmd.Env = environment
-	stuck := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it may have ended
+	stuck := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // the process may have ended
 	defer stuck.Stop()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the quickstart failed: %v\n%s", err, out)
 	}
 	if n := strings.Count(string(out), "everything agrees\n"); n != 3 {
-		t.Errorf("of the log, the books and the bundle %d agree:\n%s", n, out)
+		t.Errorf("%d of 3 verifications (log, billing, bundle) agree:\n%s", n, out)
 	}
-	forged(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
+	refusesForgedCost(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
 	for _, want := range []string{
 		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
 		"\"valid\":true\n\"duration\":\"93.", "\"valid\":true\n\"duration\":\"56.741us\"\n", // 14 messages of 552.978 ns, and 49 us of computations
@@ -89,9 +89,9 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// forged changes one digit of the last cost in a bundle: its verification names
-// the line and fails.
-func forged(t *testing.T, program, bundle string) {
+// refusesForgedCost changes one digit of the last cost in a bundle, and checks that the
+// verification fails and names the line.
+func refusesForgedCost(t *testing.T, program, bundle string) {
 	t.Helper()
 	text, err := os.ReadFile(bundle)
 	if err != nil {
@@ -108,7 +108,7 @@ func forged(t *testing.T, program, bundle string) {
 	out, err := exec.CommandContext(t.Context(), program, "audit", "verify", bundle).CombinedOutput()
 	line := bytes.Count(text[:at], []byte("\n")) + 1
 	if want := fmt.Sprintf("FOUND line %d: daily cost ", line); err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("a forged bundle: %v, and no %q in\n%s", err, want, out)
+		t.Errorf("a forged bundle: got %v, want %q in\n%s", err, want, out)
 	}
 }
 
@@ -122,12 +122,12 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// waitForPort waits until the service answers.
+// waitForPort waits until the service accepts connections.
 func waitForPort(t *testing.T, address string, ended chan error) {
 	t.Helper()
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
-	deadline := time.NewTimer(5 * time.Minute) // a first build included
+	deadline := time.NewTimer(5 * time.Minute) // includes a first build
 	defer deadline.Stop()
 	for {
 		if conn, err := net.Dial("tcp", address); err == nil {
@@ -139,7 +139,7 @@ func waitForPort(t *testing.T, address string, ended chan error) {
 			ended <- err
 			t.Fatalf("make run ended: %v", err)
 		case <-deadline.C:
-			t.Fatal("the service does not answer")
+			t.Fatal("the service does not accept connections")
 		case <-every.C:
 		}
 	}

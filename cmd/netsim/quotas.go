@@ -12,7 +12,7 @@ import (
 
 type quotas struct {
 	Show showQuotas `cmd:"" help:"Print the quotas of an account."`
-	Set  setQuotas  `cmd:"" help:"Set quotas of an account; running processes follow at once."`
+	Set  setQuotas  `cmd:"" help:"Set quotas of an account; running processes apply them at once."`
 }
 
 type showQuotas struct {
@@ -45,7 +45,7 @@ type setQuotas struct {
 	Limits  map[string]string `arg:"" help:"NAME=LIMIT, or NAME=default for the limit of the settings."`
 }
 
-// Run sets the quotas and prints all of the account.
+// Run sets the quotas and prints all quotas of the account.
 func (s setQuotas) Run(ctx context.Context) error {
 	limits := make(map[string]*int64, len(s.Limits))
 	for name, text := range s.Limits {

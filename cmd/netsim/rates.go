@@ -14,19 +14,19 @@ import (
 )
 
 type rates struct {
-	Apply applyRates `cmd:"" help:"Make the rates those of a file, from tomorrow on: rows that are no more in it end."`
+	Apply applyRates `cmd:"" help:"Apply the rates in a file from tomorrow on; rates that are missing in the file end."`
 }
 
 type applyRates struct {
-	File   string `arg:"" type:"existingfile" help:"A price list in YAML or JSON, as NETSIM_PRICES has it; its credit is left alone."`
+	File   string `arg:"" type:"existingfile" help:"A price list in YAML or JSON, as in NETSIM_PRICES; its credit is ignored."`
 	DryRun bool   `help:"Only show what would change." xor:"apply"`
 	Yes    bool   `help:"Do not ask." xor:"apply"`
 }
 
-// errNotApplied is the error of an answer other than yes.
+// errNotApplied is returned when the operator does not confirm the change.
 var errNotApplied = errors.New("nothing was changed")
 
-// Run shows what the file changes, asks, and applies it.
+// Run shows the changes, asks for confirmation, and applies them.
 func (a applyRates) Run(ctx context.Context) error {
 	text, err := os.ReadFile(a.File)
 	if err != nil {
@@ -51,6 +51,6 @@ func (a applyRates) Run(ctx context.Context) error {
 
 func confirmed(in io.Reader) bool {
 	fmt.Print("apply? [y/N] ")
-	answer, _ := bufio.NewReader(in).ReadString('\n') //nolint:errcheck // no answer is no
+	answer, _ := bufio.NewReader(in).ReadString('\n') //nolint:errcheck // an unreadable answer counts as no
 	return strings.EqualFold(strings.TrimSpace(answer), "y")
 }

@@ -40,7 +40,7 @@ func (r reactionsDead) Run(ctx context.Context) error {
 }
 
 type reactionsShow struct {
-	Letter string `arg:"" help:"The dead letter, as the list names it."`
+	Letter string `arg:"" help:"The dead letter's name in the list."`
 	JSON   bool   `help:"Print JSON instead of text."`
 }
 
@@ -70,7 +70,7 @@ func (r reactionsShow) Run(ctx context.Context) error {
 }
 
 type reactionsRetry struct {
-	Letter string `arg:"" optional:"" help:"The dead letter, as the list names it."`
+	Letter string `arg:"" optional:"" help:"The dead letter's name in the list."`
 	All    bool   `help:"Every dead letter."`
 	JSON   bool   `help:"Print JSON instead of a table."`
 }
@@ -83,7 +83,7 @@ func (r reactionsRetry) Validate() error {
 	return nil
 }
 
-// Run retries the handlers, and fails when one fails again.
+// Run retries the handlers, and returns an error when one fails again.
 func (r reactionsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		retried, err := t.RetryDeadLetters(ctx, r.Letter)

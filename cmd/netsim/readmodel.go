@@ -11,21 +11,21 @@ import (
 )
 
 type readModel struct {
-	Status  readModelStatus `cmd:"" help:"Show how far each read model has come and what a promotion waits for."`
-	Rebuild rebuild         `cmd:"" help:"Replay the log into a schema beside the live one, and follow it until promoted."`
-	Diff    diff            `cmd:"" help:"Compare a read model with the live one at one position."`
-	Promote promote         `cmd:"" help:"Put a rebuilt read model in the place of the live one, which is kept as readmodel_before."`
+	Status  readModelStatus `cmd:"" help:"Show the progress of each read model and what prevents its promotion."`
+	Rebuild rebuild         `cmd:"" help:"Replay the log into a schema beside the live one, and follow the log until the schema is promoted."`
+	Diff    diff            `cmd:"" help:"Compare a read model with the live one at the same log position."`
+	Promote promote         `cmd:"" help:"Replace the live read model with a rebuilt one. The old one is kept as readmodel_before."`
 	Drop    dropModel       `cmd:"" help:"Remove a read model that is not the live one."`
 }
 
 type rebuild struct {
-	Schema string `arg:"" help:"The schema to make, or to go on with."`
-	Once   bool   `help:"End when it has caught up with the log."`
+	Schema string `arg:"" help:"The schema to create or to continue."`
+	Once   bool   `help:"End when the schema has caught up with the log."`
 
-	AcceptLostTail string `help:"Go on with a log that has lost records, for this reason, which is recorded in the log." placeholder:"REASON"`
+	AcceptLostTail string `help:"Continue with a log that has lost records. The log records this reason." placeholder:"REASON"`
 }
 
-// Run rebuilds the read model until it is promoted or a signal comes.
+// Run rebuilds the read model until it is promoted or the process gets a signal.
 func (r rebuild) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		began := time.Now()
@@ -41,16 +41,16 @@ func (r rebuild) Run(ctx context.Context) error {
 			_, err = fmt.Printf("%s is promoted\n", r.Schema)
 		case r.Once:
 			took := time.Since(began)
-			_, err = fmt.Printf("%s has %d facts more, applied in %s (%.0f a second)\n",
+			_, err = fmt.Printf("%s: applied %d facts in %s (%.0f a second)\n",
 				r.Schema, last.Facts, took.Round(time.Millisecond), float64(last.Facts)/took.Seconds())
 		default:
-			_, err = fmt.Printf("%s is stopped; repeat the command to go on\n", r.Schema)
+			_, err = fmt.Printf("%s is stopped; repeat the command to continue\n", r.Schema)
 		}
 		return err
 	})
 }
 
-// progress describes how far a rebuild has come that has run for so long.
+// progress describes the progress of a rebuild that has run for the duration ran.
 func progress(r projector.Report, ran time.Duration) string {
 	text := fmt.Sprintf("%d of %d records", r.Records, r.Records+r.LagRecords)
 	if r.Parked > 0 {
@@ -71,16 +71,16 @@ type diff struct {
 	Schema string `arg:"" help:"The read model to compare with the live one."`
 }
 
-// Run compares the read models, and fails when they differ.
+// Run compares the read models, and returns an error when they differ.
 func (d diff) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		c, err := t.Diff(ctx, d.Schema)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("compared at %d records: %s\n", c.Position.Records(), c.Position)
+		fmt.Printf("compared after %d records: %s\n", c.Position.Records(), c.Position)
 		for _, one := range c.Differences {
-			fmt.Printf("%s: %d rows only in the live one, %d only in %s, such as %s\n",
+			fmt.Printf("%s: %d rows only in the live read model, %d only in %s, such as %s\n",
 				one.Table, one.OnlyA, one.OnlyB, d.Schema, one.Row)
 		}
 		if len(c.Differences) > 0 {
@@ -113,7 +113,7 @@ func (p promote) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Printf("the last live one is %s until 'netsim readmodel drop %[1]s'\n", projector.Before)
+		_, err = fmt.Printf("the previous live read model is kept as %s until 'netsim readmodel drop %[1]s'\n", projector.Before)
 		return err
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 type readModelStatus struct{ listing }
 
-// Run prints every read model and, of those that lag most, the partitions.
+// Run prints every read model, and for each the partitions that lag most.
 func (c readModelStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		models, err := t.ReadModels(ctx)
@@ -151,7 +151,7 @@ func (c jobsStatus) Run(ctx context.Context) error {
 
 type runsStatus struct{ listing }
 
-// Run prints how many runs there are of each state and engine, and the runs.
+// Run prints the number of runs by state and engine, and then the runs.
 func (c runsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		all, counts, err := t.RunStatus(ctx, c.Limit)
@@ -184,7 +184,8 @@ func (c runsStatus) Run(ctx context.Context) error {
 	})
 }
 
-// progressOf says how much of its payload a run has delivered.
+// progressOf describes how much of its payload a run has delivered, and since when it
+// has stalled.
 func progressOf(r service.RunStatus) string {
 	var text string
 	switch {

@@ -13,7 +13,7 @@ type streams struct {
 	Status streamsStatus `cmd:"" default:"withargs" help:"Show lag and parked streams by family (the default)."`
 	Parked streamsParked `cmd:"" help:"List the facts that cannot be applied, by stream."`
 	Show   streamsShow   `cmd:"" help:"Show the parked facts of a stream with their data."`
-	Retry  streamsRetry  `cmd:"" help:"Apply parked facts again, in order, all of a stream or none."`
+	Retry  streamsRetry  `cmd:"" help:"Apply parked facts again, in order: all facts of a stream or none."`
 }
 
 type streamsParked struct {
@@ -85,7 +85,7 @@ func (s streamsRetry) Validate() error {
 	return nil
 }
 
-// Run retries the facts, and fails when some stay parked.
+// Run retries the facts, and returns an error when some stay parked.
 func (s streamsRetry) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		left, err := t.RetryParked(ctx, s.Stream)

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// listing has the options of a command that lists.
+// listing has the options of a command that prints a list.
 type listing struct {
-	Limit int  `help:"Rows at most." default:"100" placeholder:"ROWS"`
+	Limit int  `help:"Most rows to print." default:"100" placeholder:"ROWS"`
 	JSON  bool `help:"Print JSON instead of a table."`
 }
 
@@ -25,8 +25,8 @@ func (l listing) Validate() error {
 	return nil
 }
 
-// page is the JSON of a command that lists: at most as many items as the limit,
-// and how many there are.
+// page is the JSON of a command that prints a list: at most limit items, and the total
+// number.
 type page[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
@@ -37,7 +37,7 @@ func pageOf[T any](all []T, limit int) page[T] {
 	return page[T]{append([]T{}, all[:min(limit, len(all))]...), len(all)}
 }
 
-// rest says how many rows are not shown, "" when all are.
+// rest returns a sentence when some rows are not shown, or "".
 func (p page[T]) rest() string {
 	if len(p.Items) == p.Total {
 		return ""
@@ -45,8 +45,8 @@ func (p page[T]) rest() string {
 	return fmt.Sprintf("%d of %d rows; --limit shows more\n", len(p.Items), p.Total)
 }
 
-// printTable prints rows under headings, or the sentence when there are none.
-// What is not printable in a cell is a space; an empty cell is a dash.
+// printTable prints rows under headings, or the sentence none when there are no rows.
+// Unprintable characters become spaces, and empty cells become dashes.
 func printTable(none string, headings string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Println(none)
@@ -54,7 +54,7 @@ func printTable(none string, headings string, rows [][]string) error {
 	}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	if headings != "" {
-		fmt.Fprintln(out, strings.ReplaceAll(headings, " ", "\t")) //nolint:errcheck // Flush reports it
+		fmt.Fprintln(out, strings.ReplaceAll(headings, " ", "\t")) //nolint:errcheck // Flush returns the error
 	}
 	for _, row := range rows {
 		for i, cell := range row {
@@ -62,12 +62,12 @@ func printTable(none string, headings string, rows [][]string) error {
 				row[i] = "-"
 			}
 		}
-		fmt.Fprintln(out, strings.Join(row, "\t")) //nolint:errcheck // Flush reports it
+		fmt.Fprintln(out, strings.Join(row, "\t")) //nolint:errcheck // Flush returns the error
 	}
 	return out.Flush()
 }
 
-// printList prints a list as JSON, [] when it is empty.
+// printList prints a list as JSON. An empty list is [].
 func printList[T any](list []T) error { return printJSON(append([]T{}, list...)) }
 
 func printJSON(value any) error {
@@ -78,7 +78,8 @@ func printJSON(value any) error {
 
 func number[N int | int32 | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
-// age is a duration with its two greatest units, such as 4d 2h; "" for none.
+// age formats a duration with its two greatest units, such as 4d 2h. It returns "" for
+// 0 and less.
 func age(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -96,7 +97,7 @@ func age(seconds float64) string {
 	return fmt.Sprintf("%dd %dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// since is the age of a time, "" for none.
+// since returns the age of a time, or "" for nil.
 func since(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -104,7 +105,7 @@ func since(t *time.Time) string {
 	return age(time.Since(*t).Seconds())
 }
 
-// size is a number of bytes with a unit, such as 1.5 MiB.
+// size formats a number of bytes with a unit, such as 1.5 MiB.
 func size(bytes int64) string {
 	const units = "KMGTPE"
 	if bytes < 1024 {
@@ -117,7 +118,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f %ciB", value, units[unit])
 }
 
-// short cuts a text to a cell's width.
+// short cuts a text to the width of a cell.
 func short(text string) string {
 	const width = 80
 	if runes := []rune(text); len(runes) > width {

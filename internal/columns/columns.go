@@ -1,6 +1,5 @@
-// Package columns derives the columns of a SQL table from the struct of its
-// rows, so that a column is stated in the struct and in the table's DDL and
-// nowhere else.
+// Package columns derives the columns of a SQL table from the struct of its rows. So
+// only the struct and the table's DDL list the columns.
 package columns
 
 import (
@@ -20,19 +19,19 @@ type Columns[R any] struct{ all []column[R] }
 
 type column[R any] struct {
 	name     string // quoted
-	kind     string // name of the PostgreSQL type
+	kind     string // name of the PostgreSQL type in pg_type
 	nullable bool
 	array    func(rows []*R) any // the values of all rows
-	pointer  func(*R) any        // to the value of a row
+	pointer  func(*R) any        // pointer to the field of a row
 }
 
-// Of derives the columns of R. Every exported field is a column, those of
-// embedded structs too. Its name is the field's name in snake case, or the
-// field's db tag; a field whose name is "-" is no column. Structs of other
-// packages have no such tags: pairs of a field and its name stand for them.
+// Of derives the columns of R. Every exported field is a column, including the fields
+// of embedded structs. The column's name is the field's db tag, or the field's name in
+// snake case. A field with the name "-" is not a column. For structs of other
+// packages, which have no db tags, names has pairs of a field and its column.
 //
-// Of uses reflection; call it once for each type. It panics on a field whose
-// type is no column's.
+// Of uses reflection, so call it once for each type. It panics on a field whose type
+// has no column type.
 func Of[R any](names ...string) Columns[R] {
 	named := map[string]string{}
 	for i := 0; i < len(names); i += 2 {
@@ -76,7 +75,7 @@ func columnOf[R any](f reflect.StructField, name string) column[R] {
 	case []byte:
 		return typed[R, []byte](f.Index, name, "bytea", false)
 	}
-	panic(fmt.Sprintf("columns: field %s has type %s, which no column has", f.Name, f.Type))
+	panic(fmt.Sprintf("columns: field %s has the unsupported type %s", f.Name, f.Type))
 }
 
 func typed[R, T any](index []int, name, kind string, nullable bool) column[R] {
@@ -109,7 +108,7 @@ func snake(name string) string {
 	return b.String()
 }
 
-// List returns the names for a SELECT, each behind the prefix.
+// List returns the column names for a SELECT, each with the prefix.
 func (c Columns[R]) List(prefix string) string {
 	return c.join(func(_ int, one *column[R]) string { return prefix + one.name })
 }
@@ -125,11 +124,11 @@ func (c Columns[R]) KeyOf(r *R) string {
 	case *int64:
 		return strconv.FormatInt(*key, 10)
 	default:
-		panic(fmt.Sprintf("columns: %s is of type %s, which no key has", c.Key(), c.all[0].kind))
+		panic(fmt.Sprintf("columns: the key %s has the unsupported type %s", c.Key(), c.all[0].kind))
 	}
 }
 
-// Pointers returns where Scan puts the columns of a row.
+// Pointers returns pointers to the fields of a row, in the order of the columns.
 func (c Columns[R]) Pointers(r *R) []any {
 	pointers := make([]any, len(c.all))
 	for i := range c.all {
@@ -145,8 +144,8 @@ func (c Columns[R]) Scan(row pgx.CollectableRow) (R, error) {
 	return r, err
 }
 
-// From returns an item of a FROM: the rows of parameters $1 … under the alias.
-// Arrays returns the parameters.
+// From returns an item of a FROM clause with the rows in the parameters $1 to $n under
+// the alias. Arrays returns these parameters.
 func (c Columns[R]) From(alias string) string {
 	return fmt.Sprintf("%s AS %s (%s)", c.unnest(), alias, c.List(""))
 }
@@ -160,25 +159,25 @@ func (c Columns[R]) Arrays(rows []*R) []any {
 	return arrays
 }
 
-// Insert queues a statement that inserts the rows into the table, and none
-// without rows. The table may have an alias; conflict is the ON CONFLICT clause
-// or "".
+// Insert queues a statement that inserts the rows into the table. Without rows it
+// queues nothing. The table may have an alias. conflict is the ON CONFLICT clause or
+// "".
 func (c Columns[R]) Insert(writes *pgx.Batch, table string, rows []*R, conflict string) {
 	if len(rows) > 0 {
 		writes.Queue(fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", table, c.List(""), c.unnest(), conflict), c.Arrays(rows)...)
 	}
 }
 
-// Overwrite returns the ON CONFLICT clause under which a row replaces the one
-// that has the same key: the first so many columns.
+// Overwrite returns the ON CONFLICT clause with which a row replaces the row with the
+// same key. The key is the first keys columns.
 func (c Columns[R]) Overwrite(keys int) string {
 	key, rest := Columns[R]{c.all[:keys]}, Columns[R]{c.all[keys:]}
 	return fmt.Sprintf("ON CONFLICT (%s) DO UPDATE SET %s", key.List(""),
 		rest.join(func(_ int, one *column[R]) string { return one.name + " = excluded." + one.name }))
 }
 
-// Definition returns what the table's DDL says of each column: its quoted name,
-// the name of its type in pg_type, and NOT NULL for a field that is no pointer.
+// Definition returns the definition of each column in the table's DDL: the quoted name,
+// the name of the type in pg_type, and NOT NULL unless the field is a pointer.
 func (c Columns[R]) Definition() []string {
 	definition := make([]string, len(c.all))
 	for i, one := range c.all {

@@ -26,7 +26,7 @@ type row struct {
 	Hash      []byte
 	Partition int32
 
-	//lint:ignore U1000 it is no column
+	//lint:ignore U1000 an unexported field is not a column
 	hidden string
 }
 
@@ -55,7 +55,7 @@ func TestInsertWritesAllRowsInOneStatement(t *testing.T) {
 	writes := &pgx.Batch{}
 	c.Insert(writes, "pairs", nil, "")
 	if writes.Len() != 0 {
-		t.Error("no rows queue a statement")
+		t.Error("Insert without rows queued a statement")
 	}
 	c.Insert(writes, "pairs", []*pair{{"a", 1}, {"b", 2}}, c.Overwrite(1))
 	q := writes.QueuedQueries[0]
@@ -73,7 +73,7 @@ func TestAFieldOfAnotherTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
-			t.Error("a map became a column")
+			t.Error("Of accepted a field of type map")
 		}
 	}()
 	columns.Of[struct{ Tags map[string]string }]()

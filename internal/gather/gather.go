@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Gather answers lookups of keys. A single lookup is sent at once. While
-// MaxQueries queries run, further keys collect and are sent together in the next
-// one. So a lone caller never waits, and under load many callers share a query.
+// Gather looks up keys. A single key is sent at once. While MaxQueries queries run,
+// further keys are collected and sent together in the next query. So a single caller
+// never waits, and under load many callers share a query.
 //
-// A value is never older than the call that asked for it, because a key joins
-// only a query that has not been sent.
+// A value is never older than the call of Get, because a key joins only a query that has
+// not been sent.
 type Gather[K comparable, V any] struct {
-	// Query returns the values of those keys that have one. It may be called
-	// from several goroutines.
+	// Query returns the values of the keys that have one. Several goroutines may call
+	// it at once.
 	Query func(ctx context.Context, keys []K) (map[K]V, error)
-	// MaxQueries is how many queries run at once, 0 for 2.
+	// MaxQueries is how many queries run at once; 0 means 2.
 	MaxQueries int
-	// MaxKeys is how many keys a query has, 0 for 512.
+	// MaxKeys is the most keys of a query; 0 means 512.
 	MaxKeys int
 
 	mu      sync.Mutex
@@ -36,8 +36,8 @@ type batch[K comparable, V any] struct {
 	err    error
 }
 
-// queryTimeout bounds a query. It has no deadline of a caller, because several
-// callers share it.
+// queryTimeout bounds a query. A query ignores the deadlines of its callers, because
+// several callers share it.
 const queryTimeout = 10 * time.Second
 
 // Get returns the key's value, and false when it has none.

@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 )
 
-func TestALoneCallerAsksAtOnce(t *testing.T) {
+func TestALoneCallerIsQueriedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := &Gather[string, int]{Query: func(_ context.Context, keys []string) (map[string]int, error) {
 		return map[string]int{"one": 1}, nil
 	}}
 	if v, found, err := g.Get(t.Context(), "one"); v != 1 || !found || err != nil {
-		t.Errorf("one: %d, %t, %v", v, found, err)
+		t.Errorf("one: %d, %t, %v, want 1", v, found, err)
 	}
 	if v, found, err := g.Get(t.Context(), "two"); v != 0 || found || err != nil {
 		t.Errorf("two: %d, %t, %v, want it missing", v, found, err)
@@ -43,7 +43,7 @@ func TestManyCallersShareQueriesThatHaveNotBegun(t *testing.T) {
 		ask := func(key string) {
 			all.Go(func() {
 				if v, _, err := g.Get(context.Background(), key); v != "value of "+key || err != nil {
-					t.Errorf("%s: %q, %v", key, v, err)
+					t.Errorf("%s: got %q, %v", key, v, err)
 				}
 			})
 			synctest.Wait()
@@ -56,7 +56,7 @@ func TestManyCallersShareQueriesThatHaveNotBegun(t *testing.T) {
 		all.Wait()
 		want := "[[first] [first a b] [c]]"
 		if got := fmt.Sprint(queries); got != want {
-			t.Errorf("queries %s, want %s: one that has begun takes no more keys", got, want)
+			t.Errorf("queries %s, want %s: a running query accepts no more keys", got, want)
 		}
 	})
 }
@@ -66,15 +66,15 @@ func TestAnErrorGoesToTheCallersOfItsQuery(t *testing.T) {
 	broken := errors.New("broken")
 	g := &Gather[int, int]{Query: func(context.Context, []int) (map[int]int, error) { return nil, broken }}
 	if _, _, err := g.Get(t.Context(), 1); !errors.Is(err, broken) {
-		t.Errorf("%v, want %v", err, broken)
+		t.Errorf("got %v, want %v", err, broken)
 	}
 	g.Query = func(context.Context, []int) (map[int]int, error) { return map[int]int{1: 1}, nil }
 	if v, _, err := g.Get(t.Context(), 1); v != 1 || err != nil {
-		t.Errorf("afterwards: %d, %v", v, err)
+		t.Errorf("after an error: got %d, %v, want 1", v, err)
 	}
 }
 
-func TestACallerThatLeavesDelaysNoOther(t *testing.T) {
+func TestACanceledCallerDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -92,11 +92,11 @@ func TestACallerThatLeavesDelaysNoOther(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("the caller that left got %v", err)
+			t.Errorf("the canceled caller got %v", err)
 		}
 		close(release)
 		if v, _, err := g.Get(context.Background(), 1); v != 1 || err != nil {
-			t.Errorf("the caller that stayed got %d, %v", v, err)
+			t.Errorf("the other caller got %d, %v", v, err)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestSlowBodiesDelayNobody: requests of one account whose bodies do not come
-// keep neither another's writes nor its own from being served.
+// TestSlowBodiesDelayNobody: requests of one account with slow bodies delay neither
+// another account's writes nor its own.
 func TestSlowBodiesDelayNobody(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 4 })
@@ -31,11 +31,11 @@ func TestSlowBodiesDelayNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		// 100 is sent when the body is asked for, which is when it is this one's turn.
+		// The service sends 100 when it admits the request and begins to read its body.
 		fmt.Fprintf(conn, "POST /api/v1/workspaces HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\n"+
 			"Content-Type: application/json\r\nContent-Length: 21\r\nExpect: 100-continue\r\n\r\n", token)
 		if resp := read(t, conn); resp.StatusCode != http.StatusContinue {
-			t.Fatalf("a body is not asked for: %s", resp.Status)
+			t.Fatalf("a request with a slow body: got %s, want 100", resp.Status)
 		}
 		fmt.Fprint(conn, "{")
 		begun = append(begun, conn)
@@ -45,7 +45,7 @@ func TestSlowBodiesDelayNobody(t *testing.T) {
 	for i, conn := range begun[:8] {
 		fmt.Fprintf(conn, `"name": "late %04d"}`, i)
 		if resp := read(t, conn); resp.StatusCode != http.StatusCreated {
-			t.Errorf("when its body comes: %s", resp.Status)
+			t.Errorf("after the rest of the body: got %s, want 201", resp.Status)
 		}
 	}
 }
@@ -63,11 +63,12 @@ func read(t *testing.T, conn net.Conn) *http.Response {
 	return resp
 }
 
-// TestABodyThatDoesNotComeIsRefused: its memory is free when its time is over.
-func TestABodyThatDoesNotComeIsRefused(t *testing.T) {
+// TestALateBodyIsRefused: a body that does not arrive within BodyTimeout is refused, and
+// its memory is free again.
+func TestALateBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) {
-		c.BodyTimeout, c.BodyMemory = 50*time.Millisecond, 4*16<<10 // of which an account has room for one
+		c.BodyTimeout, c.BodyMemory = 50*time.Millisecond, 4*16<<10 // one account may use a quarter, 16 KiB
 	})
 	account := servicetest.NewAccount()
 	token := teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "slow", Account: account})
@@ -79,15 +80,16 @@ func TestABodyThatDoesNotComeIsRefused(t *testing.T) {
 	fmt.Fprintf(conn, "POST /api/v1/workspaces HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 20\r\n\r\n{", token)
 	if resp := read(t, conn); resp.StatusCode != http.StatusBadRequest {
-		t.Errorf("a body that does not come: %s", resp.Status)
+		t.Errorf("a body that does not arrive: got %s, want 400", resp.Status)
 	}
 	user := p.Service(t, account)
 	user.Post("/api/v1/workspaces", map[string]any{"name": strings.Repeat("w", 17<<10)}).Refused(429, "RATE_LIMITED")
 	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
 }
 
-// TestAnAccountDoesNotWaitForAnothersHeavyRequests: while one account sends more
-// heavy requests than are served, each of another's is served.
+// TestAnAccountDoesNotWaitForAnothersHeavyRequests: while one account sends more heavy
+// requests than the service serves at a time, every heavy request of another account is
+// served.
 func TestAnAccountDoesNotWaitForAnothersHeavyRequests(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.MaxHeavy = 2 })

@@ -33,10 +33,10 @@ type (
 	writes = writeapi.API
 )
 
-// runAPI answers requests. When ctx ends in an orderly way, the API answers for
-// another NETSIM_DRAIN and closes its connections. Then requests in progress
-// finish and event streams end. When a part of the process has failed, there is
-// no NETSIM_DRAIN.
+// runAPI serves requests. After an orderly end of ctx, the API serves for NETSIM_DRAIN
+// longer and closes each connection after its response. Then requests in progress
+// finish and event streams end. When a part of the process has failed, the API does
+// not wait for NETSIM_DRAIN.
 func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
 	quotas, err := s.quotas(ctx)
 	if err != nil {
@@ -107,7 +107,8 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 	return frontEnd.router(handlers{get, change, books}), nil
 }
 
-// quotas returns the quotas of the settings with those that operators have set.
+// quotas returns the quotas of the settings, overridden by the quotas that operators
+// have set.
 func (s *core) quotas(ctx context.Context) (*readapi.Quotas, error) {
 	defaults, err := s.config.quotas()
 	if err != nil {
@@ -134,7 +135,7 @@ func (s *core) admission(quotas *readapi.Quotas) *web.Admission {
 	return admission
 }
 
-// feed returns what notifies the clients that follow simulations.
+// feed returns the feed that notifies clients that follow simulations.
 func (s *core) feed() *readapi.Feed {
 	return &readapi.Feed{DB: s.pool, Log: s.log, Changes: func() (<-chan struct{}, func()) {
 		return s.watcher.Changes(events.Simulations, events.Workspaces)

@@ -19,8 +19,8 @@ import (
 	"netsim/infra/reactor"
 )
 
-// AuditConfig has the settings of an audit: those of the event log, and of the
-// database when the read model is compared too.
+// AuditConfig has the settings of an audit: of the event log, and optionally of the
+// database with the read model to compare.
 type AuditConfig struct {
 	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
 	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
@@ -35,12 +35,12 @@ func AuditFromEnvironment() (AuditConfig, error) {
 	return settings[AuditConfig](surroundings())
 }
 
-// Auditor reads an event log, and optionally a read model.
+// Auditor verifies an event log, and optionally compares a read model with it.
 type Auditor struct {
 	config   AuditConfig
-	keys     *events.WriterKeys // nil takes seals on trust
+	keys     *events.WriterKeys // nil means that seals are not checked
 	eventLog *eventlog.Kafka
-	model    *snapshot // nil compares nothing
+	model    *snapshot // nil means that the read model is not compared
 	close    []func()
 }
 
@@ -73,7 +73,7 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the read model: %w", err)
 	}
-	a.close = append(a.close, func() { tx.Rollback(context.WithoutCancel(ctx)) }) //nolint:errcheck // it changes nothing
+	a.close = append(a.close, func() { tx.Rollback(context.WithoutCancel(ctx)) }) //nolint:errcheck // the transaction only reads
 	cut, err := projector.ReadCut(ctx, tx)
 	a.model = &snapshot{tx, cut}
 	return a, err
@@ -86,7 +86,7 @@ func (a *Auditor) Close() {
 	}
 }
 
-// ChecksSeals reports whether there are keys to find forged records with.
+// ChecksSeals reports whether the auditor has writer keys to detect forged records.
 func (a *Auditor) ChecksSeals() bool { return a.keys != nil }
 
 // log returns the current description of the event log.
@@ -139,7 +139,7 @@ func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, er
 	return audit.Verify(ctx, log, verifier, at)
 }
 
-// Held looks in the log for log checkpoints that an auditor holds.
+// Held searches the log for the log checkpoints in notes, which the auditor holds.
 func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]audit.Finding, error) {
 	log, err := a.log(ctx)
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *Auditor) Replay(ctx context.Context) (audit.Replayed, error) {
 	return audit.Replay(ctx, log, commands.PlatformStream(a.config.Platform), model, time.Now())
 }
 
-// Bundle writes the bundle of a request for the platform of the settings.
+// Bundle writes the requested bundle for the platform in the settings.
 func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) error {
 	if a.config.Key == "" {
 		return errNoAuditKey
@@ -184,7 +184,8 @@ func (a *Auditor) Bundle(ctx context.Context, r audit.Request, out io.Writer) er
 	return audit.WriteBundle(ctx, log, r, key, out)
 }
 
-// Checkpoint publishes a log checkpoint under a name; "" is the current time.
+// Checkpoint publishes a log checkpoint with a name, by default the current time. It
+// returns the name.
 func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
 	key, err := t.core.config.auditKey()
 	if err != nil {
@@ -202,10 +203,10 @@ func (t *Tools) Checkpoint(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// Succeed makes the key of the settings the successor of the key in a file: the
-// old key signs a log checkpoint that names the new one. It needs a running
-// service. It returns the new public key and the name of the checkpoint, which
-// is the current time.
+// Succeed makes the key of the settings the successor of the old key in a file. The old
+// key signs a log checkpoint that names the new key. Succeed needs a running service.
+// It returns the new public key and the name of the checkpoint, which is the current
+// time.
 func (t *Tools) Succeed(ctx context.Context, oldFile string) (verifier, name string, err error) {
 	key, err := t.core.config.auditKey()
 	if err != nil {
@@ -248,7 +249,7 @@ func (s *snapshot) At() []audit.Expected {
 }
 
 // Rows implements audit.ReadModel.
-func (s *snapshot) Rows(ctx context.Context, table audit.Table, tell func([]string) error) error {
+func (s *snapshot) Rows(ctx context.Context, table audit.Table, yield func([]string) error) error {
 	columns := make([]string, len(table.Columns))
 	for i, c := range table.Columns {
 		columns[i] = c.Name + "::text"
@@ -266,6 +267,6 @@ func (s *snapshot) Rows(ctx context.Context, table audit.Table, tell func([]stri
 	for i := range values {
 		into[i] = &values[i]
 	}
-	_, err = pgx.ForEachRow(rows, into, func() error { return tell(values) })
+	_, err = pgx.ForEachRow(rows, into, func() error { return yield(values) })
 	return err
 }

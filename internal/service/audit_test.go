@@ -24,8 +24,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// audited is a service with simulations of an account, and a log checkpoint of
-// it.
+// audited is a service with an account that has run simulations, and with a log
+// checkpoint.
 type audited struct {
 	*servicetest.Program
 	account string
@@ -54,8 +54,8 @@ func newAudited(t *testing.T) audited {
 	return a
 }
 
-// daily waits until the job of the daily checkpoint has run, which every start
-// enqueues.
+// daily waits until the job of the daily checkpoint has run. Every start of a service
+// enqueues this job.
 func (a audited) daily(t *testing.T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
@@ -134,14 +134,14 @@ func (a audited) exec(t *testing.T, sql string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left open
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statement has ended
 	tag, err := conn.Exec(t.Context(), sql)
 	if err != nil || tag.RowsAffected() == 0 {
 		t.Fatalf("%s: %d rows, %v", sql, tag.RowsAffected(), err)
 	}
 }
 
-// stored verifies the note of a log checkpoint in the object store.
+// stored verifies the note of a log checkpoint that is stored in the object store.
 func (a audited) stored(t *testing.T, name string) {
 	t.Helper()
 	store := objects.New(objects.Config{
@@ -152,17 +152,17 @@ func (a audited) stored(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close() //nolint:errcheck // the content was only read
 	note, err := io.ReadAll(content)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c, err := audit.OpenCheckpoint(string(note), a.verifier(t)); err != nil || c.Name != name || c.Chains == 0 {
-		t.Errorf("%s: %+v, %v", note, c, err)
+		t.Errorf("the stored note %s gives %+v, %v; want checkpoint %s", note, c, err, name)
 	}
 }
 
-// complete sees that a replay compares every column of the tables it compares.
+// complete checks that a replay compares every column of its tables.
 func (a audited) complete(t *testing.T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
@@ -183,13 +183,13 @@ func (a audited) complete(t *testing.T) {
 		slices.Sort(compared)
 		slices.Sort(there)
 		if diff := cmp.Diff(there, compared); diff != "" {
-			t.Errorf("columns of %s (-there +compared):\n%s", table.Name, diff)
+			t.Errorf("columns of %s (-table +compared):\n%s", table.Name, diff)
 		}
 	}
 }
 
-// copyLog copies the log to topics of another prefix, and changes the value of
-// the account's second event.
+// copyLog copies the log to topics with another prefix, and changes the value of the
+// account's second event in the copy.
 func (a audited) copyLog(t *testing.T) (prefix string) {
 	t.Helper()
 	prefix = events.NewID("copy") + "."
@@ -222,7 +222,7 @@ func (a audited) copyLog(t *testing.T) (prefix string) {
 		}
 	}
 	if !changed {
-		t.Fatal("nothing was changed")
+		t.Fatal("the log has no second event of the account to change")
 	}
 	return prefix
 }
@@ -239,7 +239,8 @@ func (a audited) eventLog(t *testing.T, prefix string) *eventlog.Kafka {
 	return j
 }
 
-// TestNoAuditKey: without a key the service runs, and says what is missing.
+// TestNoAuditKey: without an audit key the service runs, but its health is degraded and
+// names the reason.
 func TestNoAuditKey(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.AuditKey = "" })
@@ -256,30 +257,30 @@ func TestNoAuditKey(t *testing.T) {
 	}
 	defer tools.Close()
 	if _, err := tools.Checkpoint(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "NETSIM_AUDIT_KEY") {
-		t.Errorf("a checkpoint without a key: %v", err)
+		t.Errorf("a checkpoint without a key: got %v, want an error that names NETSIM_AUDIT_KEY", err)
 	}
 }
 
-// TestAudit: what a service did is proved from the log, the read model and a
-// bundle, and what is changed in the read model is found.
+// TestAudit: the log, the read model and a bundle of a service pass verification.
+// Changes in the read model and in a copy of the log are found.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	a := newAudited(t)
 	before := a.verify(t).Checkpoints
 	a.checkpoint(t, "first")
 	if after := a.verify(t).Checkpoints; after != before {
-		t.Errorf("%d checkpoints, %d after one of them was published again", before, after)
+		t.Errorf("%d checkpoints before and %d after publishing one of them again, want the same", before, after)
 	}
 	a.checkpoint(t, "second")
 	a.quiet(t)
 
 	r := a.verify(t)
 	if len(r.Findings) > 0 || r.Checkpoints < 3 || r.Facts < 20 || r.Covered == 0 || r.Covered > r.Facts {
-		t.Errorf("verified: %+v", r)
+		t.Errorf("verification of the log: %+v", r)
 	}
 	replayed := a.replay(t)
 	if len(replayed.Findings) > 0 || replayed.Rated.Days < 4 || replayed.Rows["daily_costs"] < 4 || replayed.Rows["balances"] == 0 {
-		t.Errorf("replayed: %+v", replayed)
+		t.Errorf("replay of billing: %+v", replayed)
 	}
 
 	a.stored(t, "first")
@@ -292,21 +293,21 @@ func TestAudit(t *testing.T) {
 	}
 	proved, err := audit.VerifyBundle(&bundle, audit.Wanted{Verifier: a.verifier(t), Preliminary: true})
 	if err != nil || len(proved.Problems) > 0 || proved.Costs < 4 || proved.Checkpoints < 3 || proved.Rated.Days < 4 {
-		t.Errorf("the bundle: %+v, %v", proved, err)
+		t.Errorf("verification of the bundle: %+v, %v", proved, err)
 	}
 
 	for name, sql := range map[string]string{
-		"a cost":       `UPDATE readmodel.daily_costs SET cost = '0.5' WHERE id = (SELECT min(id) FROM readmodel.daily_costs)`,
-		"an event":     `UPDATE readmodel.billing_events SET current_count = 7 WHERE id = (SELECT min(id) FROM readmodel.billing_events)`,
-		"an item":      `DELETE FROM readmodel.billing_items WHERE id = (SELECT min(id) FROM readmodel.billing_items)`,
-		"a total":      `UPDATE readmodel.cost_totals SET total = total + 1`,
-		"a balance":    `UPDATE readmodel.balances SET debits = 0.1`,
-		"a rate":       `UPDATE readmodel.rates SET amount = '11.00' WHERE id = 1`,
-		"one too many": `INSERT INTO readmodel.credit_holds VALUES ('sim_x', 'acct_x', '1', 'CREDIT', now(), NULL)`,
+		"a cost":    `UPDATE readmodel.daily_costs SET cost = '0.5' WHERE id = (SELECT min(id) FROM readmodel.daily_costs)`,
+		"an event":  `UPDATE readmodel.billing_events SET current_count = 7 WHERE id = (SELECT min(id) FROM readmodel.billing_events)`,
+		"an item":   `DELETE FROM readmodel.billing_items WHERE id = (SELECT min(id) FROM readmodel.billing_items)`,
+		"a total":   `UPDATE readmodel.cost_totals SET total = total + 1`,
+		"a balance": `UPDATE readmodel.balances SET debits = 0.1`,
+		"a rate":    `UPDATE readmodel.rates SET amount = '11.00' WHERE id = 1`,
+		"a new row": `INSERT INTO readmodel.credit_holds VALUES ('sim_x', 'acct_x', '1', 'CREDIT', now(), NULL)`,
 	} {
 		a.exec(t, sql)
 		if again := a.replay(t); len(again.Findings) <= len(replayed.Findings) {
-			t.Errorf("%s: nothing was found: %+v", name, again)
+			t.Errorf("%s was changed, but not found: %+v", name, again)
 		} else {
 			replayed = again
 		}
@@ -315,10 +316,10 @@ func TestAudit(t *testing.T) {
 	copied.config.Postgres = ""
 	copied.config.TopicPrefix = a.copyLog(t)
 	if said := fmt.Sprint(copied.verify(t).Findings); !strings.Contains(said, "the event before sequence") {
-		t.Errorf("a value changed in a copy of the log: found %s", said)
+		t.Errorf("a value was changed in a copy of the log: found %s", said)
 	}
 	a.exec(t, `UPDATE readmodel.offsets SET digest = '\x00' WHERE facts > 0`)
 	if r := a.verify(t); len(r.Findings) == 0 {
-		t.Error("other digests of the read model were not found")
+		t.Error("changed digests of the read model were not found")
 	}
 }

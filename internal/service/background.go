@@ -21,7 +21,7 @@ import (
 	"netsim/runs"
 )
 
-// domain has what the reactor, the workers and the API need beyond the core.
+// domain has the parts that the reactor, the workers and the API need besides the core.
 type domain struct {
 	metering    *billing.Metering
 	books       *billing.Books
@@ -34,7 +34,7 @@ type domain struct {
 	runner      *runs.Runner
 	extractor   *traces.Extractor
 	uploads     *uploads.Uploads
-	engines     *engines.Client // over HTTP
+	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
 }
 
@@ -93,9 +93,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	return d, nil
 }
 
-// accrue records the costs of a day, YYYY-MM-DD. It waits until the read model
-// has caught up with the log, so that every billing event written before the
-// call is included.
+// accrue records the costs of a day, YYYY-MM-DD. It first waits until the read model
+// has caught up with the log, so the costs include every billing event written before
+// the call.
 func (s *core) accrue(ctx context.Context, books *billing.Books, day string) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -107,8 +107,7 @@ func (s *core) accrue(ctx context.Context, books *billing.Books, day string) err
 	return books.AccrueDay(ctx, date)
 }
 
-// runBackground starts the reactor and the workers in the processes that have
-// these roles.
+// runBackground starts the reactor and the workers if the process has these roles.
 func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
 	if s.config.has(RoleReactor) {
 		r, err := s.reactor(d)
@@ -127,8 +126,8 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	return nil
 }
 
-// reactor returns a reactor with every handler. A handler keeps its name: its
-// consumer groups are named after it.
+// reactor returns a reactor with every handler. The name of a handler must not change,
+// because its consumer groups have this name.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
@@ -157,7 +156,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 // billingHandler is the handler that meters usage.
 const billingHandler = "billing"
 
-// handledFamilies returns the families whose facts each handler gets.
+// handledFamilies returns, by handler, the families of the facts that it gets.
 func handledFamilies() map[string][]events.Family {
 	return map[string][]events.Family{
 		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
@@ -170,7 +169,7 @@ func handledFamilies() map[string][]events.Family {
 	}
 }
 
-// reactionLag returns the lag of a handler, which may run in another process.
+// reactionLag measures the lag of a handler, which may run in another process.
 func (s *core) reactionLag(handler string, handled []events.Family) *reactor.Lag {
 	families := map[events.Family]int32{}
 	for _, family := range handled {
@@ -182,7 +181,7 @@ func (s *core) reactionLag(handler string, handled []events.Family) *reactor.Lag
 	}
 }
 
-// priceList reads the price list that the settings name, or the embedded one.
+// priceList reads the price list in the settings, or the embedded one.
 func (c *Config) priceList() (prices.List, error) {
 	if c.Prices == "" {
 		return prices.Default()

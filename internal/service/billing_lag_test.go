@@ -10,9 +10,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestBillingSaysHowFarItIsBehind: without a process that reacts the lag grows;
-// with one it ends, and then nothing that was written before is missing.
-func TestBillingSaysHowFarItIsBehind(t *testing.T) {
+// TestBillingReportsItsLag: without a reactor process the lag grows. With a reactor the
+// lag becomes 0, and then billing includes every earlier write.
+func TestBillingReportsItsLag(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) {
 		c.Roles = slices.DeleteFunc(c.Roles, func(role string) bool { return role == service.RoleReactor })
@@ -35,7 +35,7 @@ func TestBillingSaysHowFarItIsBehind(t *testing.T) {
 		last = lag(client.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) > last }))
 	}
 	if items := client.Get("/api/v1/billing/items").Object()["items"].([]any); len(items) != 0 {
-		t.Errorf("items without a reaction: %v", items)
+		t.Errorf("without a reactor there are items %v, want none", items)
 	}
 	servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
@@ -45,12 +45,12 @@ func TestBillingSaysHowFarItIsBehind(t *testing.T) {
 		id := create("workspace " + strconv.Itoa(i))
 		r := client.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return lag(r) == 0 })
 		if !strings.Contains(string(r.Body), id) {
-			t.Errorf("the lag is 0, and the item of %s is missing: %s", id, r.Body)
+			t.Errorf("the lag is 0, but the item of %s is missing: %s", id, r.Body)
 		}
 	}
 	for _, path := range []string{"balance", "costs?startDate=2026-01-01&endDate=2026-01-02", "costs/summary?startDate=2026-01-01&endDate=2026-01-02", "events", "rates"} {
 		if ms := lag(client.Get("/api/v1/billing/" + path).Want(200)); ms < 0 {
-			t.Errorf("%s: lag %d", path, ms)
+			t.Errorf("%s: lag %d, want at least 0", path, ms)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"netsim/infra/projector"
 )
 
-// auditKey reads the key that signs log checkpoints, nil when none is set.
+// auditKey reads the key that signs log checkpoints. It returns nil when none is set.
 func (c *Config) auditKey() (*audit.Key, error) {
 	if c.AuditKey == "" {
 		return nil, nil
@@ -30,9 +30,9 @@ func (c *Config) auditKey() (*audit.Key, error) {
 
 var errNoAuditKey = errors.New("NETSIM_AUDIT_KEY names no key: no checkpoint can be signed")
 
-// checkpoint publishes the log checkpoint of a name, once: to the log, and as
-// checkpoints/<name>.note to the object store. It records the position of the
-// read model. A verification judges the log again and does not rely on that.
+// checkpoint publishes a log checkpoint once for each name, to the log and as
+// checkpoints/<name>.note to the object store. The checkpoint has the position of the
+// read model. A verification does not rely on this position, but judges the log again.
 func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) error {
 	_, err := s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
 		if err := continues(key, last); err != nil {
@@ -43,13 +43,13 @@ func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) erro
 	return err
 }
 
-// succeed publishes the log checkpoint in which the old key names its
-// successor. If the log has it already, it is only stored again. It returns the
-// name of the checkpoint that is stored.
+// succeed publishes the log checkpoint in which the old key names its successor. If the
+// log already has this checkpoint, succeed only stores it again. It returns the name of
+// the stored checkpoint.
 func (s *core) succeed(ctx context.Context, old, key *audit.Key, name string) (string, error) {
 	return s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
 		if last == "" {
-			return "", errors.New("the log has no checkpoint yet: any key may sign the first, and succeeds none")
+			return "", errors.New("the log has no checkpoint yet: any key may sign the first one, so there is no key to succeed")
 		}
 		if key.Continues(last) == nil {
 			return last, nil
@@ -65,7 +65,7 @@ func (s *core) succeed(ctx context.Context, old, key *audit.Key, name string) (s
 // names the command that makes it the successor.
 func continues(key *audit.Key, last string) error {
 	if err := key.Continues(last); err != nil {
-		return fmt.Errorf("NETSIM_AUDIT_KEY: %w; start with the key of before, and while the service runs have it sign which key follows: NETSIM_AUDIT_KEY=NEWKEYFILE netsim audit key --succeed OLDKEYFILE", err)
+		return fmt.Errorf("NETSIM_AUDIT_KEY: %w; start with the previous key, and while the service runs make the new key its successor: NETSIM_AUDIT_KEY=NEWKEYFILE netsim audit key --succeed OLDKEYFILE", err)
 	}
 	return nil
 }
@@ -87,12 +87,12 @@ func (s *core) trustKey(ctx context.Context) error {
 	return continues(s.auditKey, last)
 }
 
-// publish signs, publishes and stores the log checkpoint of a name, unless the
-// last checkpoint has that name. sign returns the note to publish, or the last
-// note, which is then only stored.
+// publish signs, publishes and stores a log checkpoint with a name. If the last
+// checkpoint has this name, publish only stores it. sign returns the note to publish,
+// or the last note, which is then only stored.
 func (s *core) publish(ctx context.Context, name string, sign func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error)) (string, error) {
 	if !events.FrameText(name) || strings.Contains(name, "/") {
-		return "", fmt.Errorf("checkpoint name %q: it is 1 to 512 printable characters without spaces and slashes", name)
+		return "", fmt.Errorf("checkpoint name %q: it must be 1 to 512 printable characters without spaces and slashes", name)
 	}
 	stream := commands.CheckpointStream(s.config.Platform)
 	made, chains, last, err := s.cut(ctx, stream)
@@ -115,7 +115,7 @@ func (s *core) publish(ctx context.Context, name string, sign func(c audit.Check
 			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
 		}
 		if result.Repeated {
-			return name, nil // older than the last one, so it is stored already
+			return name, nil // an earlier checkpoint has this name and is stored already
 		}
 		last.Note = text
 	}
@@ -179,8 +179,8 @@ type PublishCheckpoint struct {
 // Kind returns the stored name.
 func (PublishCheckpoint) Kind() string { return "publish_checkpoint" }
 
-// checkpointDay publishes the log checkpoint of a day that has ended, if there
-// is a key.
+// checkpointDay publishes the log checkpoint of a day that has ended. Without a key it
+// does nothing.
 func (s *core) checkpointDay(ctx context.Context, day string) error {
 	if s.auditKey == nil {
 		return nil

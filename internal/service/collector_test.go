@@ -16,10 +16,10 @@ import (
 	"netsim/internal/service"
 )
 
-// collector is an OTLP collector that keeps what it gets.
+// collector is an OTLP collector that keeps the spans that it receives.
 type collector struct {
 	URL   string
-	token string // that exports must bear
+	token string // required in the header Api-Key of exports
 
 	mu       sync.Mutex
 	requests int
@@ -27,7 +27,7 @@ type collector struct {
 	resource map[string]string
 }
 
-// span is a span as the collector got it.
+// span is a received span.
 type span struct {
 	name, trace, id, parent string
 	attributes              map[string]string
@@ -46,7 +46,7 @@ func newCollector(t *testing.T) *collector {
 			err = proto.Unmarshal(body, &export)
 		}
 		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Api-Key") != c.token {
-			t.Errorf("an export to %s with the key %q: %v", r.URL.Path, r.Header.Get("Api-Key"), err)
+			t.Errorf("an export to %s with the key %q: %v; want /v1/traces with %q", r.URL.Path, r.Header.Get("Api-Key"), err, c.token)
 		}
 		c.keep(&export)
 		w.Header().Set("Content-Type", "application/x-protobuf")
@@ -82,8 +82,8 @@ func attributesOf(all []*commonpb.KeyValue) map[string]string {
 	return texts
 }
 
-// tree returns the spans of a trace by id, and reports whether each has a parent
-// among them or the one given.
+// tree returns the spans of a trace by id, and reports whether the parent of each is one
+// of them or the span sender.
 func (c *collector) tree(trace, sender string) (tree map[string]*span, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func (c *collector) tree(trace, sender string) (tree map[string]*span, whole boo
 	return tree, whole && len(tree) > 0
 }
 
-// path returns the names of a span and of those above it, from the top.
+// path returns the names of a span and its ancestors, from the root.
 func path(tree map[string]*span, s *span) (names []string) {
 	for ; s != nil; s = tree[s.parent] {
 		names = append(names, s.name)
@@ -108,8 +108,8 @@ func path(tree map[string]*span, s *span) (names []string) {
 	return names
 }
 
-// to are the settings by which a service exports every span at once.
-func (c *collector) to(config *service.Config) {
+// configure changes the settings so that the service exports every span at once.
+func (c *collector) configure(config *service.Config) {
 	config.OTLPEndpoint, config.OTLPHeaders = c.URL, "api-key="+c.token
 	config.SpanDelay, config.SpanQueue = 20, 20_000
 	config.ServiceName, config.ResourceAttributes = "netsim-test", "deployment.environment.name=test"

@@ -21,13 +21,13 @@ type Config struct {
 
 	Kafka            []string `env:"NETSIM_KAFKA,required" form:"address"`
 	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
-	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"` // of new topics; it cannot change later
-	Replication      int      `env:"NETSIM_REPLICATION" min:"-1" max:"100"`               // of new topics; 0 is 3, or in development -1, which is the brokers' default
-	Development      bool     `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records with one broker; rebuild a read model of another release
+	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"` // partitions of new topics; cannot change later
+	Replication      int      `env:"NETSIM_REPLICATION" min:"-1" max:"100"`               // replicas of new topics; 0 means 3, or in development -1, the brokers' default
+	Development      bool     `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records when one broker fails; rebuild a read model of another release
 	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
 	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
 
-	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first seals records, all verify seals; required outside development
+	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first key seals records, all keys verify seals; required outside development
 
 	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
 	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
@@ -35,20 +35,20 @@ type Config struct {
 	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY,required" secret:"true"`
 	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY,required" secret:"true"`
 
-	MountRoot string `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries"` // where simulators mount the libraries; part of the answer of resolve
+	MountRoot string `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries"` // where simulators mount the libraries; resolve returns paths below it
 
 	Issuer       string        `env:"NETSIM_OIDC_ISSUER,required" form:"url"`
 	JWKS         string        `env:"NETSIM_OIDC_JWKS_URL,required" form:"url"`
-	KeysMaxAge   time.Duration `env:"NETSIM_OIDC_KEYS_MAX_AGE" envDefault:"10m" min:"1m"` // a key that the issuer has withdrawn is refused after this time
+	KeysMaxAge   time.Duration `env:"NETSIM_OIDC_KEYS_MAX_AGE" envDefault:"10m" min:"1m"` // after this time a key that the issuer has withdrawn is refused
 	Audience     string        `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim" form:"name"`
 	Algorithms   []string      `env:"NETSIM_OIDC_ALGORITHMS" form:"algorithm"` // default ES256, RS256
 	ServiceClaim string        `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use"`
 	ServiceValue string        `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
 
 	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
-	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // of the deployment
+	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // account of the deployment
 	Prices   string `env:"NETSIM_PRICES" form:"file"`                                   // path of a price list; default: the embedded one
-	Console  string `env:"NETSIM_CONSOLE_URL" form:"console"`                           // absolute; without it dashboardUrl is the URL of the simulation in the API
+	Console  string `env:"NETSIM_CONSOLE_URL" form:"console"`                           // absolute URL; without it dashboardUrl is the URL of the simulation in the API
 	AuditKey string `env:"NETSIM_AUDIT_KEY" form:"file"`                                // path of the key that signs log checkpoints; without it none are published
 
 	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
@@ -57,32 +57,32 @@ type Config struct {
 	ResultsOwnership bool `env:"NETSIM_RESULTS_OWNERSHIP"` // restrict results to callers who may read the simulation
 
 	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS" form:"url"`                          // base URLs of remote engines (docs/engine-protocol.md)
-	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN" secret:"true"`                      // shared with the remote engines
-	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms"`           // between two polls of a run
-	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms"`       // of a call
-	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms"`      // without a usable answer, after which a run fails
-	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000"` // at remote engines that this process follows at a time
+	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN" secret:"true"`                      // secret shared with the remote engines
+	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms"`           // interval between two polls of a run
+	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms"`       // timeout of a call
+	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms"`      // time without a usable response after which a run fails
+	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000"` // runs at remote engines that this process follows at a time
 
 	MaxFiles       int           `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1"`
-	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m"`              // of an upload session and its links
-	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"`                   // wait for another upload of the same content
+	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m"`              // lifetime of an upload session and its links
+	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"`                   // how long to wait for another upload of the same content
 	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2" min:"1" max:"1000"`          // simulations at a time in this process
 	RunFlows       int           `env:"NETSIM_RUN_FLOWS" envDefault:"4194304" min:"1"`             // transfers in flight in a run, about 300 bytes of memory each
-	RunTraces      int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1"`    // memory for a run's traces
-	RunResults     int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1"` // of the result files of a run
-	RunTime        time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s"`                 // wall-clock time of a run
-	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                                     // overrides the interval of simulations; for tests
+	RunTraces      int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1"`    // most bytes of memory for a run's traces
+	RunResults     int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1"` // most bytes of the result files of a run
+	RunTime        time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s"`                 // most wall-clock time of a run
+	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                                     // overrides the simulations' snapshot interval; for tests
 	StorePatience  time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m"`                    // object store outage after which a run fails
-	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms"`            // between two searches for jobs without a worker
-	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms"`                // for a worker to begin a job that it took
-	Retries        int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30"`  // of a failed reaction, with growing pauses, before its fact becomes a dead letter
-	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"`                // records; writes are refused beyond
+	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms"`            // interval between two searches for jobs without a worker
+	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms"`                // time for a worker to begin a job that it took
+	Retries        int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30"`  // retries of a failed reaction, with growing pauses, before its fact becomes a dead letter
+	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"`                // lag in records above which writes are refused
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s" min:"100ms"`
 	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms"`
-	Drain          time.Duration `env:"NETSIM_DRAIN" envDefault:"5s"`                 // after SIGTERM, while requests are still accepted
-	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`                // after that, for requests in progress
-	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s"` // after which clients have to reconnect
-	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s"`    // without simulated progress, after which a run fails
+	Drain          time.Duration `env:"NETSIM_DRAIN" envDefault:"5s"`                 // time after SIGTERM while requests are still accepted
+	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`                // time after that for requests in progress
+	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s"` // time after which a stream ends and clients have to reconnect
+	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s"`    // time without simulated progress after which a run fails
 
 	// Requests that this process serves at a time, for all accounts (docs/quotas.md).
 	MaxReads    int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1"`
@@ -90,9 +90,9 @@ type Config struct {
 	MaxHeavy    int              `env:"NETSIM_MAX_HEAVY"`                                         // default: two per core
 	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations
 	MaxUploads  int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1"`               // requests that move or read files
-	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // for the arrival of a request's body
+	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // time for a request's body to arrive
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
-	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // of an account, such as streams.open=100,uploads.day=50
+	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // quotas of an account, such as streams.open=100,uploads.day=50
 
 	Tracing
 
@@ -126,11 +126,11 @@ func (c *Config) check() error {
 	case len(c.Roles) == 0:
 		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
-		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: each must be an address of its own", c.HTTP)
+		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
 	case !c.Development && c.WriterKeys == "":
 		return errNoWriterKeys
 	case !c.Development && c.replication() < 3:
-		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that no broker's death loses an event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
+		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}
@@ -138,7 +138,7 @@ func (c *Config) check() error {
 	return err
 }
 
-// replication returns the replication factor of new topics, -1 for the brokers'
+// replication returns the replication factor of new topics. -1 means the brokers'
 // default.
 func (c *Config) replication() int {
 	switch {

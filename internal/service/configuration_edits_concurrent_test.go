@@ -15,35 +15,35 @@ import (
 	"netsim/internal/testwait"
 )
 
-// attempt is an edit that an editor sends, once or several times at once under
-// one key, and what became of it.
+// attempt is an edit that an editor sends, and its replies. The editor may send several
+// copies at once with the same idempotency key.
 type attempt struct {
 	edit
-	conditional bool // on the version that the editor knows
+	conditional bool // If-Match has the version that the editor knows
 	copies      int
 
-	match   int // the version in If-Match, 0 for none
-	made    int // the version that the edit says it made, 0 when it was refused
+	match   int // the version in If-Match, or 0
+	made    int // the version that the edit made by its replies; 0 if it was refused
 	replies []servicetest.Reply
 }
 
-// script draws what one editor does. Every number in it is new, so that each
-// edit that succeeds makes a version.
-func script(t *rapid.T, editor int, start *sheet) []*attempt {
+// script draws the edits of one editor. Every edit has a new number, so each edit that
+// succeeds makes a version.
+func script(t *rapid.T, editor int, start *versionModel) []*attempt {
 	script := make([]*attempt, rapid.IntRange(1, 3).Draw(t, "edits"))
 	for i := range script {
 		number := float64(100*(editor+2) + i)
-		e := pencil{t, number, []*sheet{start}}.edit()
+		e := generator{t, number, []*versionModel{start}}.edit()
 		a := &attempt{edit: e, copies: rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "copies")}
-		// What is attached may be so already: without If-Match nothing says which
-		// version the answer of an edit is of that had nothing to do.
+		// An edit may attach what is already attached and then makes no version.
+		// Without If-Match its reply does not show which version it compared with.
 		a.conditional = e.row == 4 || e.row == 31 || e.row >= 35 || rapid.Bool().Draw(t, "conditional")
 		script[i] = a
 	}
 	return script
 }
 
-// run sends what the script says.
+// run sends the edits of a script.
 func (c *configuration) run(t *rapid.T, script []*attempt) {
 	known := 1
 	for _, a := range script {
@@ -57,18 +57,18 @@ func (c *configuration) run(t *rapid.T, script []*attempt) {
 		for i := range a.replies {
 			all.Go(func() { a.replies[i] = c.send(a.edit, match, key) })
 		}
-		testwait.Group(t, &all, "everyone")
+		testwait.Group(t, &all, "all copies of the edit")
 		for _, r := range a.replies {
-			known = max(known, a.count(r))
+			known = max(known, a.record(r))
 		}
-		if a.made == 0 { // perhaps because others were faster
-			known = versionOf(c.lab.user.Get(c.path))
+		if a.made == 0 { // another editor may have been faster
+			known = versionOf(c.account.user.Get(c.path))
 		}
 	}
 }
 
-// count takes down the version that a reply is of, and returns it.
-func (a *attempt) count(r servicetest.Reply) int {
+// record updates made from a reply, and returns the version in the reply.
+func (a *attempt) record(r servicetest.Reply) int {
 	if r.Status >= 300 {
 		return 0
 	}
@@ -87,18 +87,18 @@ func versionOf(r servicetest.Reply) int {
 	return n
 }
 
-// watch reads the configuration until done, and returns the versions that it
-// has seen as they were.
+// watch reads the configuration until done is closed. It returns the body of each
+// version that it read, and a description of an inconsistent reply.
 func (c *configuration) watch(done <-chan struct{}) (seen map[int]string, wrong string) {
 	seen = map[int]string{}
 	for last := 1; ; {
-		r := c.lab.user.Get(c.path)
+		r := c.account.user.Get(c.path)
 		now := versionOf(r)
 		if now < last || r.Object()["version"] != float64(now) {
-			wrong = fmt.Sprintf("after version %d comes %s with the tag %d", last, r.Body, now)
+			wrong = fmt.Sprintf("version %d is followed by %s with the tag %d", last, r.Body, now)
 		}
 		last = now
-		seen[now] = string(c.lab.user.Get(c.path + "/versions/" + strconv.Itoa(now)).Body)
+		seen[now] = string(c.account.user.Get(c.path + "/versions/" + strconv.Itoa(now)).Body)
 		select {
 		case <-done:
 			return seen, wrong
@@ -107,88 +107,92 @@ func (c *configuration) watch(done <-chan struct{}) (seen map[int]string, wrong 
 	}
 }
 
-// replay holds the versions to the edits that were answered with success: each
-// version is the one before with exactly one of them, and none is left over.
+// replay checks the versions against the successful edits: each version is the
+// previous version with exactly one successful edit, and every such edit made a
+// version.
 func (c *configuration) replay(t *rapid.T, attempts []*attempt, seen map[int]string) {
-	listed := c.lab.user.Get(c.path + "/versions").Object()["versions"].(array)
+	listed := c.account.user.Get(c.path + "/versions").Object()["versions"].(array)
 	for i, v := range listed {
 		if v.(object)["version"] != float64(len(listed)-i) {
-			t.Fatalf("the versions are %v", listed)
+			t.Fatalf("the versions are not consecutive: %v", listed)
 		}
 	}
-	for len(c.sheets) < len(listed) {
+	for len(c.versions) < len(listed) {
 		next, by := c.next(t, attempts)
 		if by == nil {
-			t.Fatalf("version %d is nobody's", len(c.sheets)+1)
+			t.Fatalf("no successful edit made version %d", len(c.versions)+1)
 		}
 		for _, r := range by.replies {
-			// 404: what it made is gone again. A refusal is not remembered under the
-			// key, so a copy may have come while the edit was still refused.
+			// A copy gets a 404 if another edit removed what the edit made. A refusal
+			// is not stored under the key, so a copy may also have been refused by an
+			// earlier version.
 			if r.Status >= 300 && r.Status != 404 && !c.refused(by, r.Status) {
-				t.Fatalf("%s was done, a repetition is answered with %d %s", by, r.Status, r.Body)
+				t.Fatalf("%s succeeded, but a copy was refused with %d %s", by, r.Status, r.Body)
 			}
 		}
 		if by.row != 4 && next.dangling() > c.newest().dangling() {
-			t.Fatalf("%s leaves a reference that names nothing", by)
+			t.Fatalf("%s leaves a dangling reference", by)
 		}
-		c.sheets, c.status = append(c.sheets, next), append(c.status, "draft")
-		n := len(c.sheets)
-		r := c.lab.user.Get(c.path + "/versions/" + strconv.Itoa(n))
+		c.versions, c.status = append(c.versions, next), append(c.status, "draft")
+		n := len(c.versions)
+		r := c.account.user.Get(c.path + "/versions/" + strconv.Itoa(n))
 		if was, ok := seen[n]; ok && was != string(r.Body) {
-			t.Fatalf("version %d was %s and is %s", n, was, r.Body)
+			t.Fatalf("version %d changed from %s to %s", n, was, r.Body)
 		}
-		c.same(t, fmt.Sprintf("version %d by %s", n, by), r, next.version(n))
-		c.own(t, by, next)
+		c.checkBody(t, fmt.Sprintf("version %d by %s", n, by), r, next.version(n))
+		c.checkReplies(t, by, next)
 	}
 	if _, by := c.next(t, attempts); by != nil {
-		t.Fatalf("%s is lost: it was to make version %d of %d", by, by.made, len(listed))
+		t.Fatalf("%s is lost: it made version %d, but the last version is %d", by, by.made, len(listed))
 	}
 	for _, a := range attempts {
 		if a.made > len(listed)+1 {
-			t.Fatalf("%s is of version %d of %d", a, a.made, len(listed))
+			t.Fatalf("%s made version %d, but the last version is %d", a, a.made, len(listed))
 		}
 	}
 	c.compare(t)
 }
 
-// own holds the answer to an edit to the version that the edit made, the newest
-// so far, whatever came of it since. A repetition may be of a later one.
-func (c *configuration) own(t *rapid.T, by *attempt, made *sheet) {
-	n := len(c.sheets)
-	want := by.apply(c.sheets[n-2].clone())
+// checkReplies checks that the reply to an edit shows the version that the edit made,
+// which is the newest version in the model. The reply to a copy may show a later
+// version.
+func (c *configuration) checkReplies(t *rapid.T, by *attempt, made *versionModel) {
+	n := len(c.versions)
+	want := by.apply(c.versions[n-2].clone())
 	for _, r := range by.replies {
-		switch what := fmt.Sprintf("the answer to %s, which made version %d", by, n); {
+		switch what := fmt.Sprintf("the reply to %s, which made version %d", by, n); {
 		case r.Status >= 300:
 		case versionOf(r) == n:
-			c.shows(t, what, by.edit, want, r, made, n)
+			c.checkContent(t, what, by.edit, want, r, made, n)
 		case len(by.replies) == 1:
-			t.Fatalf("%s is of version %d", what, versionOf(r))
+			t.Fatalf("%s shows version %d", what, versionOf(r))
 		}
 	}
 }
 
-// refused reports whether a version so far refuses the edit with the status.
+// refused reports whether one of the model's versions refuses the edit with the status.
 func (c *configuration) refused(a *attempt, status int) bool {
-	return slices.ContainsFunc(c.sheets, func(s *sheet) bool { return a.apply(s.clone()).status == status })
+	return slices.ContainsFunc(c.versions, func(s *versionModel) bool { return a.apply(s.clone()).status == status })
 }
 
-// next is what the one edit that says so makes of the newest version. Only an
-// edit on the condition of that version may have found nothing to do in it.
-func (c *configuration) next(t *rapid.T, attempts []*attempt) (next *sheet, by *attempt) {
+// next finds the edit that made the version after the model's newest one, and returns
+// that version and the edit. An edit that changes nothing is allowed only if its
+// If-Match names the newest version.
+func (c *configuration) next(t *rapid.T, attempts []*attempt) (next *versionModel, by *attempt) {
 	for _, a := range attempts {
-		if a.made != len(c.sheets)+1 {
+		if a.made != len(c.versions)+1 {
 			continue
 		}
 		s := c.newest().clone()
 		if want := a.apply(s); want.status != a.status() {
-			t.Fatalf("%s at version %d: %d, want %d", a, len(c.sheets), a.status(), want.status)
+			t.Fatalf("%s at version %d: %d, want %d", a, len(c.versions), a.status(), want.status)
 		}
 		switch idle := s.equals(c.newest()); {
 		case idle && a.match == 0:
-			t.Fatalf("%s says that it made version %d", a, a.made)
+			t.Fatalf("%s changes nothing, but its reply has version %d", a, a.made)
 		case idle:
 		case by != nil:
-			t.Fatalf("version %d is by both %s and %s", a.made, by, a)
+			t.Fatalf("both %s and %s made version %d", by, a, a.made)
 		default:
 			next, by = s, a
 		}
@@ -196,7 +200,7 @@ func (c *configuration) next(t *rapid.T, attempts []*attempt) (next *sheet, by *
 	return next, by
 }
 
-// status is that of the success.
+// status returns the status of a successful reply, or 0.
 func (a *attempt) status() int {
 	for _, r := range a.replies {
 		if r.Status < 300 {
@@ -206,19 +210,19 @@ func (a *attempt) status() int {
 	return 0
 }
 
-// check holds the replies by themselves.
+// check checks the replies without the model.
 func (a *attempt) check(t *rapid.T) {
 	for _, r := range a.replies {
 		switch {
 		case r.Status >= 500:
-			t.Fatalf("%s: %d %s", a, r.Status, r.Body)
+			t.Fatalf("%s: got %d %s", a, r.Status, r.Body)
 		case len(a.replies) == 1 && a.made > 0 && versionOf(r) < a.made-1:
-			t.Fatalf("%s made version %d, the tag is %d", a, a.made, versionOf(r))
+			t.Fatalf("%s made version %d, but the tag is %d", a, a.made, versionOf(r))
 		}
 	}
 }
 
-// end deletes the configuration, with three requests of one key at once.
+// end deletes the configuration with three concurrent requests with the same key.
 func (c *configuration) end(t *rapid.T) {
 	replies := make([]servicetest.Reply, 3)
 	key := servicetest.Header{Name: "Idempotency-Key", Value: events.NewID("key")}
@@ -226,22 +230,22 @@ func (c *configuration) end(t *rapid.T) {
 	for i := range replies {
 		all.Go(func() { replies[i] = c.send(edit{method: "DELETE"}, c.tag(), key) })
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the three deletions")
 	for _, r := range replies {
 		if r.Status != 204 {
-			t.Fatalf("one of three deletions: %d %s", r.Status, r.Body)
+			t.Fatalf("one of three deletions: %d, want 204: %s", r.Status, r.Body)
 		}
 	}
-	if r := c.lab.user.Get(c.path + "/versions/1"); r.Status != 404 {
-		t.Fatalf("a version of what is deleted: %d", r.Status)
+	if r := c.account.user.Get(c.path + "/versions/1"); r.Status != 404 {
+		t.Fatalf("a version of the deleted configuration: %d, want 404", r.Status)
 	}
 }
 
-// Edits at the same time are edits one after the other: none that was answered
-// with success is lost, repeated, or seen in a version that is not its own.
+// Concurrent edits have the same result as edits one after another: no successful edit
+// is lost, applied twice, or answered with another edit's version.
 func TestConfigurationEditsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEditAccount(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := l.create(t)
 		scripts := make([][]*attempt, rapid.IntRange(2, 4).Draw(t, "editors"))

@@ -26,7 +26,7 @@ func patched(t *rapid.T, document any, patch array) any {
 			document, moved = take(t, document, tokens(o["from"]))
 			document = put(t, document, path, moved)
 		default:
-			t.Fatalf("%v is no operation", o)
+			t.Fatalf("%v is not an operation", o)
 		}
 	}
 	return document
@@ -40,14 +40,15 @@ func tokens(pointer any) []string {
 	return path
 }
 
-// step is what stands one token below, with the index in a list.
-func step(t *rapid.T, in any, token string, may int) (any, int) {
+// child returns the value at a token of a JSON Pointer, and its index in a list. With
+// beyond 1 the index may be the length of the list.
+func child(t *rapid.T, in any, token string, beyond int) (any, int) {
 	switch in := in.(type) {
 	case object:
 		return in[token], 0
 	case array:
 		i, err := strconv.Atoi(token)
-		if err != nil || i < 0 || i >= len(in)+may {
+		if err != nil || i < 0 || i >= len(in)+beyond {
 			t.Fatalf("no element %q in a list of %d", token, len(in))
 		}
 		if i == len(in) {
@@ -55,14 +56,14 @@ func step(t *rapid.T, in any, token string, may int) (any, int) {
 		}
 		return in[i], i
 	}
-	t.Fatalf("nothing at %q", token)
+	t.Fatalf("%q is below a value that is neither an object nor a list", token)
 	return nil, 0
 }
 
-// put returns what it is given with a value added.
+// put adds a value at the path, and returns the changed document.
 func put(t *rapid.T, in any, path []string, value any) any {
 	last := len(path) == 1
-	below, i := step(t, in, path[0], map[bool]int{true: 1}[last])
+	below, i := child(t, in, path[0], map[bool]int{true: 1}[last])
 	if !last {
 		value = put(t, below, path[1:], value)
 	}
@@ -77,9 +78,9 @@ func put(t *rapid.T, in any, path []string, value any) any {
 	return in
 }
 
-// take returns what it is given without what is at the path, and that.
+// take removes the value at the path, and returns the changed document and the value.
 func take(t *rapid.T, in any, path []string) (rest, taken any) {
-	below, i := step(t, in, path[0], 0)
+	below, i := child(t, in, path[0], 0)
 	if len(path) > 1 {
 		below, taken = take(t, below, path[1:])
 		if list, ok := in.(array); ok {

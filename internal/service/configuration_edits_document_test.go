@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// replace is row 4: each member sent replaces the stored one whole.
-func (s *sheet) replace(members object) answer {
+// replace is row 4 of completions 3.5: each member in the request replaces the whole
+// stored member.
+func (s *versionModel) replace(members object) answer {
 	before, had := s.Doc["activeTraceset"], s.hasChakra()
 	for name, value := range members {
 		switch value := copyOf(value).(type) {
-		case nil: // the name stays
+		case nil: // a null name changes nothing
 		case string:
 			s.Name = value
 		case object:
@@ -42,22 +43,22 @@ func (s *sheet) replace(members object) answer {
 		}
 		entries[named] = true
 	}
-	s.tellModels()
-	s.tellRanks()
+	s.setModels()
+	s.setRanks()
 	if !reflect.DeepEqual(before, s.Doc["activeTraceset"]) && !s.hasChakra() {
 		return refused(400)
 	}
 	if s.losesChakra(had) {
 		return refused(409)
 	}
-	if status := s.against(); status != 0 {
+	if status := s.mappingConflict(); status != 0 {
 		return refused(status)
 	}
 	return answer{200, wholeDocument}
 }
 
-// tellModels gives the references the models of what they name.
-func (s *sheet) tellModels() {
+// setModels sets the model and version of each reference to those of its target.
+func (s *versionModel) setModels() {
 	for _, h := range s.holders() {
 		for _, ref := range h["components"].(array) {
 			ref := ref.(object)
@@ -68,25 +69,25 @@ func (s *sheet) tellModels() {
 	}
 }
 
-func (s *sheet) attach(traceset string) {
-	s.Doc["activeTraceset"] = object{"id": traceset, "name": s.lab.tracesets[traceset]}
+func (s *versionModel) attach(traceset string) {
+	s.Doc["activeTraceset"] = object{"id": traceset, "name": s.account.tracesets[traceset]}
 }
 
 // attachTraceset is row 31.
-func (s *sheet) attachTraceset(id string) answer {
-	if s.lab.ranks[id] == 0 || !s.hasChakra() {
+func (s *versionModel) attachTraceset(id string) answer {
+	if s.account.ranks[id] == 0 || !s.hasChakra() {
 		return refused(400)
 	}
 	s.attach(id)
-	s.tellRanks()
-	if status := s.against(); status != 0 {
+	s.setRanks()
+	if status := s.mappingConflict(); status != 0 {
 		return refused(status)
 	}
 	return answer{200, wholeDocument}
 }
 
 // detachTraceset is row 37.
-func (s *sheet) detachTraceset() answer {
+func (s *versionModel) detachTraceset() answer {
 	if s.Doc["activeTraceset"] == nil {
 		return refused(404)
 	}
@@ -94,12 +95,12 @@ func (s *sheet) detachTraceset() answer {
 		return refused(409)
 	}
 	delete(s.Doc, "activeTraceset")
-	s.tellRanks()
+	s.setRanks()
 	return answer{200, wholeDocument}
 }
 
 // distribute is row 22.
-func (s *sheet) distribute(application, id string, value float64) answer {
+func (s *versionModel) distribute(application, id string, value float64) answer {
 	if s.topology()["appDistribution"] == nil {
 		return refused(400)
 	}
@@ -116,15 +117,15 @@ func (s *sheet) distribute(application, id string, value float64) answer {
 	return answer{200, s.topology()["appDistribution"]}
 }
 
-// shares are the entries of the distribution.
-func (s *sheet) shares() array {
+// shares returns the entries of the distribution.
+func (s *versionModel) shares() array {
 	d, _ := s.topology()["appDistribution"].(object)
 	entries, _ := d["randomApplicationDistribution"].(array)
 	return entries
 }
 
-// percents are where the shares of one kind are written.
-func (s *sheet) percents(kind string) []object {
+// percents returns the objects with the percentages of all shares of a kind.
+func (s *versionModel) percents(kind string) []object {
 	var all []object
 	for _, e := range s.shares() {
 		if e.(object)["applicationType"] == kind {
@@ -134,7 +135,7 @@ func (s *sheet) percents(kind string) []object {
 	return all
 }
 
-func (s *sheet) sum(kind string) float64 {
+func (s *versionModel) sum(kind string) float64 {
 	sum := 0.0
 	for _, p := range s.percents(kind) {
 		sum += p["value"].(float64)
@@ -142,7 +143,7 @@ func (s *sheet) sum(kind string) float64 {
 	return sum
 }
 
-func (s *sheet) rescale(kind string) {
+func (s *versionModel) rescale(kind string) {
 	sum, all := s.sum(kind), s.percents(kind)
 	for _, p := range all {
 		if sum == 0 {
@@ -153,9 +154,9 @@ func (s *sheet) rescale(kind string) {
 	}
 }
 
-// addShare gives an application its entry of a kind, unless the distribution
-// has it already.
-func (s *sheet) addShare(application, kind string, value float64) {
+// addShare adds an application's entry of a kind, unless the distribution already has
+// it.
+func (s *versionModel) addShare(application, kind string, value float64) {
 	id := application + "-" + kind
 	if slices.ContainsFunc(s.shares(), func(e any) bool {
 		return e.(object)["parentApplication"] == application && e.(object)["distributionPercent"].(object)["distributionId"] == id
@@ -173,8 +174,8 @@ func (s *sheet) addShare(application, kind string, value float64) {
 	})
 }
 
-// reached are the names that the topology reaches.
-func (s *sheet) reached() map[string]bool {
+// reached returns the names that the topology reaches.
+func (s *versionModel) reached() map[string]bool {
 	reached := map[string]bool{}
 	var visit func(holder object)
 	visit = func(holder object) {
@@ -191,8 +192,8 @@ func (s *sheet) reached() map[string]bool {
 	return reached
 }
 
-// version is the body of GET /versions/{version}, but for the time.
-func (s *sheet) version(number int) object {
+// version returns the body of GET /versions/{version} without the time.
+func (s *versionModel) version(number int) object {
 	reached := s.reached()
 	view := maps.Clone(s.Doc)
 	view["components"] = slices.DeleteFunc(slices.Clone(s.list("components")), func(c any) bool { return !reached[c.(object)["name"].(string)] })
@@ -200,15 +201,16 @@ func (s *sheet) version(number int) object {
 	return view
 }
 
-// whole is the body of GET, but for what an edit does not change.
-func (s *sheet) whole(number int, status string) object {
+// whole returns the body of GET without the members that edits do not change.
+func (s *versionModel) whole(number int, status string) object {
 	view := s.version(number)
 	view["name"], view["status"], view["componentCount"] = s.Name, status, float64(len(s.list("components")))
 	return view
 }
 
-// updated is the body of PATCH: GET's, and what it does not list.
-func (s *sheet) updated(number int, status string) object {
+// updated returns the body of PATCH: the body of GET, and a warning for each component
+// that GET does not list.
+func (s *versionModel) updated(number int, status string) object {
 	view, reached, warnings := s.whole(number, status), s.reached(), array{}
 	for _, c := range s.list("components") {
 		if name := c.(object)["name"].(string); !reached[name] {
@@ -221,8 +223,9 @@ func (s *sheet) updated(number int, status string) object {
 	return view
 }
 
-// parts are the bodies of the lists of parts with details, by their paths.
-func (s *sheet) parts() map[string]array {
+// parts returns the bodies of the lists of components, containers, links and
+// applications by path.
+func (s *versionModel) parts() map[string]array {
 	held := map[any]any{}
 	for _, h := range append(slices.Concat(s.list("components"), s.list("containers")), s.topology()) {
 		h := h.(object)
@@ -255,8 +258,8 @@ func without(o object, members ...string) object {
 	return o
 }
 
-// dangling counts the references that name nothing.
-func (s *sheet) dangling() int {
+// dangling counts the references whose target does not exist.
+func (s *versionModel) dangling() int {
 	n := 0
 	for _, h := range s.holders() {
 		for _, ref := range h["components"].(array) {

@@ -9,35 +9,35 @@ import (
 	"pgregory.net/rapid"
 )
 
-// edit is a request to change a configuration, and what the model makes of it.
+// edit is a request to change a configuration, and the same change to the model.
 type edit struct {
-	method, path string // below the configuration's
+	method, path string // path below the configuration's path
 	body         any
-	row          int  // of completions 3.5
-	malformed    bool // the request by itself is refused with 400
-	apply        func(*sheet) answer
+	row          int  // row of the table in completions 3.5
+	malformed    bool // the contract refuses the request with 400
+	apply        func(*versionModel) answer
 }
 
 func (e edit) String() string { return fmt.Sprintf("%s %s %v", e.method, e.path, e.body) }
 
-// parameters are a patch, and the model where 3.7 forbids it.
+// parameters is a patch of a parameter tree.
 type parameters struct {
 	patch     object
-	forbidden string
+	forbidden string // the model whose parameters refuse the patch (completions 3.7), or "everywhere"
 }
 
-// pencil draws edits. Names are of a few, so that edits meet.
-type pencil struct {
+// generator draws edits. There are only a few names, so edits often conflict.
+type generator struct {
 	*rapid.T
-	number float64 // for values: unique where no edit may repeat what is there
-	past   []*sheet
+	number float64 // used in values; unique in tests where every edit must change something
+	past   []*versionModel
 }
 
-func (p pencil) of(label string, choices ...string) string {
+func (p generator) of(label string, choices ...string) string {
 	return rapid.SampledFrom(choices).Draw(p.T, label)
 }
 
-// named are the names that things of a kind have.
+// named returns the names of the parts of each kind.
 func named() map[string][]string {
 	return map[string][]string{
 		"switch": {"leaf", "spine"}, "nic": {"nic", "spare"}, "gpu": {"gpu"}, "server": {"server", "bare"},
@@ -45,7 +45,7 @@ func named() map[string][]string {
 	}
 }
 
-// models are the models of a kind.
+// models returns the models of a kind.
 func models(kind string) []string {
 	return map[string][]string{
 		"switch": {"clos-switch-v1"}, "nic": {"roce-nic-v1"}, "gpu": {"gpu-v1"}, "server": {"gpu-server-v1"},
@@ -54,49 +54,49 @@ func models(kind string) []string {
 	}[kind]
 }
 
-// name is mostly one that the kind has, and at times any.
-func (p pencil) name(kind string) string {
+// name draws a name, usually one of the kind and sometimes one of any kind.
+func (p generator) name(kind string) string {
 	if rapid.IntRange(0, 5).Draw(p.T, "stray") == 0 {
 		kind = p.kind()
 	}
 	return p.of("name", named()[kind]...)
 }
 
-func (p pencil) kind() string { return p.of("kind", slices.Sorted(maps.Keys(named()))...) }
+func (p generator) kind() string { return p.of("kind", slices.Sorted(maps.Keys(named()))...) }
 
-// edit draws one of the mutating operations of completions 3.5.
-func (p pencil) edit() edit {
+// edit draws a request for one of the mutating operations in completions 3.5.
+func (p generator) edit() edit {
 	return rapid.SampledFrom([]func() edit{
 		p.addApplication, p.addComponent, p.addComponent, p.remove, p.removeApplication, p.patch, p.patch,
-		p.refer, p.refer, p.refer, p.change, p.change, p.unrefer, p.distribute, p.distribute,
+		p.addReference, p.addReference, p.addReference, p.changeReference, p.changeReference, p.removeReference, p.distribute, p.distribute,
 		p.attachTraceset, p.attachTraceset, p.detachTraceset, p.attachMapping, p.attachMapping, p.detachMapping, p.replace, p.replace,
 	}).Draw(p.T, "operation")()
 }
 
-func (p pencil) addApplication() edit {
+func (p generator) addApplication() edit {
 	name, model := p.name("application"), p.of("model", append(models("application"), "gpu-v1")...)
 	return edit{"POST", "/applications?" + url.Values{"name": {name}, "modelId": {model}}.Encode(), nil, 7, false,
-		func(s *sheet) answer { return s.declare(model, "application", name) }}
+		func(s *versionModel) answer { return s.declare(model, "application", name) }}
 }
 
-func (p pencil) addComponent() edit {
+func (p generator) addComponent() edit {
 	kind := p.kind()
 	name, model := p.name(kind), models(kind)[0]
 	if rapid.IntRange(0, 9).Draw(p.T, "odd") == 0 {
 		model = "clos-switch-v9"
 	}
 	return edit{"POST", "/components?" + url.Values{"name": {name}, "modelId": {model}, "type": {kind}}.Encode(), nil, 11, kind == "application",
-		func(s *sheet) answer { return s.declare(model, kind, name) }}
+		func(s *versionModel) answer { return s.declare(model, kind, name) }}
 }
 
-func (p pencil) remove() edit {
+func (p generator) remove() edit {
 	name := p.name(p.kind())
-	return edit{"DELETE", "/components/" + name, nil, 12, false, func(s *sheet) answer { return s.remove(name, false) }}
+	return edit{"DELETE", "/components/" + name, nil, 12, false, func(s *versionModel) answer { return s.remove(name, false) }}
 }
 
-func (p pencil) removeApplication() edit {
+func (p generator) removeApplication() edit {
 	name := p.name("application")
-	return edit{"DELETE", "/applications/" + name, nil, 8, false, func(s *sheet) answer { return s.remove(name, true) }}
+	return edit{"DELETE", "/applications/" + name, nil, 8, false, func(s *versionModel) answer { return s.remove(name, true) }}
 }
 
 func leaf(kind string, value any, unit ...string) object {
@@ -107,8 +107,9 @@ func leaf(kind string, value any, unit ...string) object {
 	return l
 }
 
-// patch is of any tree: mostly with what the tree has.
-func (p pencil) patch() edit {
+// patch draws a patch of any parameter tree. Most patches have only parameters that
+// the tree has.
+func (p generator) patch() edit {
 	n := p.number
 	everywhere := []parameters{
 		{object{}, "everywhere"}, {object{"NoSuch": leaf("uint", 1.0)}, "everywhere"},
@@ -147,18 +148,18 @@ func (p pencil) patch() edit {
 	member, name, path, row := "components", "", "/parameters", 13
 	switch kind {
 	case "global":
-		return edit{"PATCH", path, c.patch, 25, len(c.patch) == 0, func(s *sheet) answer { return s.patch("", "", c) }}
+		return edit{"PATCH", path, c.patch, 25, len(c.patch) == 0, func(s *versionModel) answer { return s.patch("", "", c) }}
 	case "application":
 		member, row = "applications", 9
 	case "layer":
 		member, row = "links", 24
 	}
 	name = p.name(kind)
-	return edit{"PATCH", "/" + member + "/" + name + path, c.patch, row, len(c.patch) == 0, func(s *sheet) answer { return s.patch(member, name, c) }}
+	return edit{"PATCH", "/" + member + "/" + name + path, c.patch, row, len(c.patch) == 0, func(s *versionModel) answer { return s.patch(member, name, c) }}
 }
 
-// holder draws a parameter for references, and what it may refer to.
-func (p pencil) holder() (in, name string, allowed []string, row int) {
+// holder draws a part with references, and returns the kinds that it may refer to.
+func (p generator) holder() (in, name string, allowed []string, row int) {
 	switch p.of("in", "topology", "containers", "configurations") {
 	case "topology":
 		return "topology", "", []string{"switch", "layer", "pod", "rack"}, 27
@@ -168,7 +169,7 @@ func (p pencil) holder() (in, name string, allowed []string, row int) {
 	return "configurations", p.name("server"), []string{"nic", "gpu", "application"}, 14
 }
 
-func (p pencil) refer() edit {
+func (p generator) addReference() edit {
 	in, holder, allowed, row := p.holder()
 	kind := p.of("type", append(allowed, "server")...)
 	ref := object{"name": p.name(kind), "type": kind, "count": p.number}
@@ -179,7 +180,7 @@ func (p pencil) refer() edit {
 		ref["parentApplicationName"] = p.name("application")
 	}
 	return edit{"PATCH", "/" + in + below(holder), ref, row, !slices.Contains(allowed, kind),
-		func(s *sheet) answer { return s.refer(in, holder, ref) }}
+		func(s *versionModel) answer { return s.addReference(in, holder, ref) }}
 }
 
 func below(name string) string {
@@ -189,8 +190,8 @@ func below(name string) string {
 	return "/" + name
 }
 
-// referred is the path of a reference, and its holder.
-func (p pencil) referred() (in, holder, name, path string, row int) {
+// referred draws a reference, and returns its holder, name and path.
+func (p generator) referred() (in, holder, name, path string, row int) {
 	in, holder, allowed, row := p.holder()
 	name = p.name(p.of("type", allowed...))
 	if in == "topology" {
@@ -199,7 +200,7 @@ func (p pencil) referred() (in, holder, name, path string, row int) {
 	return in, holder, name, "/" + in + "/" + holder + "/components/" + name, row + 1
 }
 
-func (p pencil) change() edit {
+func (p generator) changeReference() edit {
 	in, holder, name, path, row := p.referred()
 	change := object{"count": p.number}
 	if in != "topology" && rapid.Bool().Draw(p.T, "regrouped") {
@@ -208,36 +209,37 @@ func (p pencil) change() edit {
 	if rapid.IntRange(0, 9).Draw(p.T, "empty") == 0 {
 		change = object{}
 	}
-	return edit{"PATCH", path, change, row, len(change) == 0, func(s *sheet) answer { return s.change(in, holder, name, change) }}
+	return edit{"PATCH", path, change, row, len(change) == 0, func(s *versionModel) answer { return s.changeReference(in, holder, name, change) }}
 }
 
-func (p pencil) unrefer() edit {
+func (p generator) removeReference() edit {
 	in, holder, name, path, row := p.referred()
-	return edit{"DELETE", path, nil, row + 1, false, func(s *sheet) answer { return s.unrefer(in, holder, name) }}
+	return edit{"DELETE", path, nil, row + 1, false, func(s *versionModel) answer { return s.removeReference(in, holder, name) }}
 }
 
-func (p pencil) distribute() edit {
+func (p generator) distribute() edit {
 	application, kind, value := p.name("application"), p.of("side", "client", "server"), 1/p.number
 	id := application + "-" + kind
 	return edit{"PATCH", "/distribution", object{"parentApplication": application, "distributionId": id, "value": value}, 22, false,
-		func(s *sheet) answer { return s.distribute(application, id, value) }}
+		func(s *versionModel) answer { return s.distribute(application, id, value) }}
 }
 
-func (p pencil) traceset() string {
-	return p.of("traceset", append(slices.Sorted(maps.Keys(p.past[0].lab.ranks)), "ts_00000000000000000000000000")...)
+func (p generator) traceset() string {
+	return p.of("traceset", append(slices.Sorted(maps.Keys(p.past[0].account.ranks)), "ts_00000000000000000000000000")...)
 }
 
-func (p pencil) attachTraceset() edit {
+func (p generator) attachTraceset() edit {
 	id := p.traceset()
-	return edit{"PATCH", "/traceset", object{"tracesetId": id}, 31, false, func(s *sheet) answer { return s.attachTraceset(id) }}
+	return edit{"PATCH", "/traceset", object{"tracesetId": id}, 31, false, func(s *versionModel) answer { return s.attachTraceset(id) }}
 }
 
-func (p pencil) detachTraceset() edit {
-	return edit{"DELETE", "/traceset", nil, 37, false, (*sheet).detachTraceset}
+func (p generator) detachTraceset() edit {
+	return edit{"DELETE", "/traceset", nil, 37, false, (*versionModel).detachTraceset}
 }
 
-// replace sends members as an older version had them, a name, a traceset.
-func (p pencil) replace() edit {
+// replace draws a PATCH that replaces members with those of an older version, the name,
+// or the traceset.
+func (p generator) replace() edit {
 	old := rapid.SampledFrom(p.past).Draw(p.T, "old")
 	members := object{}
 	for _, m := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
@@ -252,8 +254,8 @@ func (p pencil) replace() edit {
 			members[m] = copyOf(old.Doc[m])
 		}
 	}
-	return edit{"PATCH", "", members, 4, len(members) == 0, func(s *sheet) answer {
-		if t, ok := members["activeTraceset"].(object); ok && s.lab.ranks[t["id"].(string)] == 0 {
+	return edit{"PATCH", "", members, 4, len(members) == 0, func(s *versionModel) answer {
+		if t, ok := members["activeTraceset"].(object); ok && s.account.ranks[t["id"].(string)] == 0 {
 			return refused(400)
 		}
 		return s.replace(members)

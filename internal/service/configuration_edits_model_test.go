@@ -11,23 +11,23 @@ type (
 	array  = []any
 )
 
-// sheet is a version of a configuration as the model knows it: its name and its
-// document in plain JSON, with every component that is declared. Its methods
-// are the edits of completions 3.5, written a second time; they share no code
-// with the service.
-type sheet struct {
-	lab  *lab
-	Name string
-	Doc  object
+// versionModel models a version of a configuration: its name, and its document in plain
+// JSON with all declared components. Its methods implement the edits of completions 3.5
+// a second time and share no code with the service. Their comments name the rows of
+// the table there.
+type versionModel struct {
+	account *editAccount
+	Name    string
+	Doc     object
 }
 
-// answer is what the model expects: a status, and the body where it is not nil.
+// answer is the expected reply: the status, and the body unless it is nil.
 type answer struct {
 	status int
 	body   any
 }
 
-// wholeDocument stands for the body that GET has after the edit.
+// wholeDocument stands for the body of GET after the edit.
 const wholeDocument = "the whole document"
 
 func refused(status int) answer { return answer{status: status} }
@@ -44,11 +44,11 @@ func copyOf[T any](v T) T {
 	return c
 }
 
-func (s *sheet) list(member string) array { return s.Doc[member].(array) }
-func (s *sheet) topology() object         { return s.Doc["topology"].(object) }
+func (s *versionModel) list(member string) array { return s.Doc[member].(array) }
+func (s *versionModel) topology() object         { return s.Doc["topology"].(object) }
 
-// find returns what declares a name, and the member in which it stands.
-func (s *sheet) find(name string) (string, object) {
+// find returns the declaration of a name and the member that contains it.
+func (s *versionModel) find(name string) (string, object) {
 	for _, member := range []string{"applications", "components", "containers", "links"} {
 		for _, d := range s.list(member) {
 			if d.(object)["name"] == name {
@@ -60,8 +60,8 @@ func (s *sheet) find(name string) (string, object) {
 }
 
 // declare is rows 7 and 11.
-func (s *sheet) declare(model, kind, name string) answer {
-	known := s.lab.models[model]
+func (s *versionModel) declare(model, kind, name string) answer {
+	known := s.account.models[model]
 	if _, taken := s.find(name); known == nil || known["type"] != kind || taken != nil {
 		return refused(400)
 	}
@@ -84,28 +84,28 @@ func (s *sheet) declare(model, kind, name string) answer {
 		}
 	}
 	s.Doc[member] = append(s.list(member), made)
-	s.tellModels()
-	s.tellRanks()
+	s.setModels()
+	s.setRanks()
 	return answer{201, made}
 }
 
-// tellRanks gives the chakra applications the traceset's ranks.
-func (s *sheet) tellRanks() {
+// setRanks sets the number of Chakra files to the traceset's ranks.
+func (s *versionModel) setRanks() {
 	for _, c := range s.chakra() {
 		c["NumOfChakraFiles"] = leaf("uint", s.ranks())
 	}
 }
 
-func (s *sheet) hasChakra() bool { return len(s.chakra()) > 0 }
+func (s *versionModel) hasChakra() bool { return len(s.chakra()) > 0 }
 
-// losesChakra reports whether what is attached has lost the application that it
-// is for.
-func (s *sheet) losesChakra(had bool) bool {
+// losesChakra reports whether the last Chakra application is gone while a traceset or
+// mapping file is attached. had is whether there was a Chakra application before.
+func (s *versionModel) losesChakra(had bool) bool {
 	return had && !s.hasChakra() && (s.mapped() || s.Doc["activeTraceset"] != nil)
 }
 
-// remove is rows 8 and 12: what names the part goes with it.
-func (s *sheet) remove(name string, application bool) answer {
+// remove is rows 8 and 12: it removes a part and all references to it.
+func (s *versionModel) remove(name string, application bool) answer {
 	member, declared := s.find(name)
 	if declared == nil || (member == "applications") != application {
 		return refused(404)
@@ -132,8 +132,8 @@ func (s *sheet) remove(name string, application bool) answer {
 	return answer{200, nil}
 }
 
-// holders are all that hold references, the topology first.
-func (s *sheet) holders() []object {
+// holders returns all parts with references, the topology first.
+func (s *versionModel) holders() []object {
 	all := []object{s.topology()}
 	for _, member := range []string{"containers", "components"} {
 		for _, d := range s.list(member) {
@@ -143,8 +143,8 @@ func (s *sheet) holders() []object {
 	return all
 }
 
-// holder returns what a path names, or the status of its refusal.
-func (s *sheet) holder(in, name string) (object, int) {
+// holder returns the part that a path names, or the status of the refusal.
+func (s *versionModel) holder(in, name string) (object, int) {
 	member, d := s.find(name)
 	switch {
 	case in == "topology":
@@ -162,7 +162,7 @@ func at(holder object, name string) int {
 }
 
 // refer is rows 14, 18 and 27.
-func (s *sheet) refer(in, holder string, ref object) answer {
+func (s *versionModel) addReference(in, holder string, ref object) answer {
 	h, status := s.holder(in, holder)
 	if status != 0 {
 		return refused(status)
@@ -193,7 +193,7 @@ func (s *sheet) refer(in, holder string, ref object) answer {
 }
 
 // change is rows 15, 20 and 28.
-func (s *sheet) change(in, holder, name string, change object) answer {
+func (s *versionModel) changeReference(in, holder, name string, change object) answer {
 	h, status := s.holder(in, holder)
 	if status != 0 {
 		return refused(status)
@@ -210,8 +210,8 @@ func (s *sheet) change(in, holder, name string, change object) answer {
 	return answer{200, h}
 }
 
-// unrefer is rows 16, 21 and 29.
-func (s *sheet) unrefer(in, holder, name string) answer {
+// removeReference is rows 16, 21 and 29.
+func (s *versionModel) removeReference(in, holder, name string) answer {
 	h, status := s.holder(in, holder)
 	if status != 0 {
 		return refused(status)
@@ -224,9 +224,9 @@ func (s *sheet) unrefer(in, holder, name string) answer {
 	return answer{204, nil}
 }
 
-// patch is rows 9, 13, 24 and 25. A change is one that the rules of 3.7 allow
-// wherever its names exist, but for the model that is named.
-func (s *sheet) patch(member, name string, c parameters) answer {
+// patch is rows 9, 13, 24 and 25. The rules of completions 3.7 allow the patch in every
+// tree that has its names, except in the parameters of the model c.forbidden.
+func (s *versionModel) patch(member, name string, c parameters) answer {
 	tree := s.Doc["globalParameters"]
 	if member != "" {
 		where, declared := s.find(name)
@@ -250,7 +250,7 @@ func (s *sheet) patch(member, name string, c parameters) answer {
 
 func isLeaf(o object) bool { return o["value"] != nil && o["type"] != nil }
 
-// repeats reports whether a patch repeats the nesting of the tree.
+// repeats reports whether a patch has the same nesting and types as the tree.
 func repeats(tree, patch object) bool {
 	for name, p := range patch {
 		node, there := tree[name].(object)

@@ -16,24 +16,24 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// lab is an account with what edits can be about.
-type lab struct {
-	user      *servicetest.Client
-	models    map[string]object  // declarations by reference
-	tracesets map[string]string  // names by id
-	ranks     map[string]float64 // of the tracesets
-	mappings  map[string]string  // names of mapping files by id
-	placed    map[string]float64 // their ranks
-	start     *sheet             // what every configuration begins with
+// editAccount is an account with the models, tracesets and mapping files that edits use.
+type editAccount struct {
+	user         *servicetest.Client
+	models       map[string]object  // declarations by model id
+	tracesets    map[string]string  // names of tracesets by id
+	ranks        map[string]float64 // ranks of tracesets by id
+	mappings     map[string]string  // names of mapping files by id
+	mappingRanks map[string]float64 // ranks of mapping files by id
+	start        *versionModel      // the first version of every configuration
 }
 
-func newLab(t *testing.T) *lab {
+func newEditAccount(t *testing.T) *editAccount {
 	t.Helper()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
-	l := &lab{user: p.User(t, account), models: map[string]object{}, tracesets: map[string]string{}, ranks: map[string]float64{},
-		mappings: map[string]string{}, placed: map[string]float64{}}
+	l := &editAccount{user: p.User(t, account), models: map[string]object{}, tracesets: map[string]string{}, ranks: map[string]float64{},
+		mappings: map[string]string{}, mappingRanks: map[string]float64{}}
 	for kind := range named() {
 		for _, model := range models(kind) {
 			l.models[model] = l.user.Get("/api/v1/models/" + model).Want(200).Object()
@@ -46,12 +46,13 @@ func newLab(t *testing.T) *lab {
 		l.tracesets[traceset["id"].(string)], l.ranks[traceset["id"].(string)] = traceset["name"].(string), float64(ranks)
 		l.start = l.everything(of["globalParameters"], traceset["id"].(string))
 	}
-	l.placeRanks(t, 8, 8, 16)
+	l.uploadMappings(t, 8, 8, 16)
 	return l
 }
 
-// everything is a document that has one of everything but a mapping file.
-func (l *lab) everything(globals any, traceset string) *sheet {
+// everything returns a document with parts of every kind and a traceset, but without a
+// mapping file.
+func (l *editAccount) everything(globals any, traceset string) *versionModel {
 	declared := func(model, name string, refs ...any) object {
 		d := copyOf(l.models[model])
 		d["name"] = name
@@ -65,7 +66,7 @@ func (l *lab) everything(globals any, traceset string) *sheet {
 	}
 	work := ref("application", "work", 1)
 	work["parentApplicationName"] = "gen"
-	s := &sheet{lab: l, Name: "everything", Doc: object{
+	s := &versionModel{account: l, Name: "everything", Doc: object{
 		"components": array{
 			declared("clos-switch-v1", "leaf"), declared("roce-nic-v1", "nic"), declared("roce-nic-v1", "spare"), declared("gpu-v1", "gpu"),
 			declared("gpu-server-v1", "server", ref("nic", "nic", 1), ref("gpu", "gpu", 2), work), declared("gpu-server-v1", "bare"),
@@ -77,42 +78,42 @@ func (l *lab) everything(globals any, traceset string) *sheet {
 		"globalParameters": globals,
 	}}
 	s.declare("traffic-generator-v1", "application", "gen")
-	s.declare("traffic-generator-v1", "application", "idle") // whose shares are 0
+	s.declare("traffic-generator-v1", "application", "idle") // the shares of idle are 0
 	s.attachTraceset(traceset)
 	return s
 }
 
-// configuration is one on the service, beside its model.
+// configuration is a configuration on the service, and its model.
 type configuration struct {
-	lab    *lab
-	path   string
-	sheets []*sheet // by version
-	status []string // by version
+	account  *editAccount
+	path     string
+	versions []*versionModel // by version
+	status   []string        // by version
 }
 
-func (s *sheet) clone() *sheet { return &sheet{s.lab, s.Name, copyOf(s.Doc)} }
+func (s *versionModel) clone() *versionModel { return &versionModel{s.account, s.Name, copyOf(s.Doc)} }
 
-func (s *sheet) equals(other *sheet) bool {
+func (s *versionModel) equals(other *versionModel) bool {
 	return s.Name == other.Name && reflect.DeepEqual(s.Doc, other.Doc)
 }
 
-func (l *lab) create(t *rapid.T) *configuration {
+func (l *editAccount) create(t *rapid.T) *configuration {
 	body := maps.Clone(l.start.Doc)
 	body["name"], body["activeTraceset"] = l.start.Name, without(body["activeTraceset"].(object), "name")
 	r := l.user.Post("/api/v1/configurations", body)
 	if r.Status != 201 {
 		t.Fatalf("create: %d %s", r.Status, r.Body)
 	}
-	c := &configuration{l, r.Header.Get("Location"), []*sheet{l.start}, []string{"draft"}}
-	c.same(t, "the new configuration", r, l.start.whole(1, "draft"))
+	c := &configuration{l, r.Header.Get("Location"), []*versionModel{l.start}, []string{"draft"}}
+	c.checkBody(t, "the new configuration", r, l.start.whole(1, "draft"))
 	return c
 }
 
-func (c *configuration) newest() *sheet { return c.sheets[len(c.sheets)-1] }
-func (c *configuration) tag() string    { return strconv.Quote(strconv.Itoa(len(c.sheets))) }
+func (c *configuration) newest() *versionModel { return c.versions[len(c.versions)-1] }
+func (c *configuration) tag() string           { return strconv.Quote(strconv.Itoa(len(c.versions))) }
 
-// same compares a body with the model's, but for ids and times.
-func (c *configuration) same(t *rapid.T, what string, r servicetest.Reply, want any) {
+// checkBody compares a body with the model's, except for ids and times.
+func (c *configuration) checkBody(t *rapid.T, what string, r servicetest.Reply, want any) {
 	got := r.Object()
 	for _, m := range []string{"createdAt", "modifiedAt", "workspaceId", "id"} {
 		if _, whole := got["components"]; whole || got["topology"] != nil {
@@ -124,9 +125,9 @@ func (c *configuration) same(t *rapid.T, what string, r servicetest.Reply, want 
 	}
 }
 
-// condition draws an If-Match and whether it holds.
+// condition draws an If-Match header, and returns whether the condition holds.
 func (c *configuration) condition(t *rapid.T, row int) (header string, holds bool) {
-	n := len(c.sheets)
+	n := len(c.versions)
 	choices := []string{"", "", "", c.tag(), "*", `"99"`, `W/` + c.tag(), `"0", ` + c.tag(), strconv.Quote(strconv.Itoa(n - 1))}
 	if row == 4 {
 		choices = append(choices[2:], c.tag(), c.tag())
@@ -135,9 +136,9 @@ func (c *configuration) condition(t *rapid.T, row int) (header string, holds boo
 	return header, header == "" || header == "*" || header == c.tag() || header == `"0", `+c.tag()
 }
 
-// edit sends an edit and holds the answer to the model's.
+// edit sends an edit and compares the reply with the model's.
 func (c *configuration) edit(t *rapid.T) {
-	e := pencil{t, float64(rapid.IntRange(1, 3).Draw(t, "number")), c.sheets}.edit()
+	e := generator{t, float64(rapid.IntRange(1, 3).Draw(t, "number")), c.versions}.edit()
 	match, holds := c.condition(t, e.row)
 	next := c.newest().clone()
 	want := e.apply(next)
@@ -151,7 +152,7 @@ func (c *configuration) edit(t *rapid.T) {
 	}
 	key := servicetest.Header{Name: "Idempotency-Key", Value: events.NewID("key")}
 	r := c.send(e, match, key)
-	what := fmt.Sprintf("%s with If-Match %s at version %d", e, match, len(c.sheets))
+	what := fmt.Sprintf("%s with If-Match %s at version %d", e, match, len(c.versions))
 	if r.Status != want.status {
 		t.Fatalf("%s: %d, want %d: %s", what, r.Status, want.status, r.Body)
 	}
@@ -159,11 +160,11 @@ func (c *configuration) edit(t *rapid.T) {
 		return
 	}
 	if !next.equals(c.newest()) {
-		c.sheets, c.status = append(c.sheets, next), append(c.status, "draft")
+		c.versions, c.status = append(c.versions, next), append(c.status, "draft")
 	}
-	c.answered(t, what, e, want, r)
+	c.checkReply(t, what, e, want, r)
 	if rapid.Bool().Draw(t, "again") {
-		c.answered(t, what+", again", e, want, c.send(e, match, key))
+		c.checkReply(t, what+", again", e, want, c.send(e, match, key))
 	}
 }
 
@@ -171,41 +172,41 @@ func (c *configuration) send(e edit, match string, more ...servicetest.Header) s
 	if match != "" {
 		more = append(more, servicetest.Header{Name: "If-Match", Value: match})
 	}
-	return c.lab.user.Do(e.method, c.path+e.path, e.body, more...)
+	return c.account.user.Do(e.method, c.path+e.path, e.body, more...)
 }
 
-// answered holds the answer to a successful edit to the model's.
-func (c *configuration) answered(t *rapid.T, what string, e edit, want answer, r servicetest.Reply) {
+// checkReply compares the reply to a successful edit with the model's.
+func (c *configuration) checkReply(t *rapid.T, what string, e edit, want answer, r servicetest.Reply) {
 	if r.Status != want.status || r.Header.Get("ETag") != c.tag() {
 		t.Fatalf("%s: %d with the tag %s, want %d with %s", what, r.Status, r.Header.Get("ETag"), want.status, c.tag())
 	}
 	if created := r.Header.Get("Location") != ""; created != (want.status == 201) {
 		t.Fatalf("%s: Location %q", what, r.Header.Get("Location"))
 	}
-	c.shows(t, what, e, want, r, c.newest(), len(c.sheets))
+	c.checkContent(t, what, e, want, r, c.newest(), len(c.versions))
 }
 
-// shows holds the body of an answer to the model's of a version.
-func (c *configuration) shows(t *rapid.T, what string, e edit, want answer, r servicetest.Reply, s *sheet, n int) {
+// checkContent compares the body of a reply with the model's version.
+func (c *configuration) checkContent(t *rapid.T, what string, e edit, want answer, r servicetest.Reply, s *versionModel, n int) {
 	status := c.status[n-1]
 	switch {
 	case e.row == 4:
-		c.same(t, what, r, s.updated(n, status))
+		c.checkBody(t, what, r, s.updated(n, status))
 	case want.body == wholeDocument:
-		c.same(t, what, r, s.whole(n, status))
+		c.checkBody(t, what, r, s.whole(n, status))
 	case e.row == 8:
 		if got := r.Object()["status"]; got != status {
-			t.Fatalf("%s: status %v", what, got)
+			t.Fatalf("%s: status %v, want %s", what, got, status)
 		}
 	case want.body != nil:
-		c.same(t, what, r, want.body)
+		c.checkBody(t, what, r, want.body)
 	}
 }
 
-// validate asks for a verdict, which no model can have; it may not overlook a
-// reference that names nothing.
+// validate validates the configuration. The model has no validation, but the report
+// must contain dangling references.
 func (c *configuration) validate(t *rapid.T) {
-	r := c.lab.user.Post(c.path+"/validate", nil)
+	r := c.account.user.Post(c.path+"/validate", nil)
 	if r.Status != 200 || r.Header.Get("ETag") != c.tag() {
 		t.Fatalf("validate: %d, tag %s, want %s: %s", r.Status, r.Header.Get("ETag"), c.tag(), r.Body)
 	}
@@ -217,25 +218,25 @@ func (c *configuration) validate(t *rapid.T) {
 		}
 	}
 	if n := c.newest().dangling(); (n > 0) != (unknown > 0) {
-		t.Fatalf("%d references name nothing, the report has %d", n, unknown)
+		t.Fatalf("%d references are dangling, but the report has %d", n, unknown)
 	}
 	c.status[len(c.status)-1] = map[any]string{true: "validated", false: "invalid"}[report["valid"]]
 }
 
-// compare holds what can be read of the newest version to the model.
+// compare compares all views of the newest version with the model.
 func (c *configuration) compare(t *rapid.T) {
-	n := len(c.sheets)
-	r := c.lab.user.Get(c.path)
+	n := len(c.versions)
+	r := c.account.user.Get(c.path)
 	if r.Header.Get("ETag") != c.tag() {
 		t.Fatalf("the tag is %s, want %s", r.Header.Get("ETag"), c.tag())
 	}
-	c.same(t, "GET", r, c.newest().whole(n, c.status[n-1]))
-	if all := c.lab.user.Get(c.path + "?include=all").Object()["components"]; !reflect.DeepEqual(all, any(copyOf(c.newest().list("components")))) {
-		t.Fatalf("include=all shows %v, declared are %v", all, c.newest().list("components"))
+	c.checkBody(t, "GET", r, c.newest().whole(n, c.status[n-1]))
+	if all := c.account.user.Get(c.path + "?include=all").Object()["components"]; !reflect.DeepEqual(all, any(copyOf(c.newest().list("components")))) {
+		t.Fatalf("include=all lists %v, want %v", all, c.newest().list("components"))
 	}
-	c.same(t, "the newest version", c.lab.user.Get(c.path+"/versions/"+strconv.Itoa(n)), c.newest().version(n))
+	c.checkBody(t, "the newest version", c.account.user.Get(c.path+"/versions/"+strconv.Itoa(n)), c.newest().version(n))
 	var got []string
-	for _, v := range c.lab.user.Get(c.path + "/versions").Object()["versions"].(array) {
+	for _, v := range c.account.user.Get(c.path + "/versions").Object()["versions"].(array) {
 		v := v.(object)
 		got = append(got, fmt.Sprint(v["version"], v["status"]))
 	}
@@ -250,33 +251,33 @@ func (c *configuration) compare(t *rapid.T) {
 	parts := c.newest().parts()
 	path := rapid.SampledFrom(slices.Sorted(maps.Keys(parts))).Draw(t, "list")
 	member, _, _ := strings.Cut(path, "?")
-	if diff := cmp.Diff(any(copyOf(parts[path])), c.lab.user.Get(c.path + "/" + path).Object()[member]); diff != "" {
+	if diff := cmp.Diff(any(copyOf(parts[path])), c.account.user.Get(c.path + "/" + path).Object()[member]); diff != "" {
 		t.Fatalf("%s (-model +service):\n%s", path, diff)
 	}
 }
 
-// history holds every version, and what some differ in, to the model.
+// history compares every version, and the diff of two versions, with the model.
 func (c *configuration) history(t *rapid.T) {
-	for i, s := range c.sheets {
-		c.same(t, fmt.Sprint("version ", i+1), c.lab.user.Get(c.path+"/versions/"+strconv.Itoa(i+1)), s.version(i+1))
+	for i, s := range c.versions {
+		c.checkBody(t, fmt.Sprint("version ", i+1), c.account.user.Get(c.path+"/versions/"+strconv.Itoa(i+1)), s.version(i+1))
 	}
-	from := rapid.IntRange(1, len(c.sheets)).Draw(t, "from")
-	to := rapid.IntRange(1, len(c.sheets)).Draw(t, "to")
-	diff := c.lab.user.Get(fmt.Sprintf("%s/diff?from=%d&to=%d", c.path, from, to)).Object()
-	was, is := c.sheets[from-1].clone().Doc, c.sheets[to-1].Doc
+	from := rapid.IntRange(1, len(c.versions)).Draw(t, "from")
+	to := rapid.IntRange(1, len(c.versions)).Draw(t, "to")
+	diff := c.account.user.Get(fmt.Sprintf("%s/diff?from=%d&to=%d", c.path, from, to)).Object()
+	was, is := c.versions[from-1].clone().Doc, c.versions[to-1].Doc
 	if same := reflect.DeepEqual(was, is); same != (len(diff["patch"].(array)) == 0) || same != (len(diff["changes"].(array)) == 0) {
-		t.Fatalf("versions %d and %d, equal %v: %v", from, to, same, diff)
+		t.Fatalf("the diff of versions %d and %d, which are equal: %v: %v", from, to, same, diff)
 	}
 	if d := cmp.Diff(any(is), patched(t, was, diff["patch"].(array))); d != "" {
-		t.Fatalf("version %d patched to be %d (-model +service):\n%s", from, to, d)
+		t.Fatalf("version %d with the patch to version %d (-model +service):\n%s", from, to, d)
 	}
 }
 
-// A configuration is what the edits that were answered with success have made
-// of it, one after the other, and every version stays what it was.
+// A configuration is the result of its successful edits, one after another, and no
+// version ever changes.
 func TestConfigurationEditsFollowTheModel(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
+	l := newEditAccount(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := l.create(t)
 		for range rapid.IntRange(1, 6).Draw(t, "edits") {

@@ -30,34 +30,34 @@ import (
 	"netsim/reactions"
 )
 
-// core has what every role needs: the log, the read model, the object store,
-// and the handler of commands.
+// core has the parts that every role needs: the log, the read model, the object store,
+// and the command handler.
 type core struct {
 	config       Config
 	log          *slog.Logger
 	pool         *pgxpool.Pool
-	locks        postgres.Locks // in sessions of their own
+	locks        postgres.Locks // use their own database sessions
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
 	watcher      *projector.Watcher
-	partitions   map[events.Family]int32 // of each family's topic
+	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	writeLog     *writelog.Log
 	handler      *handle.Handler
 	workloads    *reactions.Workloads
 	objects      *objects.Store
 	verifier     *auth.Verifier
-	auditKey     *audit.Key            // nil signs nothing
-	keys         *events.WriterKeys    // nil seals nothing
-	metrics      *telemetry.Metrics    // nil in a command, which is not scraped
-	observed     func(*pgxpool.Config) // has the calls of a pool counted
-	traces       *telemetry.Traces     // nil traces nothing
+	auditKey     *audit.Key            // nil: checkpoints are not signed
+	keys         *events.WriterKeys    // nil: records are not sealed
+	metrics      *telemetry.Metrics    // nil in a command, which has no metrics
+	observed     func(*pgxpool.Config) // pool option that observes database calls
+	traces       *telemetry.Traces     // nil: nothing is traced
 	countCommand func(handle.Observation)
 	build        telemetry.Build
 	startedAt    time.Time
 	health       health.Checks
-	end          atomic.Pointer[eventlog.Description] // of the log, at the last readiness check
-	describing   singleflight.Group                   // of the log
+	end          atomic.Pointer[eventlog.Description] // description of the log at the last readiness check
+	describing   singleflight.Group                   // concurrent descriptions of the log
 	progress     progress
 	phase        atomic.Int32 // initially starting
 }
@@ -194,7 +194,7 @@ func (s *core) watchLog(ctx context.Context) error {
 // The phases of a process.
 const (
 	starting int32 = iota
-	waiting        // for a projector to make the read model
+	waiting        // waits until a projector has created the read model
 	serving
 	ending
 )
@@ -210,27 +210,27 @@ func (s *core) openReadModel(ctx context.Context) error {
 	poll, remind := time.NewTicker(200*time.Millisecond), time.NewTicker(30*time.Second)
 	defer poll.Stop()
 	defer remind.Stop()
-	for said := false; ; {
+	for logged := false; ; {
 		exists, err := s.projector.Exists(ctx)
 		if exists || errors.Is(err, projector.ErrOtherSchema) {
 			return err
 		}
-		if !said {
-			said = true
+		if !logged {
+			logged = true
 			s.log.WarnContext(ctx, "the read model is missing: waiting for a process with the role projector to create it", "error", err)
 		}
 		select {
 		case <-poll.C:
 		case <-remind.C:
-			said = false
+			logged = false
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// openWriteLog waits until a projector, of any process, has recorded the
-// partitions of the log. Then it makes the handler of commands.
+// openWriteLog waits until a projector of this or another process has recorded the
+// partitions of the log. Then it creates the command handler.
 func (s *core) openWriteLog(ctx context.Context) error {
 	partitions, err := writelog.LoadPartitions(ctx, s.pool)
 	if err != nil {
@@ -247,8 +247,8 @@ func (s *core) openWriteLog(ctx context.Context) error {
 	return nil
 }
 
-// catchUp waits until every record that the log has now is judged, by whichever
-// process projects.
+// catchUp waits until the projector, in this or another process, has judged every record
+// that the log has now.
 func (s *core) catchUp(ctx context.Context) error {
 	log, err := s.eventLog.Describe(ctx)
 	if err != nil {
@@ -282,5 +282,5 @@ func (s *core) close() {
 // spareLocks is the number of sessions for locks that reactions and jobs take.
 const spareLocks = 4
 
-// errLagging is the cause of refusing a write while the projector lags.
+// errLagging is the cause when a write is refused because the projector lags.
 var errLagging = errors.New("the projections are too far behind")

@@ -26,11 +26,11 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestKills kills the service, the broker and PostgreSQL at random points under
-// load. Afterwards every acknowledged write is there once, no unacknowledged
-// one is there twice, and what is read equals a replay from zero.
+// TestKills kills the service, the broker and PostgreSQL at random points under load.
+// Afterwards the read model has every acknowledged write exactly once and every
+// unacknowledged write at most once, and it equals a replay from zero.
 //
-// NETSIM_TEST_KILLS and NETSIM_TEST_SEED change how many kills and which.
+// NETSIM_TEST_KILLS sets the number of kills, and NETSIM_TEST_SEED the random seed.
 func TestKills(t *testing.T) {
 	kills, seed := number(t, "NETSIM_TEST_KILLS", 50), number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
@@ -61,15 +61,15 @@ func TestKills(t *testing.T) {
 	found := d.workspaces()
 	for name, id := range acknowledged {
 		if ids := found[name]; len(ids) != 1 || ids[0] != id {
-			t.Errorf("acknowledged %s as %s: found %v", name, id, ids)
+			t.Errorf("%s was acknowledged with the id %s, but the read model has %v", name, id, ids)
 		}
 	}
 	for _, name := range abandoned {
 		if len(found[name]) > 1 {
-			t.Errorf("unacknowledged %s is there %d times", name, len(found[name]))
+			t.Errorf("the read model has the unacknowledged %s %d times, want at most once", name, len(found[name]))
 		}
 	}
-	d.kill() // so that nothing moves while the replay is compared
+	d.kill() // nothing may change while the replay is compared
 	d.tool("readmodel", "rebuild", "--once", "replayed")
 	d.tool("readmodel", "diff", "replayed")
 }
@@ -87,7 +87,7 @@ func number(t *testing.T, name string, standard int) int {
 	return n
 }
 
-// deployment is the service as a process, on servers that can be killed.
+// deployment is the service in its own process, on servers that can be killed.
 type deployment struct {
 	t        *testing.T
 	binary   string
@@ -98,7 +98,7 @@ type deployment struct {
 	broker, postgres *teststack.Process
 	logDir           string        // the broker's data
 	child            *exec.Cmd     // nil while the service does not run
-	ended            chan struct{} // closed when it has ended
+	ended            chan struct{} // closed when the child has ended
 }
 
 func newDeployment(t *testing.T) *deployment {
@@ -131,7 +131,7 @@ func newDeployment(t *testing.T) *deployment {
 		d.kill()
 		if t.Failed() {
 			text, _ := os.ReadFile(d.log.Name())
-			t.Logf("the service said:\n%s", text[max(0, len(text)-8000):])
+			t.Logf("the log of the service ends with:\n%s", text[max(0, len(text)-8000):])
 		}
 	})
 	return d
@@ -151,7 +151,7 @@ func (d *deployment) start() {
 	d.ended = ended
 	go func() {
 		defer close(ended)
-		child.Wait() //nolint:errcheck // its log says more
+		child.Wait() //nolint:errcheck // the service's log has the error
 	}()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -174,10 +174,10 @@ func (d *deployment) start() {
 	}
 }
 
-// kill ends the service with SIGKILL and returns when it is gone.
+// kill ends the service with SIGKILL and waits until it has ended.
 func (d *deployment) kill() {
 	if d.child != nil {
-		d.child.Process.Kill() //nolint:errcheck // it may be gone
+		d.child.Process.Kill() //nolint:errcheck // the process may have ended
 		testwait.Receive(d.t, d.ended, "the killed service to be gone")
 		d.child = nil
 	}
@@ -207,7 +207,7 @@ func (d *deployment) workspaces() map[string][]string {
 	return found
 }
 
-// tool runs a command of the service's program.
+// tool runs a netsim command that must succeed.
 func (d *deployment) tool(args ...string) {
 	d.t.Helper()
 	cmd := exec.CommandContext(d.t.Context(), d.binary, args...)
@@ -217,8 +217,8 @@ func (d *deployment) tool(args ...string) {
 	}
 }
 
-// writers create workspaces, each under an idempotency key, and repeat a
-// request until they have an answer, or give some of them up.
+// writers create workspaces, each with an idempotency key. They repeat a request until
+// it succeeds, and abandon some of the requests that do not.
 type writers struct {
 	t     *testing.T
 	url   string
@@ -242,7 +242,7 @@ func startWriters(t *testing.T, url string, count int) *writers {
 				case <-w.done:
 					return
 				default:
-					// Every fifth is given up at the first doubt.
+					// Every fifth create is abandoned if its first request does not succeed.
 					w.create(fmt.Sprintf("workspace %d of %d", i, n), i%5 == 0)
 				}
 			}
@@ -251,7 +251,7 @@ func startWriters(t *testing.T, url string, count int) *writers {
 	return w
 }
 
-func (w *writers) create(name string, impatient bool) {
+func (w *writers) create(name string, abandon bool) {
 	pause := time.NewTicker(10 * time.Millisecond)
 	defer pause.Stop()
 	for {
@@ -264,15 +264,15 @@ func (w *writers) create(name string, impatient bool) {
 			return
 		}
 		if status != 0 && status < 500 {
-			w.t.Errorf("%s: status %d", name, status)
+			w.t.Errorf("%s: status %d, want 201, 5xx or no answer", name, status)
 			return
 		}
 		select {
 		case <-w.done:
-			impatient = true
+			abandon = true
 		case <-pause.C:
 		}
-		if impatient {
+		if abandon {
 			w.mu.Lock()
 			w.abandoned = append(w.abandoned, name)
 			w.mu.Unlock()
@@ -281,7 +281,7 @@ func (w *writers) create(name string, impatient bool) {
 	}
 }
 
-// send returns status 0 when no answer came.
+// send creates a workspace and returns its id. Without an answer the status is 0.
 func (w *writers) send(name string) (id string, status int) {
 	body, _ := json.Marshal(map[string]string{"name": name})
 	req, err := http.NewRequest("POST", w.url+"/api/v1/workspaces", bytes.NewReader(body))
@@ -317,7 +317,7 @@ func (w *writers) progress(n int) {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			w.t.Fatalf("no %d writes are acknowledged within a minute", n)
+			w.t.Fatalf("fewer than %d writes were acknowledged within a minute", n)
 		}
 	}
 }

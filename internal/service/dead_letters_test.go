@@ -13,8 +13,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// Dead letters are visible wherever an operator may look. After its cause is
-// removed, a retry runs one handler with one fact.
+// Dead letters are visible in every command, check, metric and log for operators. After
+// the cause is removed, a retry runs one handler with one fact.
 func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -35,15 +35,15 @@ func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 		}
 		return all
 	}
-	d.execute(`ALTER TABLE readmodel.mapping_files RENAME TO lost`) // the cascade of a deletion reads it
+	d.execute(`ALTER TABLE readmodel.mapping_files RENAME TO lost`) // the deletion of a workspace reads this table
 	deleted, _ := w.send("deleted")
 	if status, said := w.ask(http.MethodDelete, "/workspaces/"+deleted); status != http.StatusAccepted {
-		t.Fatalf("the deletion is answered %d: %s", status, said)
+		t.Fatalf("the deletion is answered with %d: %s", status, said)
 	}
 	testworld.Await(t, func() bool { return len(dead()) == 1 })
 	letter := dead()[0]
 	if letter.Handler != "workspace" || letter.Stream != deleted || letter.Type != "netsim.workspace.deletion_requested.v1" || !strings.Contains(letter.Reason, "mapping_files") {
-		t.Errorf("the letter of the deletion is %+v", letter)
+		t.Errorf("the dead letter of the deletion is %+v", letter)
 	}
 	if said := d.get(d.ops + "/metrics"); !strings.Contains(said, `netsim_reactions_total{handler="workspace",outcome="dead_letter"} 1`) {
 		t.Error("/metrics does not count the dead letter")
@@ -54,37 +54,37 @@ func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 	d.deadLetterIsSeen(w, letter.ID)
 
 	if said := d.refused("reactions", "retry", letter.ID); !strings.Contains(said, "mapping_files") || !strings.Contains(said, "1 of 1 dead letters failed again") {
-		t.Errorf("retried too early, it says %q", said)
+		t.Errorf("a retry before the cause is removed says %q", said)
 	}
 	d.execute(`ALTER TABLE readmodel.lost RENAME TO mapping_files`)
 	if said := d.output("reactions", "retry", letter.ID); !strings.Contains(said, letter.ID+"  settled\n") {
-		t.Errorf("the retry says %q", said)
+		t.Errorf("the retry says %q, want %q in it", said, letter.ID+"  settled\n")
 	}
 	testworld.Await(t, func() (gone bool) {
 		d.query(`SELECT state = 'deleted' FROM readmodel.workspaces WHERE id = '`+deleted+`'`, &gone)
 		return gone
 	})
 	if said := d.refused("reactions", "retry", letter.ID); !strings.Contains(said, "there is no open dead letter") {
-		t.Errorf("a second retry says %q", said)
+		t.Errorf("a second retry says %q, want %q in it", said, "there is no open dead letter")
 	}
 	testworld.Await(t, func() bool { return !strings.Contains(d.get(d.ops+"/readyz"), "could not be processed") })
 	if said := d.output("audit", "verify"); !strings.Contains(said, "0 dead letters of reactions\n") {
-		t.Errorf("audit verify says %q", said)
+		t.Errorf("audit verify says %q, want %q in it", said, "0 dead letters of reactions\n")
 	}
 
-	unknown, _ := w.send("unknown type") // a letter of billing and one of workspace
+	unknown, _ := w.send("unknown type") // becomes a dead letter of billing and one of workspace
 	d.append(unknown, "netsim.workspace.painted.v1", `{"colour":"green"}`)
 	testworld.Await(t, func() bool { return len(dead()) == 2 })
 	if said := d.refused("reactions", "retry", "--all"); strings.Count(said, "the fact cannot be read") != 2 || !strings.Contains(said, "2 of 2 dead letters failed again") {
-		t.Errorf("a retry of what cannot be read says %q", said)
+		t.Errorf("a retry of unreadable facts says %q", said)
 	}
 	if left := dead(); len(left) != 2 {
-		t.Errorf("still open are %+v, want the two that cannot be read", left)
+		t.Errorf("open dead letters are %+v, want the two of unreadable facts", left)
 	}
 }
 
-// deadLetterIsSeen checks every place that shows a dead letter, except the
-// metrics, which are of one process.
+// deadLetterIsSeen checks every output that shows a dead letter. It does not check the
+// metrics, which belong to one process and are lost at a restart.
 func (d *deployment) deadLetterIsSeen(w *writers, letter string) {
 	d.t.Helper()
 	if said := d.output("reactions", "dead"); strings.Count(said, "\n") != 2 || !strings.Contains(said, letter) {
@@ -100,14 +100,14 @@ func (d *deployment) deadLetterIsSeen(w *writers, letter string) {
 		d.t.Errorf("/health/ready says %q", said)
 	}
 	if said := d.output("audit", "verify"); !strings.Contains(said, "1 dead letters of reactions\n") {
-		d.t.Errorf("audit verify says %q", said)
+		d.t.Errorf("audit verify says %q, want %q in it", said, "1 dead letters of reactions\n")
 	}
 	log, err := os.ReadFile(d.log.Name())
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	if n := strings.Count(string(log), `"msg":"a fact is a dead letter","handler":"workspace","family":"workspaces"`); n != 1 {
-		d.t.Errorf("the dead letter is logged %d times", n)
+		d.t.Errorf("the dead letter is logged %d times, want once", n)
 	}
 }
 

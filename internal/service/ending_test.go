@@ -19,14 +19,13 @@ import (
 	"netsim/internal/testworld"
 )
 
-// TestSIGTERM: a process that is asked to end resets nobody and answers nobody
-// with a 5xx. Readiness goes first; clients with connections of their own are
-// asked to close them, streams come to an end, and new clients are served until
-// routers have noticed.
+// TestSIGTERM: after SIGTERM a process resets no connection and answers no request with
+// a 5xx. Readiness fails first. Clients with persistent connections are asked to close
+// them, event streams end, and new clients are served until routers have noticed.
 func TestSIGTERM(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
-	d.env = append(d.env, "NETSIM_DRAIN=3s", "NETSIM_ROLES=api,projector,reactor") // without workers the simulation goes on for ever
+	d.env = append(d.env, "NETSIM_DRAIN=3s", "NETSIM_ROLES=api,projector,reactor") // without workers the simulation never ends
 	d.start()
 	account := servicetest.NewAccount()
 	d.tool("credit", "grant", account, "1000", "--reference", "test")
@@ -50,19 +49,19 @@ func TestSIGTERM(t *testing.T) {
 		return status == http.StatusServiceUnavailable && strings.Contains(said, "ending")
 	})
 	if resp, err := c.get(&http.Client{Transport: &http.Transport{}}, "/api/v1/workspaces"); err != nil || resp.StatusCode != 200 || !resp.Close {
-		t.Errorf("after readiness is off, a new client gets %+v, %v; want 200 and Connection: close", resp, err)
+		t.Errorf("after readiness has failed, a new client gets %+v, %v; want 200 and Connection: close", resp, err)
 	}
 	testwait.Group(t, &c.all, "the clients to have left")
 	testwait.Receive(t, d.ended, "the process to end")
 	if code := d.child.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("the process ended with status %d", code)
+		t.Errorf("the process ended with status %d, want 0", code)
 	}
 	if c.closed.Load() < 24 {
-		t.Errorf("%d of 24 busy clients were asked to close their connection", c.closed.Load())
+		t.Errorf("%d of 24 busy clients were asked to close their connection, want all", c.closed.Load())
 	}
 }
 
-// leaving are clients of every kind. Each of them leaves when the process ends.
+// leaving runs clients of every kind. Each client stops when the process ends.
 type leaving struct {
 	t       *testing.T
 	d       *deployment
@@ -83,7 +82,7 @@ func (c *leaving) request(method, path, body string) *http.Request {
 	return r
 }
 
-// send sends a request and reads the answer, which must be there and no 5xx.
+// send sends a request and reads the response. A missing response or a 5xx is an error.
 func (c *leaving) send(client *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := client.Do(r)
 	if err == nil {
@@ -103,8 +102,8 @@ func (c *leaving) get(client *http.Client, path string) (*http.Response, error) 
 	return c.send(client, c.request(http.MethodGet, path, ""))
 }
 
-// busy is a client with a connection of its own, which reads and writes without
-// a pause until it is asked to close it: then it goes elsewhere.
+// busy starts a client that reads and writes without a pause on one connection. It stops
+// when it is asked to close the connection.
 func (c *leaving) busy(n int) {
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	c.all.Go(func() {
@@ -126,8 +125,8 @@ func (c *leaving) busy(n int) {
 	})
 }
 
-// balanced are clients behind a router: each has a new connection, as long as
-// the process says that it is ready.
+// balanced starts a sequence of clients behind a router. Each client opens a new
+// connection, as long as the process is ready.
 func (c *leaving) balanced() {
 	c.all.Go(func() {
 		for {
@@ -148,7 +147,7 @@ func (c *leaving) balanced() {
 	})
 }
 
-// idle are clients that have asked once and keep their connection.
+// idle starts clients that send one request and keep their connection.
 func (c *leaving) idle(count int) {
 	c.t.Helper()
 	for range count {
@@ -166,13 +165,14 @@ func (c *leaving) idle(count int) {
 			}
 			text, err := io.ReadAll(conn)
 			if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200") {
-				c.t.Errorf("an idle client got %.40q, %v; want an answer and the end of the connection", text, err)
+				c.t.Errorf("an idle client got %.40q, %v; want a response and the end of the connection", text, err)
 			}
 		})
 	}
 }
 
-// follow are clients that follow a simulation. Their streams end in order.
+// follow starts clients that follow a simulation. Their streams must end without an
+// error.
 func (c *leaving) follow(count int, simulation string) {
 	c.t.Helper()
 	for range count {

@@ -16,8 +16,8 @@ import (
 	"netsim/rating"
 )
 
-// TestExportCosts exports what simulations and a workspace cost: the rows are
-// those of GET /billing/costs, nobody else's, and sum to the summary.
+// TestExportCosts exports the costs of an account with two simulations. The rows equal those
+// of GET /billing/costs, belong to the account only, and add up to the summary.
 func TestExportCosts(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -29,7 +29,7 @@ func TestExportCosts(t *testing.T) {
 			"ranks": 8, "phases": []any{map[string]any{"operationType": "allReduce", "dataSize": 1 << 20}},
 		}}).Want(202)
 	}
-	// A simulation bills its workspace, and for its results, which stay.
+	// The billing items of the runs close. Those of the results stay open.
 	client.Eventually("/api/v1/billing/items?status=closed", func(r servicetest.Reply) bool {
 		items, _ := r.Object()["items"].([]any)
 		return len(items) >= 2
@@ -67,7 +67,7 @@ func TestExportCosts(t *testing.T) {
 	got := map[string][]string{}
 	for _, row := range readDataset(t, done.Data) {
 		if listed := want[row["x_DailyCostId"]]; row["PricingUnit"] == "Count" && listed != nil {
-			listed[2] = listed[1] // no quantity times the rate gives the cost exactly
+			listed[2] = listed[1] // no decimal quantity times the rate is exactly the cost
 		}
 		got[row["x_DailyCostId"]] = []string{
 			row["BillingAccountId"], plain(t, row["BilledCost"]), plain(t, row["ListUnitPrice"]), row["PricingCurrency"], row["SubAccountId"],
@@ -82,7 +82,7 @@ func TestExportCosts(t *testing.T) {
 	}
 }
 
-// plain writes a decimal in the one way in which amounts are compared.
+// plain returns a decimal in canonical form, so equal amounts have equal texts.
 func plain(t *testing.T, amount string) string {
 	t.Helper()
 	text, err := rating.Add(amount, "0")
@@ -99,7 +99,7 @@ func readDataset(t *testing.T, path string) []map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // it is only read
+	defer file.Close() //nolint:errcheck // the file is only read
 	lines, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestForgedRecordsAreNoFacts: a client of the broker appends a request for
-// a run that is right in everything but its seal, and an end of a run that
-// there is. Nothing comes of either; both are counted; the audits agree.
+// TestForgedRecordsAreNoFacts: a client of the broker appends requests for runs that are
+// correct except for their seals, and the deletion of an existing run. The records have
+// no effect, are counted as forged, and both audits pass.
 func TestForgedRecordsAreNoFacts(t *testing.T) {
 	t.Parallel()
 	a := newAudited(t)
@@ -51,7 +51,7 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 		func(hash events.Hash, m events.Message) events.Message {
 			return other.Seal(events.Simulations, hash, m)
 		},
-		func(_ events.Hash, m events.Message) events.Message { // that of the run that there is
+		func(_ events.Hash, m events.Message) events.Message { // with the seal of another record
 			m.Headers = append(m.Headers, requested.Headers[len(requested.Headers)-1])
 			return m
 		},
@@ -76,10 +76,10 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 	}
 	user.Get("/api/v1/simulations/" + real).Want(http.StatusOK)
 	if now := len(items(t, a)); now != billed {
-		t.Errorf("%d billing items, %d before the forgeries", now, billed)
+		t.Errorf("%d billing items, want %d as before the forgeries", now, billed)
 	}
 	if jobs := a.jobsOf(t, forged[:3]); jobs != 0 {
-		t.Errorf("%d jobs were made for forged runs", jobs)
+		t.Errorf("%d jobs were created for forged runs, want 0", jobs)
 	}
 	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool {
 		return strings.Contains(fmt.Sprint(r.Object()["checks"]), "4 forged records came since the start")
@@ -88,21 +88,22 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 		t.Errorf("the service is %v, want degraded", status)
 	}
 
-	// A real change of the same stream comes after the forged one.
+	// A real change of the same stream follows the forged change.
 	user.Delete("/api/v1/simulations/" + real).Want(http.StatusOK)
 	a.quiet(t)
 	a.checkpoint(t, "after")
 	a.quiet(t)
 	if r := a.verify(t); len(r.Findings) > 0 || r.Rejected[events.Forged] != 4 {
-		t.Errorf("verified: %v, %v", r.Findings, r.Rejected)
+		t.Errorf("verification: findings %v, rejected %v; want none and 4 forged", r.Findings, r.Rejected)
 	}
 	if r := a.replay(t); len(r.Findings) > 0 {
-		t.Errorf("replayed: %v", r.Findings)
+		t.Errorf("replay: findings %v, want none", r.Findings)
 	}
-	// Without a key they pass for facts, and contradict the signed log checkpoint.
+	// Without a writer key the forged records count as facts, and contradict the signed
+	// log checkpoint.
 	a.config.WriterKeys = ""
 	if r := a.verify(t); !strings.Contains(fmt.Sprint(r.Findings), "checkpoint after has seen other records") {
-		t.Errorf("without keys: %v, rejected %v", r.Findings, maps.Clone(r.Rejected))
+		t.Errorf("without writer keys: findings %v, rejected %v; want a contradiction to the checkpoint", r.Findings, maps.Clone(r.Rejected))
 	}
 }
 
@@ -139,14 +140,14 @@ func items(t *testing.T, a audited) []any {
 	return list
 }
 
-// jobsOf counts the jobs that name one of the simulations.
+// jobsOf counts the jobs of the simulations.
 func (a audited) jobsOf(t *testing.T, simulations []string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), a.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // it was only read
+	defer conn.Close(t.Context()) //nolint:errcheck // nothing was written
 	err = conn.QueryRow(t.Context(), `SELECT count(*) FROM jobs.river_job WHERE args::text ~ $1`, strings.Join(simulations, "|")).Scan(&n)
 	if err != nil {
 		t.Fatal(err)
@@ -154,8 +155,8 @@ func (a audited) jobsOf(t *testing.T, simulations []string) (n int) {
 	return n
 }
 
-// TestAServiceWithoutWriterKeys is refused outside development, and so are keys
-// that are none, without a word of what they are.
+// TestAServiceWithoutWriterKeys: outside development the service refuses missing and
+// malformed writer keys. The error does not contain a key.
 func TestAServiceWithoutWriterKeys(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(c *service.Config){
@@ -168,7 +169,7 @@ func TestAServiceWithoutWriterKeys(t *testing.T) {
 		change(&c)
 		err := service.Run(t.Context(), c, slog.New(slog.DiscardHandler), nil)
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%v; want %q", err, name)
+			t.Errorf("got %v, want %q without the key", err, name)
 		}
 	}
 }

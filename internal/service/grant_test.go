@@ -12,8 +12,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestGrant: a reference is granted once. Repeating it is reported, and an
-// ambiguous one is refused.
+// TestGrant: a reference is granted once, and a repetition is reported. Invalid grants
+// are refused.
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -26,17 +26,17 @@ func TestGrant(t *testing.T) {
 	for _, tt := range []struct {
 		name, account, amount, reference string
 		granted                          bool
-		want                             string // of the error
+		want                             string // part of the error
 	}{
 		{"the first", account, "5", "invoice-1", true, ""},
 		{"the reference again", account, "6", "invoice-1", false, ""},
 		{"another reference", account, "0.5", "invoice-2", true, ""},
 		{"no reference", account, "5", "", false, "a reference is required"},
-		{"a blank one", account, "5", " ", false, "a reference is required"},
-		{"nothing", account, "0", "r", false, "amount 0 is not above 0"},
-		{"less than nothing", account, "-5", "r", false, "amount -5 is not above 0"},
-		{"no decimal", account, "1e5", "r", false, `"1e5" is not a decimal number`},
-		{"no account", "acct_1", "5", "r", false, `"acct_1" is not an account id`},
+		{"a blank reference", account, "5", " ", false, "a reference is required"},
+		{"an amount of 0", account, "0", "r", false, "amount 0 is not above 0"},
+		{"a negative amount", account, "-5", "r", false, "amount -5 is not above 0"},
+		{"not a decimal", account, "1e5", "r", false, `"1e5" is not a decimal number`},
+		{"not an account id", "acct_1", "5", "r", false, `"acct_1" is not an account id`},
 	} {
 		granted, err := tools.Grant(t.Context(), tt.account, events.CreditGranted{Amount: tt.amount, Currency: "CREDIT", Reference: tt.reference})
 		if granted != tt.granted || (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
@@ -45,11 +45,12 @@ func TestGrant(t *testing.T) {
 	}
 	balance := p.Service(t, account).Get("/api/v1/billing/balance").Want(200)
 	if !strings.Contains(string(balance.Body), `"totalCredits":"5.5"`) {
-		t.Errorf("the balance: %s", balance.Body)
+		t.Errorf("the balance is %s", balance.Body)
 	}
 }
 
-// TestTheBalanceOfAnAccountWithoutCredit is a record of 0, on the first page.
+// TestTheBalanceOfAnAccountWithoutCredit: an account without credit has a balance of 0 on
+// the first page.
 func TestTheBalanceOfAnAccountWithoutCredit(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -17,13 +17,13 @@ import (
 	"netsim/projections"
 )
 
-// need is a row of the table in docs/operating.md: a check and the roles that
-// it concerns. A role can do none of its work while a check fails that it
-// requires, and only a part of it while another one fails.
+// need is a row of the table in docs/operating.md: a check and the roles that depend on
+// it. While the check fails, roles in requires can do no work, and roles in helps can do
+// only part of their work.
 type need struct {
 	name     string
-	requires []string // roles
-	helps    []string // roles
+	requires []string
+	helps    []string
 	probe    func(context.Context) health.State
 }
 
@@ -52,9 +52,10 @@ func (d *domain) needs(s *core) []need {
 	}
 }
 
-// checks returns the checks of this process's roles. The role api alone decides
-// in a process that has it: readiness steers requests, and a process that can
-// answer them should get them, whatever another role lacks.
+// checks returns the checks of this process's roles. In a process with the role api,
+// only this role decides about readiness. Readiness controls whether the process gets
+// requests, and a process that can answer requests should get them even if another role
+// cannot work.
 func (c *Config) checks(needs []need) []health.Check {
 	deciding := c.Roles
 	if c.has(RoleAPI) {
@@ -87,7 +88,7 @@ func (s *core) probeServing(context.Context) health.State {
 			Message: "the process is waiting for the read model",
 		}
 	case ending:
-		return health.State{Err: errors.New("ending: requests are still answered, but no more should be sent"), Message: "the process is ending"}
+		return health.State{Err: errors.New("ending: requests are still answered, but new ones should go to other processes"), Message: "the process is ending"}
 	}
 	return health.State{}
 }
@@ -132,9 +133,9 @@ func (s *core) probeLog(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// probeProjections fails when records are pending and none was judged for longer
-// than a write waits for its verdict. While the log does not answer, it counts the
-// records up to the last known end of the log and reports no age.
+// probeProjections fails when records wait and none was judged for longer than
+// VerdictTimeout. While the log does not answer, it counts the records up to the last
+// known end of the log and reports no age.
 func (s *core) probeProjections(ctx context.Context) health.State {
 	lags, unmeasured := s.measureLag(ctx)
 	lag, stuck := s.progress.update(s.unjudged, time.Now())
@@ -171,7 +172,7 @@ func total(lags []projector.Lag, now time.Time) (records int64, age time.Duratio
 	return records, age
 }
 
-// describe describes the log; concurrent callers share one request.
+// describe returns a description of the log. Concurrent callers share one request.
 func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 	described, err, _ := s.describing.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
@@ -182,15 +183,16 @@ func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 		}
 		return log, err
 	})
-	log, _ := described.(eventlog.Description) //nolint:errcheck // it is one
+	log, _ := described.(eventlog.Description) //nolint:errcheck // the function above returns this type
 	return log, err
 }
 
-// describeTimeout is shorter than a probe's, so that the probe reports the cause.
+// describeTimeout is shorter than the timeout of a probe, so that the probe reports the
+// cause.
 const describeTimeout = time.Second
 
-// unjudged returns how many records of the log are judged and how many wait, as
-// of the last readiness check.
+// unjudged returns how many records are judged and how many wait, up to the end of the
+// log at the last readiness check.
 func (s *core) unjudged() (judged, waiting int64) {
 	log := s.end.Load()
 	if log == nil {
@@ -249,7 +251,7 @@ func (d *domain) probeEngines(ctx context.Context) health.State {
 	case err != nil:
 		return health.Failed(err)
 	case !attended:
-		return health.State{Message: "no worker takes up simulations"}
+		return health.State{Message: "no worker runs simulations"}
 	}
 	return health.State{Message: d.silentEngines(ctx)}
 }
@@ -267,7 +269,8 @@ func (s *core) probeBilling(ctx context.Context) health.State {
 	return health.State{}
 }
 
-// silentEngines says how many remote engines do not answer, "" when all do.
+// silentEngines returns a message with the number of remote engines that do not answer,
+// or "" when all answer.
 func (d *domain) silentEngines(ctx context.Context) string {
 	urls := d.engines.URLs()
 	var silent atomic.Int32
@@ -286,8 +289,8 @@ func (d *domain) silentEngines(ctx context.Context) string {
 	return fmt.Sprintf("%d of %d remote engines do not answer", silent.Load(), len(urls))
 }
 
-// lag is the number of records that the projector of this process has not
-// judged.
+// lag returns the number of records that the projector of this process has not judged. It
+// is 0 without a projector.
 func (s *core) lag() int64 {
 	if !s.config.has(RoleProjector) {
 		return 0
@@ -295,8 +298,7 @@ func (s *core) lag() int64 {
 	return s.projector.Report().LagRecords
 }
 
-// admit refuses writes while the projector lags, since their verdicts would be
-// late.
+// admit refuses writes while the projector lags, because their verdicts would be late.
 func (s *core) admit(context.Context) error {
 	if s.lag() <= s.config.MaxLag {
 		return nil

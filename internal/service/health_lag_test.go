@@ -12,10 +12,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestHealthSaysHowFarTheReadModelIsBehind: lagSeconds is the age of the oldest
-// record that is not applied. It grows while nothing is projected, and is 0
-// before and after.
-func TestHealthSaysHowFarTheReadModelIsBehind(t *testing.T) {
+// TestReadinessReportsTheLag: lagSeconds is the age of the oldest unapplied record. It
+// grows while nothing is projected, and is 0 before and after.
+func TestReadinessReportsTheLag(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.VerdictTimeout = time.Second })
 	user := p.Service(t, servicetest.NewAccount())
@@ -36,14 +35,14 @@ func TestHealthSaysHowFarTheReadModelIsBehind(t *testing.T) {
 				return *check.LagEvents, *check.LagSeconds
 			}
 		}
-		t.Fatalf("readiness says nothing of the lag: %s", r.Body)
+		t.Fatalf("readiness does not report the lag: %s", r.Body)
 		return 0, 0
 	}
 	const path = "/api/v1/health/ready"
 	caughtUp := func(r servicetest.Reply) bool {
 		events, seconds := lag(r)
 		if (events == 0) != (seconds == 0) {
-			t.Errorf("%d records, the oldest %v seconds old", events, seconds)
+			t.Errorf("%d records wait, and the oldest is %v seconds old; want both or neither 0", events, seconds)
 		}
 		return events == 0
 	}
@@ -53,7 +52,7 @@ func TestHealthSaysHowFarTheReadModelIsBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statements have ended
 	if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}

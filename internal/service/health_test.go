@@ -21,12 +21,12 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// troubled is a process of every role, and one of all roles, on servers of
-// their own that can be made to fail.
+// troubled runs a process for each role, and one with all roles, on their own servers,
+// which can be made to fail.
 type troubled struct {
 	t        *testing.T
 	config   service.Config
-	database string // its URL, beside the proxy
+	database string // URL of the database without the proxy
 	servers  map[string]*teststack.Proxy
 	ops      map[string]string // base URL of the operations listener, by process
 	apis     map[string]string // base URL of the API, by process that has it
@@ -39,7 +39,7 @@ var processes = map[string][]string{
 	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
 }
 
-// trouble starts the servers.
+// trouble starts the servers behind proxies.
 func trouble(t *testing.T) *troubled {
 	t.Helper()
 	c := servicetest.Config(t)
@@ -65,8 +65,8 @@ func trouble(t *testing.T) *troubled {
 	return d
 }
 
-// start runs a process until the test ends. Whether it ends well is not looked
-// at: what it needs may be gone by then.
+// start runs a process until the test ends. It ignores the result, because the servers
+// may be gone by then.
 func (d *troubled) start(name string) {
 	d.t.Helper()
 	c := d.config
@@ -80,7 +80,7 @@ func (d *troubled) start(name string) {
 	}()
 	d.t.Cleanup(func() {
 		end()
-		for range ended { //nolint:revive // until it has ended
+		for range ended { //nolint:revive // waits until the process has ended
 		}
 	})
 	d.ended[name] = ended
@@ -94,10 +94,10 @@ func (d *troubled) start(name string) {
 	}
 }
 
-// readiness is what /readyz says, and what of it fails.
+// readiness returns the status, the failing checks and the body of /readyz.
 func (d *troubled) readiness(name string) (status string, failing []string, body string) {
 	d.t.Helper()
-	client := http.Client{Timeout: 10 * time.Second} // two are promised; the machine may be busy
+	client := http.Client{Timeout: 10 * time.Second} // /readyz promises 2 s, but the machine may be busy
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.ops[name]+"/readyz", nil)
 	if err != nil {
 		d.t.Fatal(err)
@@ -119,7 +119,7 @@ func (d *troubled) readiness(name string) (status string, failing []string, body
 		d.t.Fatalf("%v: %s", err, text)
 	}
 	if (reply.StatusCode == http.StatusServiceUnavailable) != (said.Status == "unavailable") {
-		d.t.Errorf("%s: %d beside %s", name, reply.StatusCode, said.Status)
+		d.t.Errorf("%s: HTTP status %d does not match the status %s", name, reply.StatusCode, said.Status)
 	}
 	for _, check := range said.Checks {
 		if check.Status == "fail" {
@@ -129,8 +129,8 @@ func (d *troubled) readiness(name string) (status string, failing []string, body
 	return said.Status, failing, string(text)
 }
 
-// await waits until the process is of the status and the check fails, "" for
-// none.
+// await waits until the process has the status and the check fails. With an empty check
+// no check may fail.
 func (d *troubled) await(fault, name, want, check string) {
 	d.t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -141,7 +141,7 @@ func (d *troubled) await(fault, name, want, check string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			d.t.Fatalf("%s, %s: %s, want %s because of %q", fault, name, body, want, check)
+			d.t.Fatalf("%s, %s: got %s, want %s because of %q", fault, name, body, want, check)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (d *troubled) sql(statement string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // nothing is left to say
+	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // the statements have ended
 	if _, err := conn.Exec(d.t.Context(), statement); err != nil {
 		d.t.Fatal(err)
 	}
@@ -160,14 +160,14 @@ func (d *troubled) sql(statement string) {
 
 const isUnavailable, isDegraded, isReady = "unavailable", "degraded", "ready"
 
-// everywhere is a fault that leaves no role with work to do.
-func everywhere() map[string]string {
+// unavailableEverywhere returns the statuses for a fault that stops every role.
+func unavailableEverywhere() map[string]string {
 	return map[string]string{"api": isUnavailable, "projector": isUnavailable, "reactor": isUnavailable, "worker": isUnavailable, "all": isUnavailable}
 }
 
-// TestReadinessTellsTheTruth walks the faults of docs/operating.md in the roles:
-// each process says whether it can do its work and what it lacks, and is ready
-// when the fault is over.
+// TestReadinessTellsTheTruth goes through the faults of docs/operating.md. During each
+// fault, every process reports whether it can work and which check fails. After the
+// fault it is ready.
 func TestReadinessTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	names := []string{"all", "api", "projector", "reactor", "worker"}
@@ -194,11 +194,11 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 		},
 		{"object store hangs", d.servers["objects"].Hang, d.servers["objects"].Heal, "objectStore", objects},
 		{"object store down", d.servers["objects"].Refuse, d.servers["objects"].Heal, "objectStore", objects},
-		{"broker hangs", d.servers["broker"].Hang, d.servers["broker"].Heal, "eventLog", everywhere()},
-		{"broker down", d.servers["broker"].Refuse, d.servers["broker"].Heal, "eventLog", everywhere()},
-		{"PostgreSQL hangs", d.servers["postgres"].Hang, d.servers["postgres"].Heal, "readStore", everywhere()},
-		{"PostgreSQL down", d.servers["postgres"].Refuse, d.servers["postgres"].Heal, "readStore", everywhere()},
-		{"PostgreSQL read-only", func() { readOnly("on") }, func() { readOnly("off") }, "readStore", everywhere()},
+		{"broker hangs", d.servers["broker"].Hang, d.servers["broker"].Heal, "eventLog", unavailableEverywhere()},
+		{"broker down", d.servers["broker"].Refuse, d.servers["broker"].Heal, "eventLog", unavailableEverywhere()},
+		{"PostgreSQL hangs", d.servers["postgres"].Hang, d.servers["postgres"].Heal, "readStore", unavailableEverywhere()},
+		{"PostgreSQL down", d.servers["postgres"].Refuse, d.servers["postgres"].Heal, "readStore", unavailableEverywhere()},
+		{"PostgreSQL read-only", func() { readOnly("on") }, func() { readOnly("off") }, "readStore", unavailableEverywhere()},
 	} {
 		fault.begin()
 		for _, name := range names {
@@ -214,12 +214,12 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 		}
 	}
 
-	// As on a full disk: what the projector writes is not taken.
+	// The projector cannot write, as on a full disk.
 	lock, err := pgx.Connect(t.Context(), d.database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statements have ended
 	if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
@@ -245,21 +245,21 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 				t.Errorf("log refused: %s ended with %v", name, err)
 			}
 		case <-time.After(time.Minute):
-			t.Errorf("log refused: %s goes on", name)
+			t.Errorf("log refused: %s still runs", name)
 		}
 	}
 }
 
-// client asks a process's API.
+// client returns a client of a process's API.
 func (d *troubled) client(name string) *servicetest.Client {
 	d.t.Helper()
 	p := servicetest.Program{URL: d.apis[name], Config: d.config}
 	return p.Service(d.t, devissuer.DefaultAccount)
 }
 
-// TestWipedReadModel: a read model that is dropped under the service is rebuilt
-// from the log. Until it is whole nothing is answered from it: every answer is
-// what it was before or 503, never 404 or 500.
+// TestWipedReadModel: a read model that is dropped while the service runs is rebuilt from
+// the log. Until it is complete, every read gets the same answer as before or 503, never
+// 404 or 500.
 func TestWipedReadModel(t *testing.T) {
 	t.Parallel()
 	d := trouble(t)
@@ -270,13 +270,13 @@ func TestWipedReadModel(t *testing.T) {
 	client.Post("/api/v1/workspaces", map[string]any{"name": "kept"}).Want(201).Into(&made)
 	before := client.Get("/api/v1/workspaces/" + made.ID).Want(200).Object()
 
-	// Another session keeps the projector from making it, so that it is missing
-	// during the test.
+	// Another session holds the lock that creates the read model, so the read model stays
+	// missing.
 	hold, err := pgx.Connect(t.Context(), d.database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer hold.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing is left to say
+	defer hold.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statements have ended
 	if _, err := hold.Exec(t.Context(), "SELECT pg_advisory_lock(hashtext('create readmodel'))"); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestWipedReadModel(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/workspaces/" + made.ID, "/api/v1/workspaces", "/api/v1/templates"} {
 		if message := client.Get(path).Refused(503, "SERVICE_UNAVAILABLE"); !strings.Contains(message, "lost its tables") {
-			t.Errorf("%s: %q", path, message)
+			t.Errorf("%s is refused with %q, want that the read model lost its tables", path, message)
 		}
 	}
 	client.Post("/api/v1/workspaces", map[string]any{"name": "new"}).Refused(503, "SERVICE_UNAVAILABLE")
@@ -306,9 +306,9 @@ func TestWipedReadModel(t *testing.T) {
 	client.Post("/api/v1/workspaces", map[string]any{"name": "new"}).Want(201)
 }
 
-// TestWipedDatabase: of a whole database that was dropped and made again, the
-// read model is rebuilt; for the service's own tables it has to be restarted,
-// which readiness says.
+// TestWipedDatabase: when a whole database is dropped and created again, the running
+// service rebuilds the read model. Only a restart creates the service's own tables
+// again, and readiness reports this.
 func TestWipedDatabase(t *testing.T) {
 	t.Parallel()
 	d := trouble(t)
@@ -337,7 +337,7 @@ func TestWipedDatabase(t *testing.T) {
 		return r.Status == 200
 	})
 	if _, _, body := d.readiness("all"); !strings.Contains(body, "restart the service") {
-		t.Errorf("readiness says %s", body)
+		t.Errorf("readiness says %s, want a request to restart the service", body)
 	}
 	d.start("all")
 	d.await("restarted", "all", isReady, "")

@@ -14,18 +14,19 @@ import (
 	"netsim/runs"
 )
 
-// The queues of jobs. Work that may be long keeps no other work waiting.
+// The queues of jobs. Long jobs have their own queues, so other jobs do not wait for
+// them.
 const (
 	queueRuns         = "default"
-	queueFollowing    = "following" // runs at remote engines: they cost this process next to nothing, but may take days
+	queueFollowing    = "following" // runs at remote engines, which need little of this process but may take days
 	queueExtraction   = "extraction"
 	queueHousekeeping = "housekeeping"
 )
 
-// expireEvery is how often uploads and holds are ended that have expired.
+// expireEvery is the interval at which expired uploads and holds are ended.
 const expireEvery = 5 * time.Minute
 
-// openJobs connects to the queue. Workers come with the role.
+// openJobs connects to the job queue. Only a process with the role worker runs jobs.
 func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 	c := jobs.Config{
 		URL: s.config.Postgres, Pool: s.observed, Log: s.log, Now: time.Now, Tracer: s.traces.Tracer(), MaxRunning: s.maxRuns,
@@ -37,7 +38,7 @@ func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 	return jobs.Open(ctx, c)
 }
 
-// registerJobs registers every kind of job with what does it.
+// registerJobs registers every kind of job with the function that does it.
 func (s *core) registerJobs(d *domain) {
 	s.registerRuns(d)
 	jobs.Register(d.jobs, jobs.Kind[traces.ExtractTraceset]{
@@ -95,8 +96,8 @@ func (s *core) registerRuns(d *domain) {
 	})
 }
 
-// registerRun registers a kind of run. Runs are taken fairly by account, wherever
-// they run.
+// registerRun registers a kind of run. Accounts share the workers fairly, both for local
+// and for remote runs.
 func registerRun[A jobs.Args](d *domain, queue string, simulation func(A) string) {
 	jobs.Register(d.jobs, jobs.Kind[A]{
 		Queue: queue, Attempts: runs.JobAttempts,
@@ -106,9 +107,8 @@ func registerRun[A jobs.Args](d *domain, queue string, simulation func(A) string
 	})
 }
 
-// maxRuns returns how many runs of an account workers may have. What operators
-// set is read each time: runs start seldom, and not in the processes that follow
-// quotas.
+// maxRuns returns how many runs of an account may run at once. It reads the quotas each
+// time, because runs start rarely, and workers do not follow changes of quotas.
 func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
 	quotas, err := s.quotas(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
 	return quotas.Limit(account, commands.QuotaRunning), nil
 }
 
-// maxWaiting bounds how many jobs are looked for at a time; the next
+// maxWaiting bounds how many missing jobs one reconciliation searches for. The next
 // reconciliation finds the rest.
 const maxWaiting = 10_000
 
@@ -125,5 +125,5 @@ func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]st
 	return func(ctx context.Context) ([]string, error) { return list(ctx, s.pool, maxWaiting) }
 }
 
-// dayBefore is the UTC day before a time, YYYY-MM-DD.
+// dayBefore returns the UTC day before a time as YYYY-MM-DD.
 func dayBefore(now time.Time) string { return now.UTC().AddDate(0, 0, -1).Format(time.DateOnly) }

@@ -12,8 +12,8 @@ import (
 	"netsim/runs"
 )
 
-// TestStoredJobs: jobs that another release enqueued keep their names and
-// arguments.
+// TestStoredJobs: the names and arguments of jobs stay the same, because another release
+// may have enqueued them.
 func TestStoredJobs(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string]jobs.Args{
@@ -33,7 +33,7 @@ func TestStoredJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := args.Kind() + " " + string(text); got != want {
-			t.Errorf("%s, want %s", got, want)
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// cursorKeys returns the keys that seal cursors, newest first. It makes one
-// when the newest is older than a day. All processes share them.
+// cursorKeys returns the keys that seal cursors, newest first. It creates a key when the
+// newest key is older than a day. All processes share the keys.
 func cursorKeys(ctx context.Context, pool *pgxpool.Pool) ([][]byte, error) {
 	var keys [][]byte
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		fresh := make([]byte, 32)
-		rand.Read(fresh) //nolint:errcheck // it never fails
+		rand.Read(fresh) //nolint:errcheck // never fails
 		_, err := tx.Exec(ctx, `LOCK TABLE netsim.cursor_keys IN SHARE ROW EXCLUSIVE MODE`)
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestRunsThatTakeTooMuch: a workload that a run may not have is told before it
-// runs, and a run that goes beyond its bounds fails with what there is.
+// TestRunsThatTakeTooMuch: a workload above a limit ends before it runs. A run that
+// exceeds a limit fails and publishes the results that it has.
 func TestRunsThatTakeTooMuch(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.RunFlows, c.RunResults = 1000, 100_000 })
@@ -32,22 +32,22 @@ func TestRunsThatTakeTooMuch(t *testing.T) {
 	const tooMany = "the workload has 4032 transfers in flight at once, more than the 1000 that a run may have"
 	crowded := submit(64)
 	if s := ended(crowded); s["status"] != "failed" || s["failureReason"] != "inputs could not be staged: "+tooMany {
-		t.Errorf("submitted, it is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("the submitted simulation is %v: %v", s["status"], s["failureReason"])
 	}
 	again := text(t, user.Post("/api/v1/simulations", object{
 		"configurationId": events.DerivedID(events.ConfigurationPrefix, crowded), "name": "again", "duration": "10s",
 	}).Want(201), "id")
 	if s := ended(again); s["status"] != "invalid" || s["failureReason"] != tooMany {
-		t.Errorf("started, it is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("the started simulation is %v: %v", s["status"], s["failureReason"])
 	}
 
 	wordy := submit(32)
 	s := ended(wordy)
 	if reason, _ := s["failureReason"].(string); s["status"] != "failed" ||
 		!strings.HasPrefix(reason, "the result files have more than the 100KB that a run may write; the last finished collective is ") {
-		t.Errorf("it is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("the simulation with large results is %v: %v", s["status"], s["failureReason"])
 	}
 	if found := user.Get("/api/v1/simulations/" + wordy + "/results").Want(200); !strings.Contains(string(found.Body), "much-perf-0.csv") {
-		t.Errorf("results: %s", found.Body)
+		t.Errorf("the results are %s, want much-perf-0.csv among them", found.Body)
 	}
 }

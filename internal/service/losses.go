@@ -14,13 +14,12 @@ import (
 	"netsim/infra/projector"
 )
 
-// witness knows what the log held from sources other than the database: the
-// signed checkpoints in the object store, and the losses that the log itself
-// records.
+// witness provides the former content of the log from sources other than the database:
+// the signed checkpoints in the object store, and the losses that the log records.
 type witness struct{ *core }
 
-// Seen implements projector.Witness with the last log checkpoint. Checkpoints
-// of unrelated keys are ignored.
+// Seen implements projector.Witness with the last log checkpoint. It ignores checkpoints
+// of unrelated keys.
 func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 	key, err := w.config.auditKey()
 	if err != nil || key == nil {
@@ -36,7 +35,7 @@ func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 			return nil, err
 		}
 		note, err := io.ReadAll(body)
-		body.Close() //nolint:errcheck // it was only read
+		body.Close() //nolint:errcheck // the body was only read
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", info.Key, err)
 		}
@@ -65,17 +64,16 @@ func (w witness) Accepted(ctx context.Context) (all []events.LostRecords, err er
 // maxReason bounds the reason for accepting a loss, in bytes.
 const maxReason = 1000
 
-// acceptLoss records in the log that it has lost records, and the reason for
-// accepting that. It does nothing when nothing is lost. It does not use a
-// command, because no read model can judge such a log before the loss is
-// accepted.
+// acceptLoss records in the log that the log has lost records, and the operator's reason
+// for accepting the loss. It does nothing when nothing is lost. It does not use a
+// command, because no read model judges such a log before the loss is accepted.
 func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason string) error {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {
 		return nil
 	}
 	if len(reason) > maxReason {
-		return fmt.Errorf("the reason has %d bytes, at most %d are recorded", len(reason), maxReason)
+		return fmt.Errorf("the reason has %d bytes, want at most %d", len(reason), maxReason)
 	}
 	lost, err := p.Losses(ctx)
 	if err != nil || len(lost) == 0 {

@@ -13,9 +13,9 @@ import (
 	"netsim/infra/teststack"
 )
 
-// The log loses its tail, and with it an acknowledged workspace. Nothing that
-// an operator can do afterwards hides it: each way to start again is refused,
-// or leaves an event that every later checkpoint names.
+// The log loses its last records, among them an acknowledged workspace. An operator
+// cannot hide this loss: the service refuses to start, or the log records the accepted
+// loss, and every later checkpoint names it.
 func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 	t.Parallel()
 	for name, wiped := range map[string]bool{"with its read model": false, "with an empty database": true} {
@@ -35,7 +35,7 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			d.start()
 			lost, status := w.send("lost")
 			if status != http.StatusCreated {
-				t.Fatalf("a write is answered %d", status)
+				t.Fatalf("a write is answered with %d, want 201", status)
 			}
 			d.tool("audit", "checkpoint", "--name", "before")
 			d.kill()
@@ -54,17 +54,17 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 				t.Errorf("the service says %q", said)
 			}
 			if said := d.refused("readmodel", "rebuild", "--once", "next"); !strings.Contains(said, command) {
-				t.Errorf("rebuild says %q", said)
+				t.Errorf("rebuild says %q, want %q in it", said, command)
 			}
 			d.tool("readmodel", "rebuild", "--once", "next", "--accept-lost-tail", "a disk\nwas lost")
 			d.tool("readmodel", "promote", "next")
 			d.start()
 			c := &clients{writers: w}
 			if status := c.read(d.url, kept); status != http.StatusOK {
-				t.Errorf("the workspace that was kept: %d", status)
+				t.Errorf("the workspace that was kept: %d, want 200", status)
 			}
 			if status := c.read(d.url, lost); status != http.StatusNotFound {
-				t.Errorf("the workspace that was lost: %d", status)
+				t.Errorf("the workspace that was lost: %d, want 404", status)
 			}
 			d.tool("audit", "checkpoint", "--name", "after")
 			note := d.note("after")
@@ -73,15 +73,15 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			}
 			said := d.output("audit", "verify")
 			if !strings.Contains(said, "an operator accepted that the log had lost records: a disk was lost") {
-				t.Errorf("audit verify says %q", said)
+				t.Errorf("audit verify says %q, want %q in it", said, "an operator accepted that the log had lost records: a disk was lost")
 			}
 			d.kill()
-			d.start() // it is accepted once and for all
+			d.start() // the loss needs to be accepted only once
 		})
 	}
 }
 
-// note returns a signed log checkpoint from the log.
+// note returns the signed log checkpoint with the name from the read model.
 func (d *deployment) note(name string) (note string) {
 	d.t.Helper()
 	d.query(`SELECT state::json->>'note' FROM readmodel.streams WHERE family = 'checkpoints' AND state::json->>'name' = '`+name+`'`, &note)

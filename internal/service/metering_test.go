@@ -14,7 +14,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// billed is a billing event as the API shows it.
+// billed is a billing event in the API's form.
 type billed struct {
 	BillingEventID, BillingItemID                   int64
 	EventName, EventType, EventAction, RateName     string
@@ -39,9 +39,9 @@ func (b billed) String() string {
 	return line
 }
 
-// TestMetering does what the table of completions 7.2 lists, by the API, and
-// reads what is billed for it: which items open and close, from how many units
-// to how many, and where the log has that.
+// TestMetering causes the events in the table of completions 7.2 through the API, and
+// checks the billing: which items open and close, their counts, and that the billing
+// events are records of the log.
 func TestMetering(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -64,7 +64,7 @@ func TestMetering(t *testing.T) {
 	shared := j.workspace
 	j.workspace = workspace()
 	m.items(4)
-	second := j.upload(ring) // the library that there is
+	second := j.upload(ring) // the library already exists
 	simulation := j.completed(text(t, j.c.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202), "simulationId"))
 	m.items(7) // the run, its traceset, its results
 
@@ -81,7 +81,7 @@ func TestMetering(t *testing.T) {
 	long := text(t, j.c.Post("/api/v1/simple/simulations", object{"workload": object{"ranks": 128, "phases": phases}}).Want(202), "simulationId")
 	j.c.Eventually("/api/v1/simulations/"+long, hasStatus("running"))
 	j.c.Post("/api/v1/simulations/"+long+"/terminate", nil).Want(200)
-	m.items(10) // as before, but stopped; what it had by then is published
+	m.items(10) // the run, its traceset, and the results that it had when it was terminated
 	m.active(4)
 
 	log := m.events()
@@ -114,17 +114,17 @@ func TestMetering(t *testing.T) {
 	m.proven(log, accountRecords(t, p, account))
 }
 
-// TestLookUpsByNameAreLogged: looking up a person's billing by name leaves
-// that in the log of the account, without the name.
+// TestLookUpsByNameAreLogged: a lookup of a person's billing by name is recorded in the
+// account's stream, without the name.
 func TestLookUpsByNameAreLogged(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	service := p.Service(t, account)
-	p.User(t, account).Get("/api/v1/workspaces").Want(200) // the directory knows the name
+	p.User(t, account).Get("/api/v1/workspaces").Want(200) // adds the name to the directory
 	all := service.Get("/api/v1/billing/rates").Want(200).Object()
 	if diff := cmp.Diff(all, service.Get("/api/v1/billing/rates?userName=tester").Want(200).Object()); diff != "" || len(all["rates"].([]any)) == 0 {
-		t.Errorf("a name narrows the rates (-without +with):\n%s", diff)
+		t.Errorf("the parameter userName changes the rates (-without +with):\n%s", diff)
 	}
 	service.Get("/api/v1/billing/events?userName=tester").Want(200)
 	service.Get("/api/v1/billing/costs?startDate=2026-01-01&endDate=2026-01-02&userName=nobody").Want(200)
@@ -146,7 +146,7 @@ func TestLookUpsByNameAreLogged(t *testing.T) {
 	}
 }
 
-// meter reads what an account is billed.
+// meter reads the billing of an account.
 type meter struct {
 	t *testing.T
 	c *servicetest.Client
@@ -181,8 +181,8 @@ func (m meter) events() (all []billed) {
 	return all
 }
 
-// proven compares the events with the account's records in the log: each is one
-// of them, as its hash says, and the counts of all active items add up.
+// proven compares the events with the account's records in the log: each event has the
+// hash of its record, and the counts of all active items add up.
 func (m meter) proven(all []billed, records map[int64]record) {
 	m.t.Helper()
 	units, totals := map[int64]int64{}, map[string]int64{}
@@ -190,7 +190,7 @@ func (m meter) proven(all []billed, records map[int64]record) {
 		r := records[e.Details.Sequence]
 		u, ok := r.data.(events.UsageRecorded)
 		if !ok {
-			m.t.Fatalf("record %d of the account is %T, not %s", e.Details.Sequence, r.data, e)
+			m.t.Fatalf("record %d of the account is %T, want %s", e.Details.Sequence, r.data, e)
 		}
 		want := []string{
 			"sha256:" + r.hash, r.previous, u.OccurredAt.UTC().Format(events.TimeLayout), r.at.UTC().Format(events.TimeLayout), r.frame.CauseID, u.CauseType,
@@ -200,17 +200,17 @@ func (m meter) proven(all []billed, records map[int64]record) {
 			m.t.Errorf("%s (-log +API):\n%s", e, diff)
 		}
 		if e.PreviousCount != units[u.BillingItemID] {
-			m.t.Errorf("%s: the item had %d units", e, units[u.BillingItemID])
+			m.t.Errorf("%s: previous count %d, want %d", e, e.PreviousCount, units[u.BillingItemID])
 		}
 		units[u.BillingItemID] = e.CurrentCount
 		totals[e.RateName] += e.CurrentCount - e.PreviousCount
 		if e.TotalBillableCount != totals[e.RateName] {
-			m.t.Errorf("%s: %d units in all, want %d", e, e.TotalBillableCount, totals[e.RateName])
+			m.t.Errorf("%s: total count %d, want %d", e, e.TotalBillableCount, totals[e.RateName])
 		}
 	}
 }
 
-// record is one of the log.
+// record is a decoded record of the log.
 type record struct {
 	frame          events.Frame
 	hash, previous string // hex

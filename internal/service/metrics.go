@@ -20,11 +20,11 @@ import (
 	"netsim/readapi"
 )
 
-// This file connects the metrics of docs/metrics.md with the counters of the
-// packages. The catalogue in infra/telemetry says which role has which.
+// This file connects the metrics of docs/metrics.md with the counters of the packages.
+// The catalogue in infra/telemetry lists the metrics of each role.
 
-// errorType returns a label value for an error: PostgreSQL's error code, the HTTP
-// status, canceled, timeout or _OTHER; "" for nil.
+// errorType returns the label value for an error: PostgreSQL's error code, the HTTP
+// status, canceled, timeout or _OTHER. It returns "" for nil.
 func errorType(err error) string {
 	if err == nil {
 		return ""

@@ -136,7 +136,7 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 	}, checkpoint)
 }
 
-// lastCheckpoint returns when the newest log checkpoint was signed, or the zero
+// lastCheckpoint returns the time when the newest log checkpoint was signed, or the zero
 // time if there is none.
 func (s *core) lastCheckpoint(ctx context.Context) (made time.Time, err error) {
 	stream := commands.CheckpointStream(s.config.Platform)

@@ -28,8 +28,8 @@ func scrape(t *testing.T, ops string) string {
 	return text
 }
 
-// exposed are the metrics in a scrape with their types, and their labels, but
-// for those of the runtime and of the process.
+// exposed returns the types and labels of the metrics in a scrape, without the metrics
+// of the Go runtime and the process.
 func exposed(text string) (kinds map[string]string, labels map[string][]string) {
 	kinds, labels = map[string]string{}, map[string][]string{}
 	for line := range strings.Lines(text) {
@@ -58,9 +58,9 @@ func exposed(text string) (kinds map[string]string, labels map[string][]string) 
 	return kinds, labels
 }
 
-// TestMetricsOfEveryRole: a process exposes the metrics that docs/metrics.md
-// says of its role, each of the type and with the labels there, and no others.
-// Prometheus' own check finds nothing wrong with any of them.
+// TestMetricsOfEveryRole: a process exposes exactly the metrics that docs/metrics.md
+// lists for its role, with the listed types and labels. Prometheus' linter finds no
+// problem.
 func TestMetricsOfEveryRole(t *testing.T) {
 	t.Parallel()
 	d := trouble(t)
@@ -79,7 +79,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 				want[m.Name], labels[m.Name] = string(m.Kind), slices.Sorted(slices.Values(m.Labels))
 			}
 		}
-		for _, may := range []string{ // appear with what they count
+		for _, may := range []string{ // exposed only when there is something to count
 			"netsim_http_refused_total", "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_log_checkpoint_age_seconds",
 		} {
 			delete(want, may)
@@ -90,7 +90,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 		var missing []string
 		t.Cleanup(func() {
 			if t.Failed() {
-				t.Logf("%s lacks %v", name, missing)
+				t.Logf("%s does not expose %v", name, missing)
 			}
 		})
 		testworld.Await(t, func() bool {
@@ -101,7 +101,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 		})
 		for m, kind := range kinds {
 			if want[m] != kind && labels[m] == nil {
-				t.Errorf("%s exposes %s, a %s, which the page does not say of it", name, m, kind)
+				t.Errorf("%s exposes %s of type %s, which docs/metrics.md does not list for it", name, m, kind)
 			}
 			if diff := cmp.Diff(labels[m], slices.Sorted(slices.Values(found[m]))); len(labels[m])+len(found[m]) > 0 && diff != "" {
 				t.Errorf("%s: labels of %s (-page +exposed):\n%s", name, m, diff)
@@ -109,7 +109,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 		}
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
 		if err != nil || len(problems) > 0 {
-			t.Errorf("%s: Prometheus' check of metrics: %v, %v", name, problems, err)
+			t.Errorf("%s: Prometheus' linter: %v, %v", name, problems, err)
 		}
 		if folder := os.Getenv("NETSIM_SCRAPES"); folder != "" { // for promtool (.ci/metrics)
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
@@ -119,8 +119,8 @@ func TestMetricsOfEveryRole(t *testing.T) {
 	}
 }
 
-// TestSeriesAreBounded: whatever ids, accounts and paths clients send, the
-// number of series stays.
+// TestSeriesAreBounded: the number of time series does not grow with the ids, accounts
+// and paths that clients send.
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t)
@@ -145,11 +145,11 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	traffic(3)
 	before := series()
-	const rounds = 40 // more than there are statements, outcomes or kinds of jobs that begin meanwhile
+	const rounds = 40 // more than the new statements, outcomes and kinds of jobs that may appear
 	traffic(rounds)
 	for name, count := range series() {
 		if count >= before[name]+rounds {
-			t.Errorf("%d accounts made %d series of %s out of %d", rounds, count, name, before[name])
+			t.Errorf("after %d more accounts %s has %d series, before %d", rounds, name, count, before[name])
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// Parked facts are visible wherever an operator may look, and are applied in
-// order after their cause is removed.
+// Parked facts are visible in every command, check, metric and log for operators. After
+// the cause is removed, they are applied in order.
 func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -48,13 +48,13 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 		t.Errorf("streams parked says %q", said)
 	}
 	if said := d.output("streams", "show", cut); !strings.Contains(said, `data: {"name":"cu`) {
-		t.Errorf("streams show says %q", said)
+		t.Errorf("streams show says %q, want %q in it", said, `data: {"name":"cu`)
 	}
 	if said := d.get(d.ops + "/readyz"); !strings.Contains(said, "degraded") || !strings.Contains(said, "parkedStreams") {
 		t.Errorf("/readyz says %q", said)
 	}
 	if said := d.get(d.ops + "/metrics"); !strings.Contains(said, "netsim_projector_parked_total 4") {
-		t.Error("/metrics does not count what is parked")
+		t.Error("/metrics does not count the parked facts")
 	}
 	log, err := os.ReadFile(d.log.Name())
 	if err != nil {
@@ -62,11 +62,11 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	}
 	for _, stream := range []string{unknown, cut, refused} {
 		if n := strings.Count(string(log), `"a stream is parked","stream":"`+stream); n != 1 {
-			t.Errorf("%s is logged %d times", stream, n)
+			t.Errorf("%s is logged %d times, want once", stream, n)
 		}
 	}
 	if said := d.output("readmodel", "rebuild", "--once", "next"); !strings.Contains(said, "2 facts PARKED") {
-		t.Errorf("rebuild says %q", said)
+		t.Errorf("rebuild says %q, want %q in it", said, "2 facts PARKED")
 	}
 	said := d.output("audit", "verify")
 	for _, want := range []string{"1 facts cannot be read, their streams are parked: netsim.workspace.painted.v1", "parked: netsim.workspace.updated.v1"} {
@@ -76,7 +76,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	}
 
 	if said := d.refused("streams", "retry", refused); !strings.Contains(said, "2 facts stay parked") {
-		t.Errorf("retried too early, it says %q", said)
+		t.Errorf("a retry before the cause is removed says %q, want %q in it", said, "2 facts stay parked")
 	}
 	d.execute(`ALTER TABLE readmodel.workspaces DROP CONSTRAINT no_colour`)
 	d.tool("streams", "retry", refused)
@@ -86,7 +86,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 		t.Errorf("the workspace is %q after the retry, want blue at version 3", name)
 	}
 	if left := parked(); len(left) != 2 {
-		t.Errorf("parked are still %+v", left)
+		t.Errorf("the parked facts are %+v, want two", left)
 	}
 	d.append(refused, "netsim.workspace.updated.v1", `{"name":"red"}`)
 	testworld.Await(t, func() bool {
@@ -95,7 +95,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	})
 }
 
-// append puts a fact of a workspace into the log by hand.
+// append appends a fact of a workspace to the log, without the service.
 func (d *deployment) append(stream, eventType, data string) {
 	d.t.Helper()
 	j, err := eventlog.Open(d.t.Context(), eventlog.Config{Brokers: []string{d.broker.Addr}, Prefix: "netsim.", Relaxed: true})
@@ -127,7 +127,7 @@ func (d *deployment) append(stream, eventType, data string) {
 	}
 }
 
-// get returns what an address answers.
+// get returns the body of the response from a URL.
 func (d *deployment) get(url string) string {
 	d.t.Helper()
 	_, body := send(d.t, http.MethodGet, url, "")

@@ -11,9 +11,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestPersonsAreForgotten: neither the log nor an answer has the subject of a
-// token, which may be an address; the directory has the name, until it is
-// removed.
+// TestPersonsAreForgotten: the log never contains the subject of a token, which may be an
+// e-mail address. Responses show the name from the directory until it is removed.
 func TestPersonsAreForgotten(t *testing.T) {
 	t.Parallel()
 	const address = "ada.lovelace@example.com"
@@ -30,14 +29,14 @@ func TestPersonsAreForgotten(t *testing.T) {
 		t.Error("one person has the same id in two accounts")
 	}
 	if list := ada.Get("/api/v1/workspaces?owner=" + owner).Want(200).Object()["workspaces"].([]any); len(list) != 1 {
-		t.Errorf("%d workspaces of the owner", len(list))
+		t.Errorf("the owner has %d workspaces, want 1", len(list))
 	}
 	costs := func() string {
 		items := ada.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), owner) })
 		return string(items.Body)
 	}
-	if !strings.Contains(costs(), address) { // the name of a token that has none
-		t.Errorf("the directory does not know %s", owner)
+	if !strings.Contains(costs(), address) { // the subject is the name of a token without a name
+		t.Errorf("the directory has no name for %s", owner)
 	}
 	for _, r := range accountRecords(t, p, account) {
 		if text, err := events.Encode(r.data); err != nil || strings.Contains(string(text), "lovelace") {
@@ -51,12 +50,12 @@ func TestPersonsAreForgotten(t *testing.T) {
 	}
 	defer tools.Close()
 	if found, err := tools.ForgetUser(t.Context(), owner); err != nil || !found {
-		t.Fatalf("forgotten: %v, %v", found, err)
+		t.Fatalf("ForgetUser: got %v, %v; want true", found, err)
 	}
 	if found, err := tools.ForgetUser(t.Context(), owner); err != nil || found {
-		t.Errorf("forgotten again: %v, %v", found, err)
+		t.Errorf("ForgetUser again: got %v, %v; want false", found, err)
 	}
 	if body := costs(); strings.Contains(body, address) {
-		t.Errorf("after that an answer has %s", body)
+		t.Errorf("after the removal a response has the name: %s", body)
 	}
 }

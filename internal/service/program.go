@@ -17,17 +17,17 @@ import (
 	"netsim/readapi"
 )
 
-// Started has the addresses of a service that answers requests. HTTP is "" in a
-// process without the role api.
+// Started has the addresses of a running service. HTTP is "" in a process without the role
+// api.
 type Started struct{ HTTP, Ops string }
 
-// Run serves until ctx ends and returns nil after an orderly end. It calls
-// started, when that is not nil, once requests are answered.
+// Run serves until ctx ends and returns nil after an orderly end. It calls started,
+// unless it is nil, when the service answers requests.
 //
-// The process ends in order. Readiness fails and jobs stop, while the API
-// answers for another NETSIM_DRAIN and asks clients to close their connections.
-// Then requests in progress finish. The projector and the log, which their
-// answers need, end last, with the operations listener.
+// The process ends in this order. First readiness fails and jobs stop, while the API
+// still serves for NETSIM_DRAIN and asks clients to close their connections. Then
+// requests in progress finish. The projector and the event log, which these requests
+// need, end last, together with the operations listener.
 func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started)) error {
 	if err := c.check(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 		return fmt.Errorf("listen for operations: %w", err)
 	}
 	defer ops.Close()       //nolint:errcheck // the server closes it first
-	var listen net.Listener // of the API; nil without the role api
+	var listen net.Listener // listener of the API; nil without the role api
 	if c.has(RoleAPI) {
 		if listen, err = net.Listen("tcp", c.HTTP); err != nil {
 			return fmt.Errorf("listen for requests: %w", err)
@@ -77,20 +77,19 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 		return broken
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // it was stopped while it started
+		return nil // the process was stopped while it started
 	}
 	return err
 }
 
-// The reasons for which the roles end when none of them failed.
+// The reasons why the roles end when none of them failed.
 var (
 	errAsked  = errors.New("the process was asked to end")
-	errBroken = errors.New("what the roles need has ended")
+	errBroken = errors.New("a part that every role needs has ended")
 )
 
-// part returns a function that runs a part of the process until ctx ends. A
-// part that ends earlier ends the process: it is logged, and the exit status is
-// 1.
+// part returns a function that runs a part of the process until ctx ends. If the part
+// ends earlier, the error is logged and the process ends with the exit status 1.
 func (s *core) part(ctx context.Context, name string, run func(context.Context) error) func() error {
 	return func() error {
 		err := run(ctx)
@@ -155,11 +154,11 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	s.phase.Store(serving)
 	defer context.AfterFunc(ctx, func() { s.phase.Store(ending) })()
 	started(at)
-	roles.Go(func() error { <-ctx.Done(); return nil }) // even without any other role
+	roles.Go(func() error { <-ctx.Done(); return nil }) // waits for the end even without any other role
 	return roles.Wait()
 }
 
-// frontEnd returns the front end with everything that it checks.
+// frontEnd returns the front end of the API with its dependencies.
 func (s *core) frontEnd(quotas *readapi.Quotas) (frontEnd, error) {
 	terms, err := contract.Load()
 	if err != nil {

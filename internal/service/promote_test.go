@@ -21,9 +21,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// Two processes answer while a read model is rebuilt, compared and promoted,
-// twice. Every id that a write returned is found at once through both, and no
-// write fails.
+// Two processes serve while a read model is rebuilt, compared and promoted, twice. No
+// write fails, and both processes find every created workspace at once.
 func TestPromotionIsNotNoticed(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -35,19 +34,19 @@ func TestPromotionIsNotNoticed(t *testing.T) {
 		d.awaitSchema("next")
 		clients.progress(100)
 		if said := d.output("readmodel", "diff", "next"); !strings.Contains(said, "equal") {
-			t.Errorf("diff says %q", said)
+			t.Errorf("diff says %q, want %q in it", said, "equal")
 		}
 		d.tool("readmodel", "promote", "next")
 		clients.progress(200)
 		if said := follower.wait(); !strings.Contains(said, "next is promoted") {
-			t.Errorf("the rebuild that followed says %q", said)
+			t.Errorf("the rebuild that followed the log says %q, want %q in it", said, "next is promoted")
 		}
 		if said := d.refused("readmodel", "drop", "readmodel"); !strings.Contains(said, "is the live read model") {
-			t.Errorf("dropping the live one says %q", said)
+			t.Errorf("dropping the live read model says %q, want %q in it", said, "is the live read model")
 		}
 		d.tool("readmodel", "rebuild", "--once", "other")
 		if said := d.refused("readmodel", "promote", "other"); !strings.Contains(said, "netsim readmodel drop readmodel_before") {
-			t.Errorf("promoting over the last one says %q", said)
+			t.Errorf("promoting while readmodel_before exists says %q, want %q in it", said, "netsim readmodel drop readmodel_before")
 		}
 		d.tool("readmodel", "drop", "other")
 		d.tool("readmodel", "drop", "readmodel_before")
@@ -55,7 +54,7 @@ func TestPromotionIsNotNoticed(t *testing.T) {
 	clients.stop()
 }
 
-// Whenever the promoting process dies or stops, writes go on, and the
+// When the promoting process is killed or stopped at any step, writes continue and the
 // promotion can be repeated.
 func TestAPromotionThatDiesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
@@ -71,7 +70,7 @@ func TestAPromotionThatDiesHoldsNothingUp(t *testing.T) {
 		release := d.holdUpSwitch("next")
 		p := d.running("readmodel", "promote", "next")
 		p.awaitLine(c.step)
-		p.cmd.Process.Signal(c.signal) //nolint:errcheck // what follows notices
+		p.cmd.Process.Signal(c.signal) //nolint:errcheck // the checks below notice a failure
 		clients.progress(100)
 		p.kill()
 		release()
@@ -82,12 +81,12 @@ func TestAPromotionThatDiesHoldsNothingUp(t *testing.T) {
 	p.kill()
 	clients.progress(100)
 	if said := d.refused("readmodel", "promote", "next"); !strings.Contains(said, "there is no read model next") {
-		t.Errorf("repeated after the switch, it says %q", said)
+		t.Errorf("a promotion repeated after the switch says %q, want %q in it", said, "there is no read model next")
 	}
 	clients.stop()
 }
 
-// holdUpSwitch keeps the schema from being renamed until release is called.
+// holdUpSwitch prevents the renaming of the schema until release is called.
 func (d *deployment) holdUpSwitch(schema string) (release func()) {
 	d.t.Helper()
 	conn, err := pgx.Connect(d.t.Context(), d.postgres.URL)
@@ -100,7 +99,7 @@ func (d *deployment) holdUpSwitch(schema string) (release func()) {
 	return func() { conn.Close(d.t.Context()) } //nolint:errcheck // the lock ends in any case
 }
 
-// tooling is a command of the service's program under way.
+// tooling is a running netsim command.
 type tooling struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -108,7 +107,7 @@ type tooling struct {
 	said  strings.Builder
 }
 
-// running starts a command.
+// running starts a netsim command.
 func (d *deployment) running(args ...string) *tooling {
 	d.t.Helper()
 	p := &tooling{t: d.t, cmd: exec.CommandContext(d.t.Context(), d.binary, args...)}
@@ -135,10 +134,10 @@ func (p *tooling) awaitLine(prefix string) {
 			return
 		}
 	}
-	p.t.Fatalf("it ended without a line %q: %s", prefix, p.said.String())
+	p.t.Fatalf("the command ended without a line %q: %s", prefix, p.said.String())
 }
 
-// wait returns all that it printed once it has ended well.
+// wait waits until the command has succeeded, and returns its output.
 func (p *tooling) wait() string {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -151,27 +150,27 @@ func (p *tooling) wait() string {
 }
 
 func (p *tooling) kill() {
-	p.cmd.Process.Kill() //nolint:errcheck // it may be gone
-	p.cmd.Wait()         //nolint:errcheck // it was killed
+	p.cmd.Process.Kill() //nolint:errcheck // the process may have ended
+	p.cmd.Wait()         //nolint:errcheck // the process was killed
 }
 
-// output runs a command that ends well and returns what it printed.
+// output runs a command that must succeed, and returns its output.
 func (d *deployment) output(args ...string) string { return d.running(args...).wait() }
 
-// refused runs a command that fails and returns what it says.
+// refused runs a command that must fail, and returns its output.
 func (d *deployment) refused(args ...string) string {
 	d.t.Helper()
 	cmd := exec.CommandContext(d.t.Context(), d.binary, args...)
 	cmd.Env = d.env
 	out, err := cmd.CombinedOutput()
 	if err == nil {
-		d.t.Errorf("netsim %s is not refused", strings.Join(args, " "))
+		d.t.Errorf("netsim %s succeeded, want an error", strings.Join(args, " "))
 	}
 	return string(out)
 }
 
-// another starts one more process of the service with the roles and returns its
-// URL once it is ready.
+// another starts one more process of the service with the roles. It returns the URL when
+// the process is ready.
 func (d *deployment) another(roles string) string {
 	d.t.Helper()
 	http, ops := teststack.FreeAddress(d.t), teststack.FreeAddress(d.t)
@@ -182,7 +181,7 @@ func (d *deployment) another(roles string) string {
 	return other.url
 }
 
-// awaitSchema waits until the schema is there.
+// awaitSchema waits until the schema exists.
 func (d *deployment) awaitSchema(schema string) {
 	d.t.Helper()
 	testworld.Await(d.t, func() (there bool) {
@@ -191,8 +190,8 @@ func (d *deployment) awaitSchema(schema string) {
 	})
 }
 
-// clients create workspaces through processes in turn, and read each through
-// all of them as soon as it is acknowledged.
+// clients create workspaces through several processes, and read each workspace through
+// all processes as soon as it is acknowledged.
 type clients struct {
 	*writers
 	urls  []string
@@ -216,12 +215,12 @@ func startClients(t *testing.T, urls ...string) *clients {
 				}
 				id, status := w.send(fmt.Sprintf("workspace %d of %d", i, n))
 				if status != http.StatusCreated {
-					t.Errorf("a write is answered %d", status)
+					t.Errorf("a write is answered with %d, want 201", status)
 					continue
 				}
 				for _, url := range urls {
 					if status := c.read(url, id); status != http.StatusOK {
-						t.Errorf("read %d of %s, which was acknowledged: %d", c.reads.Load(), id, status)
+						t.Errorf("read %d, of the acknowledged %s: %d, want 200", c.reads.Load(), id, status)
 					}
 				}
 				c.acks.Add(1)
@@ -232,7 +231,7 @@ func startClients(t *testing.T, urls ...string) *clients {
 	return c
 }
 
-// read returns the status of reading a workspace.
+// read reads a workspace and returns the status of the response, or 0.
 func (c *clients) read(url, id string) int {
 	req, err := http.NewRequest("GET", url+"/api/v1/workspaces/"+id, nil)
 	if err != nil {
@@ -244,7 +243,7 @@ func (c *clients) read(url, id string) int {
 		return 0
 	}
 	defer resp.Body.Close()
-	io.Copy(io.Discard, resp.Body) //nolint:errcheck // the status is what counts
+	io.Copy(io.Discard, resp.Body) //nolint:errcheck // only the status matters
 	c.reads.Add(1)
 	return resp.StatusCode
 }
@@ -264,7 +263,7 @@ func (d *deployment) execute(sql string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // nothing is left to say
+	defer conn.Close(context.WithoutCancel(d.t.Context())) //nolint:errcheck // the statement has ended
 	if _, err := conn.Exec(d.t.Context(), sql); err != nil {
 		d.t.Fatal(err)
 	}

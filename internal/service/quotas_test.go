@@ -14,27 +14,27 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// limit is a quota as the operator's command has it.
+// limit returns one quota in the form of the operator's command.
 func limit(name string, n int64) map[string]*int64 { return map[string]*int64{name: &n} }
 
-// until repeats what changes something until it is so.
-func until(t *testing.T, what string, so func() bool) {
+// until calls done until it returns true.
+func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
-	for !so() {
+	for !done() {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			t.Fatalf("after a minute it is not so: %s", what)
+			t.Fatalf("still waiting after a minute: %s", what)
 		}
 	}
 }
 
-// exceeded fails the test unless a reply refuses a request beyond a quota, of
-// which it says the rest of the policy.
+// exceeded fails the test unless the reply refuses a request because of the quota, with
+// the policy in its headers.
 func exceeded(t *testing.T, r servicetest.Reply, name, policy string) {
 	t.Helper()
 	r.Refused(429, "RATE_LIMITED")
@@ -48,8 +48,8 @@ func exceeded(t *testing.T, r servicetest.Reply, name, policy string) {
 	}
 }
 
-// TestEveryQuotaHasADefault: what the entrance of the API counts is a quota that
-// settings and operators know.
+// TestEveryQuotaHasADefault: every quota that the service checks has a default, and every
+// default belongs to a quota that the service checks.
 func TestEveryQuotaHasADefault(t *testing.T) {
 	t.Parallel()
 	known := commands.DefaultQuotas()
@@ -59,17 +59,17 @@ func TestEveryQuotaHasADefault(t *testing.T) {
 	}
 	for _, name := range names {
 		if known[name] <= 0 {
-			t.Errorf("%s has the default %d", name, known[name])
+			t.Errorf("%s has the default %d, want more than 0", name, known[name])
 		}
 		delete(known, name)
 	}
 	if len(known) > 0 {
-		t.Errorf("nothing asks for %v", known)
+		t.Errorf("the service does not check the quotas %v", known)
 	}
 }
 
-// TestAQuotaHoldsInEveryProcess: what an operator sets holds at once wherever
-// the API is served, for this account only, and until it is set back.
+// TestAQuotaHoldsInEveryProcess: a quota set by an operator takes effect in every process
+// of the API, for this account only, until it is reset.
 func TestAQuotaHoldsInEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.Quotas = map[string]int64{"requests.heavy": 7} })
@@ -78,7 +78,7 @@ func TestAQuotaHoldsInEveryProcess(t *testing.T) {
 	for _, one := range []*servicetest.Program{p, other} {
 		r := one.User(t, account).Post("/api/v1/topology/validate", nil)
 		if r.Status != 400 || r.Header.Get("RateLimit-Policy") != `"requests.heavy";q=7;w=1` || r.Header.Get("RateLimit") != `"requests.heavy";r=6;t=1` {
-			t.Errorf("by the settings: %d %v", r.Status, r.Header)
+			t.Errorf("with the quota of the settings: %d %v", r.Status, r.Header)
 		}
 	}
 	p.SetQuotas(t, account, limit("requests.read", 0))
@@ -106,21 +106,21 @@ func TestTheQuotaOfStreams(t *testing.T) {
 	path := "/api/v1/simulations/" + id + "/events"
 	p.SetQuota(t, account, web.QuotaStreams, 1)
 	first := user.Open(path)
-	defer first.Body.Close() //nolint:errcheck // nothing of it is read
+	defer first.Body.Close() //nolint:errcheck // the body is not read
 	if first.StatusCode != 200 {
 		t.Fatalf("the first stream: %s", first.Status)
 	}
 	exceeded(t, user.Get(path), web.QuotaStreams, `q=1;qu="concurrent-requests"`)
-	first.Body.Close() //nolint:errcheck // it is its end that counts
-	until(t, "a stream that is closed is free again", func() bool {
+	first.Body.Close() //nolint:errcheck // only the end of the stream matters
+	until(t, "the closed stream no longer counts", func() bool {
 		resp := user.Open(path)
-		defer resp.Body.Close() //nolint:errcheck // nothing of it is read
+		defer resp.Body.Close() //nolint:errcheck // the body is not read
 		return resp.StatusCode == 200
 	})
 	user.Post("/api/v1/simulations/"+id+"/terminate", nil)
 }
 
-// endless is a workload that takes longer than any test.
+// endless returns a workload that takes longer than any test.
 func endless() map[string]any {
 	phases := make([]any, 64)
 	for i := range phases {
@@ -129,8 +129,8 @@ func endless() map[string]any {
 	return map[string]any{"workload": map[string]any{"ranks": 256, "phases": phases}}
 }
 
-// TestTheQuotaOfRuns: beyond it nothing is started, what was started with a key
-// is still answered, and a run that ends makes room.
+// TestTheQuotaOfRuns: above the quota no run is started, but a repeated request still gets
+// its run. After a run has ended, another one can be started.
 func TestTheQuotaOfRuns(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -144,15 +144,15 @@ func TestTheQuotaOfRuns(t *testing.T) {
 	id := text(t, first, "simulationId")
 	exceeded(t, user.Post(submit, endless()), commands.QuotaRuns, "q=1")
 	if again := text(t, user.Post(submit, endless(), key).Want(202), "simulationId"); again != id {
-		t.Errorf("the same request again: %s, want %s", again, id)
+		t.Errorf("the repeated request started %s, want %s", again, id)
 	}
 	end(t, user, id)
 	next := user.Post(submit, endless()).Want(202)
 	end(t, user, text(t, next, "simulationId"))
 }
 
-// TestTheQuotaOfRunningRuns: beyond it a run waits, although a worker is free,
-// and it runs when another ends.
+// TestTheQuotaOfRunningRuns: above the quota a run waits although a worker is free. It
+// runs when another run of the account has ended.
 func TestTheQuotaOfRunningRuns(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.Workers = 3 })
@@ -168,9 +168,9 @@ func TestTheQuotaOfRunningRuns(t *testing.T) {
 	user.Eventually(path+first, hasStatus("running"))
 	_, second := submit(account)
 	third, elsewhere := submit(other)
-	third.Eventually(path+elsewhere, hasStatus("running")) // it came later
+	third.Eventually(path+elsewhere, hasStatus("running")) // submitted after second
 	if got := user.Get(path + second).Want(200).Object()["status"]; got != "provisioning" && got != "validating" {
-		t.Errorf("beyond the quota a run is %v", got)
+		t.Errorf("a run above the quota is %v, want it to wait", got)
 	}
 	end(t, user, first)
 	user.Eventually(path+second, hasStatus("running"))
@@ -178,7 +178,7 @@ func TestTheQuotaOfRunningRuns(t *testing.T) {
 	end(t, third, elsewhere)
 }
 
-// end has a run end.
+// end terminates a run.
 func end(t *testing.T, user *servicetest.Client, simulation string) {
 	t.Helper()
 	path := "/api/v1/simulations/" + simulation
@@ -187,7 +187,8 @@ func end(t *testing.T, user *servicetest.Client, simulation string) {
 	user.Eventually(path, hasStatus("terminated"))
 }
 
-// TestQuotasOfAnOperator: what the operator's commands show and refuse.
+// TestQuotasOfAnOperator: the operator's commands show the quotas that were set, and
+// refuse invalid ones.
 func TestQuotasOfAnOperator(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -201,7 +202,7 @@ func TestQuotasOfAnOperator(t *testing.T) {
 	p.SetQuotas(t, account, limit("uploads.day", 0))
 	q, err := tools.Quotas(t.Context(), account)
 	if diff := cmp.Diff(service.Quotas{Settings: commands.DefaultQuotas(), Set: map[string]int64{"streams.open": 7, "uploads.day": 0}}, q); diff != "" || err != nil {
-		t.Errorf("%v, %s", err, diff)
+		t.Errorf("quotas (-want +got), %v:\n%s", err, diff)
 	}
 	for _, tt := range []struct {
 		account, name string

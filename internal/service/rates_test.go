@@ -14,16 +14,15 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// operator runs the commands on prices against a service of its own.
+// operator runs the price commands against its own service.
 type operator struct {
 	*servicetest.Program
 	t       *testing.T
 	account string
 }
 
-// apply applies a price list and returns what is shown first. Unless agreed is
-// true that is all.
-func (o *operator) apply(list string, agreed bool) (shown []string, err error) {
+// apply returns the plan of a price list, and applies the list if confirmed is true.
+func (o *operator) apply(list string, confirmed bool) (shown []string, err error) {
 	o.t.Helper()
 	tools, err := service.OpenTools(o.t.Context(), o.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -40,12 +39,12 @@ func (o *operator) apply(list string, agreed bool) (shown []string, err error) {
 			return false, err
 		}
 		shown = strings.Split(strings.TrimSpace(text.String()), "\n")
-		return agreed, nil
+		return confirmed, nil
 	})
 	return shown, err
 }
 
-// rates lists what the account sees, page by page, as a client has to.
+// rates lists the rates that the account sees, page by page.
 func (o *operator) rates(query string) (lines []string) {
 	o.t.Helper()
 	for cursor := ""; ; {
@@ -90,8 +89,9 @@ func (o *operator) want(what string, want, got []string) {
 	}
 }
 
-// TestPricesAreSetFromTomorrowOn is what an operator does who raises a price,
-// gives an account tiers of its own, and takes a price away.
+// TestPricesAreSetFromTomorrowOn: an operator raises a price, gives an account its own
+// tiers, and removes a price. The changes apply from tomorrow on. Changes of today and
+// of the past, and incomplete lists, are refused.
 func TestPricesAreSetFromTomorrowOn(t *testing.T) {
 	t.Parallel()
 	o := &operator{servicetest.Start(t), t, servicetest.NewAccount()}
@@ -121,7 +121,7 @@ func TestPricesAreSetFromTomorrowOn(t *testing.T) {
 		"- workspace unit for everybody: 0 CREDIT per month, from 2020-01-01 to " + tomorrow,
 		"5 rows of platform netsim change, 1 stay as they are",
 	}, shown)
-	o.want("rates that were not agreed to", before, o.rates(""))
+	o.want("rates after an unconfirmed plan", before, o.rates(""))
 
 	if _, err := o.apply(next, true); err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func TestPricesAreSetFromTomorrowOn(t *testing.T) {
 		{"two prices", list(storage, storage), "rows 1 and 2: rate storage has two prices"},
 	} {
 		if _, err := o.apply(tt.list, true); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want an error that says %q", tt.name, err, tt.want)
+			t.Errorf("%s: got %v, want an error with %q", tt.name, err, tt.want)
 		}
 	}
-	o.want("rates after what was refused", after, o.rates(""))
+	o.want("rates after the refused lists", after, o.rates(""))
 }

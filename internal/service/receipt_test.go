@@ -12,9 +12,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestReceipts repeats simulations from their receipts, with what a user can
-// download and the program alone: in a directory of its own, without a service
-// or its settings. What was deleted meanwhile is not missed.
+// TestReceipts repeats simulations from their receipts. It uses only the program and the
+// files that a user can download, without a service or its settings. Resources that were
+// deleted after the run are not needed.
 func TestReceipts(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -60,15 +60,16 @@ func TestReceipts(t *testing.T) {
 		return text[:j] + "0000" + text[j+4:]
 	})
 	if said, err := offline(t, binary, dir); err == nil || !strings.Contains(said, "1 differ") || !strings.Contains(said, "run.log has ") || !strings.Contains(said, "sha256:0000") {
-		t.Errorf("a changed result: %v: %s", err, said)
+		t.Errorf("a changed result: got %v: %s; want it reported", err, said)
 	}
 	rewrite(t, filepath.Join(dir, "custom_allreduce.3.et.gz"), func(text string) string { return text[:20] + "x" + text[21:] })
 	if said, err := offline(t, binary, dir); err == nil || !strings.Contains(said, "1 of 9 input files") || !strings.Contains(said, "custom_allreduce.3.et.gz has the hash sha256:") {
-		t.Errorf("a changed input: %v: %s", err, said)
+		t.Errorf("a changed input: got %v: %s; want it reported", err, said)
 	}
 }
 
-// completed waits for a simulation that is to complete.
+// completed waits until the simulation has ended, and fails the test unless it has
+// completed.
 func (j *journey) completed(id string) string {
 	j.t.Helper()
 	ended := j.c.Eventually("/api/v1/simulations/"+id, func(r servicetest.Reply) bool {
@@ -76,13 +77,13 @@ func (j *journey) completed(id string) string {
 		return status == "completed" || status == "failed" || status == "invalid"
 	})
 	if ended.Object()["status"] != "completed" {
-		j.t.Fatalf("simulation %s", ended.Body)
+		j.t.Fatalf("the simulation did not complete: %s", ended.Body)
 	}
 	return id
 }
 
-// reproducible downloads the receipt of a simulation and the files that it
-// names into a directory.
+// reproducible downloads the receipt of a simulation, and the files that the receipt
+// names, into a directory.
 func (j *journey) reproducible(simulation string) string {
 	j.t.Helper()
 	dir := j.t.TempDir()
@@ -119,7 +120,7 @@ func (j *journey) reproducible(simulation string) string {
 	return dir
 }
 
-// receiptFiles is how many result files the receipt in a directory lists.
+// receiptFiles returns how many result files the receipt in a directory lists.
 func receiptFiles(t *testing.T, dir string) int {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "receipt.json"))
@@ -133,7 +134,7 @@ func receiptFiles(t *testing.T, dir string) int {
 	return len(receipt.Files)
 }
 
-// offline runs "netsim engine run" on a directory, without the environment.
+// offline runs "netsim engine run" in a directory, with an empty environment.
 func offline(t *testing.T, binary, dir string) (said string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, "engine", "run", "receipt.json", "--files", ".", "--out", "out")

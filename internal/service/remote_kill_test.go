@@ -8,9 +8,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestRemoteRunsOutliveTheService kills the service with -9 while a run goes on
-// at a remote engine, and then the engine. The service that comes next looks
-// after the same run; the engine that comes next is given the order again.
+// TestRemoteRunsOutliveTheService kills the service with SIGKILL during a run at a remote
+// engine, and then the engine. The restarted service follows the same run, and sends
+// the order again to the restarted engine.
 func TestRemoteRunsOutliveTheService(t *testing.T) {
 	t.Parallel()
 	script := scripted.Script{
@@ -28,19 +28,19 @@ func TestRemoteRunsOutliveTheService(t *testing.T) {
 	j := journey{t: t, c: p.User(t, account)}
 	simple := j.completed(text(t, j.c.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202), "simulationId"))
 	j.configuration = events.DerivedID(events.ConfigurationPrefix, simple)
-	j.elsewhere()
+	j.useRemoteEngine()
 	id := text(t, j.c.Post("/api/v1/simulations", object{"configurationId": j.configuration, "name": "far", "duration": "1h"}).Want(201), "id")
 	j.c.Eventually("/api/v1/simulations/"+id, hasStatus("running"))
 
 	d.kill()
-	asked := len(e.Calls("status"))
+	polled := len(e.Calls("status"))
 	d.start()
-	j.c.Eventually("/api/v1/simulations/"+id, func(servicetest.Reply) bool { return len(e.Calls("status")) > asked })
+	j.c.Eventually("/api/v1/simulations/"+id, func(servicetest.Reply) bool { return len(e.Calls("status")) > polled })
 	if orders := e.Calls("order"); len(orders) != 1 || orders[0].Simulation != id || orders[0].Token != "shared" {
-		t.Errorf("orders %+v", orders)
+		t.Errorf("got orders %+v, want one of %s", orders, id)
 	}
 	if n := len(e.Calls("terminate")) + len(e.Calls("free")); n > 0 {
-		t.Error("the run was ended with its service")
+		t.Error("the end of the service ended the run")
 	}
 
 	e.Kill()
@@ -49,9 +49,9 @@ func TestRemoteRunsOutliveTheService(t *testing.T) {
 	e.Do(script)
 	j.completed(id)
 	if orders := e.Calls("order"); len(orders) != 1 || orders[0].Simulation != id {
-		t.Errorf("orders of the new engine %+v", orders)
+		t.Errorf("the restarted engine got orders %+v, want one of %s", orders, id)
 	}
 	if n := len(j.c.Get("/api/v1/simulations/" + id + "/results").Want(200).Object()["files"].([]any)); n != 2 {
-		t.Errorf("%d result files", n)
+		t.Errorf("%d result files, want 2", n)
 	}
 }

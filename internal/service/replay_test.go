@@ -13,10 +13,10 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestALostDatabaseIsToldAgain starts the service on the same log and an empty
-// database: the read model is the same to the byte, and what was written stays
-// readable and writable.
-func TestALostDatabaseIsToldAgain(t *testing.T) {
+// TestALostDatabaseIsRebuilt starts the service on the same log with an empty database.
+// The rebuilt read model is equal byte for byte, and the service reads and writes as
+// before.
+func TestALostDatabaseIsRebuilt(t *testing.T) {
 	t.Parallel()
 	var before map[string][]string
 	var c service.Config
@@ -41,8 +41,9 @@ func TestALostDatabaseIsToldAgain(t *testing.T) {
 		}
 		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
 		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
-		// Billing follows last: the run and the four deleted
-		// workspaces are closed, the others, the traceset and the results open.
+		// Billing is projected last. The items of the run and of the four deleted
+		// workspaces are closed. The items of the other workspaces, the traceset and
+		// the results are open.
 		client.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
 		client.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
 		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)

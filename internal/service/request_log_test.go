@@ -16,13 +16,13 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// capture is a log that keeps its lines.
+// capture is a slog.Handler that keeps its lines.
 type capture struct {
 	mu    sync.Mutex
 	lines []line
 }
 
-// line is a message and its attributes as texts.
+// line is a log message with its attributes as strings.
 type line struct {
 	message    string
 	attributes map[string]string
@@ -64,8 +64,8 @@ func (c *capture) with(message string) (all []map[string]string) {
 	return all
 }
 
-// request returns the attributes of the line about the request with the id, and
-// fails the test when there is not one.
+// request returns the attributes of the log line of a request. It fails the test unless
+// there is exactly one line.
 func (c *capture) request(t *testing.T, id string) map[string]string {
 	t.Helper()
 	var found []map[string]string
@@ -79,7 +79,7 @@ func (c *capture) request(t *testing.T, id string) map[string]string {
 		return len(found) > 0
 	})
 	if len(found) != 1 {
-		t.Fatalf("the request %s has %d lines: %v", id, len(found), found)
+		t.Fatalf("the request %s has %d lines, want 1: %v", id, len(found), found)
 	}
 	return found[0]
 }
@@ -123,7 +123,7 @@ func TestEveryRequestHasOneLine(t *testing.T) {
 		}
 		for _, key := range []string{"bytes", "took", "remote"} {
 			if got[key] == "" {
-				t.Errorf("%s: no %s", id, key)
+				t.Errorf("%s: the line has no %s", id, key)
 			}
 			delete(got, key)
 		}
@@ -136,7 +136,7 @@ func TestEveryRequestHasOneLine(t *testing.T) {
 	lines.hides(t, "hush", "ovelace", "example.com")
 }
 
-// hides fails the test when a line of the log has one of the texts.
+// hides fails the test when a log line contains one of the texts.
 func (c *capture) hides(t *testing.T, texts ...string) {
 	t.Helper()
 	c.mu.Lock()
@@ -150,7 +150,7 @@ func (c *capture) hides(t *testing.T, texts ...string) {
 	}
 }
 
-// TestAStreamHasOneLine: when it ends, also by its client.
+// TestAStreamHasOneLine: an event stream has one log line, written when it ends.
 func TestAStreamHasOneLine(t *testing.T) {
 	t.Parallel()
 	lines := &capture{}
@@ -166,9 +166,9 @@ func TestAStreamHasOneLine(t *testing.T) {
 			t.Errorf("the stream is logged before its end: %v", l)
 		}
 	}
-	stream.Body.Close() //nolint:errcheck // it is its end that counts
+	stream.Body.Close() //nolint:errcheck // only the end of the stream matters
 	if l := lines.request(t, request); l["status"] != "200" || l["operation"] == "" || l["account"] != account {
-		t.Errorf("the line is %v", l)
+		t.Errorf("the line of the stream is %v", l)
 	}
 	user.Post("/api/v1/simulations/"+id+"/terminate", nil)
 }

@@ -18,22 +18,21 @@ import (
 	"netsim/projections"
 )
 
-// frontEnd is what a request passes before it reaches a handler.
+// frontEnd has the checks that a request passes before it reaches a handler.
 type frontEnd struct {
 	config    Config
 	contract  *contract.Contract
 	verifier  *auth.Verifier
 	admission *web.Admission
 	metrics   *web.Metrics
-	tracer    trace.Tracer                // nil traces nothing
+	tracer    trace.Tracer                // nil: nothing is traced
 	admit     func(context.Context) error // refuses writes while the read model lags
-	behind    func() bool                 // whether the read model is behind what it has shown before
+	behind    func() bool                 // reports whether the read model is behind what it has shown before
 	log       *slog.Logger
 }
 
-// router serves the contract. The checks are in the order of completions
-// section 1.3: feature flag (404), token (401), access (403), contract (400),
-// handler.
+// router serves the contract. The checks have the order of completions section 1.3:
+// feature flag (404), token (401), access (403), contract (400), handler.
 func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	fail := web.Errors{Log: d.log, Outage: projections.Outage}.Fail
 	root := chi.NewRouter()
@@ -66,9 +65,8 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	return root
 }
 
-// longTimeout is added to the timeout of a request that moves many bytes:
-// enough for a body of 100 MB at 1.3 Mbit/s, or for 50 GB from the object store
-// at 80 MB/s.
+// longTimeout is added to the timeout of a request that moves many bytes. It is enough
+// for a body of 100 MB at 1.3 Mbit/s, or for 50 GB from the object store at 80 MB/s.
 const longTimeout = 10 * time.Minute
 
 // isLong reports whether a request moves many bytes.
@@ -86,8 +84,8 @@ func (d frontEnd) maxBody(r *http.Request) int64 {
 	return web.MaxBody
 }
 
-// refuse answers a request that the generated server could not bind. The
-// contract was checked before, but the error is still the client's.
+// refuse answers a request that the generated server could not bind. Such an error is
+// the client's, although the contract was checked before.
 func refuse(fail web.FailFunc) web.FailFunc {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		if fault.CodeOf(err) == fault.Internal {
@@ -97,7 +95,7 @@ func refuse(fail web.FailFunc) web.FailFunc {
 	}
 }
 
-// noteCaller has the request's log line and span say who sent it.
+// noteCaller adds the caller to the request's log line and span.
 func noteCaller(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if caller, ok := auth.CallerFrom(r.Context()); ok {
@@ -130,8 +128,7 @@ func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// whole refuses requests while a lost read model is being rebuilt, except those
-// for the health of the service.
+// whole refuses requests while a lost read model is being rebuilt, except health checks.
 func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -144,8 +141,7 @@ func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// streams applies a middleware to the operations that answer with an event
-// stream.
+// streams applies a middleware only to operations whose response is an event stream.
 func (d frontEnd) streams(m web.Middleware) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		with := m(next)
@@ -159,24 +155,24 @@ func (d frontEnd) streams(m web.Middleware) web.Middleware {
 	}
 }
 
-// costs returns the account that a request counts for, and its class. A service
-// token for all accounts counts as an account of its own.
+// costs returns the account whose quotas a request uses, and its cost class. A service
+// token for all accounts counts as a separate account.
 func (d frontEnd) costs(r *http.Request) (account string, class web.Class) {
-	caller, _ := auth.CallerFrom(r.Context()) // authorization has checked it
+	caller, _ := auth.CallerFrom(r.Context()) // authorization has checked that there is a caller
 	if op, ok := d.contract.Find(r); ok {
 		class = web.Class(op.Access.Class)
 	}
 	return caller.AccountID, class
 }
 
-// changes reports whether a request is a write. Some reads have a body, and
-// therefore a method other than GET.
+// changes reports whether a request is a write. Some reads have a body and therefore use
+// a method other than GET.
 func (d frontEnd) changes(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && op.Method != http.MethodGet && !op.Access.Reads
 }
 
-// isStream reports whether a request is answered with an event stream.
+// isStream reports whether the response to a request is an event stream.
 func (d frontEnd) isStream(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && web.Class(op.Access.Class) == web.ClassStream

@@ -15,9 +15,8 @@ import (
 	web "netsim/infra/web"
 )
 
-// The routes that are served are those of the contract and those of the
-// documents, no more and no less: three lists, of which this one is written by
-// hand from the documents.
+// The router, the contract and the documents have exactly the same operations. The list
+// of the documents' operations below is written by hand.
 func TestTheRoutesAreThoseOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	terms, err := contract.Load()
@@ -61,9 +60,9 @@ func served(t *testing.T, terms *contract.Contract) map[string]bool {
 	return routes
 }
 
-// documents lists every operation of the documents with its source: D1 and D2
-// are document 1 and document 2, a number is a section of the completions, with
-// the row where there is one. C/ is a configuration.
+// documents lists every operation of the documents with its source. D1 and D2 are
+// document 1 and document 2. A number is a section of the completions, with the row of
+// its table if it has one. C/ stands for the path of a configuration.
 const documents = `POST /simple/simulations | D1 Simple
 POST /simple/simulations/preview | D1 Simple
 GET /simple/compatibility | D1 Simple

@@ -16,7 +16,7 @@ import (
 	"netsim/internal/testwait"
 )
 
-// awaitSQL waits until a query of one boolean says true.
+// awaitSQL waits until a query of one boolean returns true.
 func awaitSQL(t *testing.T, url, query string, args ...any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -38,12 +38,12 @@ func awaitSQL(t *testing.T, url, query string, args ...any) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("after a minute this is not true: %s %v", query, args)
+			t.Fatalf("the query is still false after a minute: %s %v", query, args)
 		}
 	}
 }
 
-// endlessSubmission is a run that takes longer than any test.
+// endlessSubmission returns a workload that takes longer than any test.
 func endlessSubmission() object {
 	phases := make([]object, 1000)
 	for i := range phases {
@@ -52,16 +52,15 @@ func endlessSubmission() object {
 	return object{"name": "endless", "workload": object{"ranks": 1024, "phases": phases}}
 }
 
-// TestDeleteCancels: a simulation that is checked, queued or being staged is
-// cancelled by its deletion: it does not run, its credit is free, and what
-// worked on it stops.
+// TestDeleteCancels: deleting a simulation that is validated, queued or staged cancels
+// it. It does not run, its credit is released, and its jobs stop.
 func TestDeleteCancels(t *testing.T) {
 	t.Parallel()
 	w := newStoreWorld(t, time.Hour, func(c *service.Config) { c.Workers = 1 })
 	const simulations = "/api/v1/simulations/"
 	first := w.submit("first")
 	if s := w.ended(first); s["status"] != "completed" {
-		t.Fatalf("it is %v: %v", s["status"], s["failureReason"])
+		t.Fatalf("the first simulation is %v: %v", s["status"], s["failureReason"])
 	}
 	idle := func(id string) {
 		t.Helper()
@@ -71,7 +70,7 @@ func TestDeleteCancels(t *testing.T) {
 	cancel := func(id, status string) {
 		t.Helper()
 		if s := w.user.Get(simulations + id).Want(200).Object(); s["status"] != status {
-			t.Fatalf("it is %v, not %s", s["status"], status)
+			t.Fatalf("the simulation is %v, want %s", s["status"], status)
 		}
 		message := w.user.Post(simulations+id+"/terminate", nil).Refused(409, "CONFLICT")
 		if want := "the simulation is " + status + ", not running; delete the simulation to cancel it"; message != want {
@@ -84,7 +83,7 @@ func TestDeleteCancels(t *testing.T) {
 		w.released(id)
 		idle(id)
 	}
-	unreadable := asked("GET", "/libraries/", 503, "ServiceUnavailable")
+	unreadable := refusing("GET", "/libraries/", 503, "ServiceUnavailable")
 
 	reads := make(chan struct{}, 1)
 	w.g.set(func(r *http.Request) (int, string) {
@@ -105,7 +104,7 @@ func TestDeleteCancels(t *testing.T) {
 	staged := w.submit("staged")
 	awaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job
 		WHERE args->>'simulationId' = $1 AND state = 'running')`, staged)
-	cancel(staged, "provisioning") // while the store still does not answer
+	cancel(staged, "provisioning") // the object store still does not answer
 	w.g.set(nil)
 
 	long := text(t, w.user.Post("/api/v1/simple/simulations", endlessSubmission()).Want(202), "simulationId")
@@ -116,19 +115,19 @@ func TestDeleteCancels(t *testing.T) {
 	cancel(queued, "provisioning")
 	w.user.Post(simulations+long+"/terminate", nil).Want(200)
 	if s := w.ended(w.submit("last")); s["status"] != "completed" { // the one worker is free again
-		t.Errorf("it is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("the last simulation is %v: %v", s["status"], s["failureReason"])
 	}
 	items := string(w.service.Get("/api/v1/billing/items?limit=100").Want(200).Body)
 	for _, id := range []string{validating, staged, queued} {
 		if strings.Contains(items, id) {
-			t.Errorf("%s has not run and was billed", id)
+			t.Errorf("%s has not run but was billed", id)
 		}
 	}
 }
 
-// TestDeleteWhileItStarts: of a deletion and a start at the same moment the log
-// accepts one: either the simulation is gone and was never billed for a run, or
-// the deletion is refused and the run completes.
+// TestDeleteWhileItStarts: the log accepts either the deletion or the start of a
+// simulation. Either the simulation is gone and is not billed for a run, or the deletion
+// is refused and the run completes.
 func TestDeleteWhileItStarts(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t)
@@ -149,12 +148,12 @@ func TestDeleteWhileItStarts(t *testing.T) {
 					gone[i] = id
 					break
 				}
-				reply.Refused(409, "CONFLICT") // it runs
+				reply.Refused(409, "CONFLICT") // the simulation runs
 			}
 			user.Get(path).Want(404)
 		})
 	}
-	testwait.Group(t, &all, "everyone")
+	testwait.Group(t, &all, "the deletions")
 	for _, id := range gone {
 		awaitSQL(t, p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 		awaitSQL(t, p.Config.Postgres, `SELECT bool_and((engine <> '') = (completed_at IS NOT NULL)) FROM readmodel.simulations WHERE id = $1`, id)

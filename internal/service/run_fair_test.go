@@ -8,9 +8,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestOneAccountDoesNotKeepAnotherWaiting: the runs of an account with 33 of
-// them wait, and not the one run of another account, in two processes with a
-// worker each.
+// TestOneAccountDoesNotKeepAnotherWaiting: an account has 33 runs and another account has
+// one, and two processes have one worker each. The runs of the first account wait while
+// the single run completes.
 func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) { c.Workers = 1 })
@@ -39,13 +39,13 @@ func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	for _, id := range ids {
 		if many.Get(simulations + id).Want(200).Object()["status"] == "provisioning" {
 			waiting++
-			many.Delete(simulations + id) // 409 of one that starts now
+			many.Delete(simulations + id) // gets a 409 if the run starts now
 		}
 	}
 	if waiting < 5 {
 		t.Errorf("only %d of 33 runs were still waiting when the other account's had completed", waiting)
 	}
-	// Those that run are not disturbed.
+	// Runs that have started complete.
 	for _, id := range ids {
 		many.Eventually(simulations+id, func(r servicetest.Reply) bool {
 			return r.Status == 404 || r.Object()["status"] == "completed"

@@ -19,18 +19,18 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestKilledRuns kills the process that runs simulations with -9 at random
-// points: while it starts, runs, writes an engine snapshot, or ends a run. Another
-// goes on, and what comes of it is what "netsim engine run" makes of the receipt
-// undisturbed, to the byte, and costs one item.
+// TestKilledRuns kills the worker process with SIGKILL at random points: while it starts,
+// runs, writes an engine snapshot, or ends a run. Another process continues the run. Its
+// results equal those of "netsim engine run" with the receipt byte for byte, and the run
+// is billed once.
 //
-// NETSIM_TEST_KILLS and NETSIM_TEST_SEED change how many kills and which.
+// NETSIM_TEST_KILLS sets the number of kills, and NETSIM_TEST_SEED the random seed.
 func TestKilledRuns(t *testing.T) {
 	t.Parallel()
 	kills, seed := number(t, "NETSIM_TEST_KILLS", 20), number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 5))
 	k := newKilled(t)
-	asked := kills
+	planned := kills
 	var all []string
 	for running := ""; kills > 0 || running != ""; {
 		if running == "" {
@@ -39,10 +39,10 @@ func TestKilledRuns(t *testing.T) {
 		}
 		k.start()
 		if kills == 0 {
-			k.ends(running, time.Minute)
+			k.awaitEnd(running, time.Minute)
 			running = ""
-		} else if k.lives(running, int64(random.IntN(4)), time.Duration(random.IntN(400))*time.Millisecond) {
-			running = "" // it was faster
+		} else if k.runFor(running, int64(random.IntN(4)), time.Duration(random.IntN(400))*time.Millisecond) {
+			running = "" // the simulation completed before the kill
 		} else {
 			kills--
 		}
@@ -53,13 +53,13 @@ func TestKilledRuns(t *testing.T) {
 	for _, id := range all {
 		resumed += k.check(id)
 	}
-	t.Logf("%d kills; %d simulations went on from a checkpoint %d times", asked, len(all), resumed)
-	if resumed < asked/4 {
-		t.Errorf("of %d kills, runs went on from a checkpoint after %d only", asked, resumed)
+	t.Logf("%d kills; %d simulations resumed from an engine snapshot %d times", planned, len(all), resumed)
+	if resumed < planned/4 {
+		t.Errorf("after %d kills, runs resumed from an engine snapshot only %d times, want at least %d", planned, resumed, planned/4)
 	}
 }
 
-// killed is a service without workers, and a worker in a process of its own.
+// killed is a service without workers, and a worker in another process, which is killed.
 type killed struct {
 	journey
 
@@ -92,7 +92,7 @@ func newKilled(t *testing.T) *killed {
 		k.db.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
 		if t.Failed() {
 			said, _ := os.ReadFile(k.log.Name())
-			t.Logf("the workers said:\n%s", said[max(0, len(said)-8000):])
+			t.Logf("the log of the workers ends with:\n%s", said[max(0, len(said)-8000):])
 		}
 	})
 	first := (&journey{t: t, c: k.c}).allToAlls("killed", 128, 16, 1<<20)
@@ -123,11 +123,11 @@ func (k *killed) start() {
 	}
 }
 
-// kill ends the worker with SIGKILL and returns when it is gone.
+// kill ends the worker with SIGKILL and waits until it has ended.
 func (k *killed) kill() {
 	if k.child != nil {
-		k.child.Process.Kill() //nolint:errcheck // it may be gone
-		k.child.Wait()         //nolint:errcheck // its log says more
+		k.child.Process.Kill() //nolint:errcheck // the process may have ended
+		k.child.Wait()         //nolint:errcheck // the worker's log has the error
 		k.child = nil
 	}
 }
@@ -140,7 +140,7 @@ func (k *killed) begin() string {
 	}).Want(201), "id")
 }
 
-// state is how far a simulation is.
+// state returns the status of a simulation and its number of engine snapshots.
 func (k *killed) state(id string) (status string, checkpoints int64) {
 	k.t.Helper()
 	err := k.db.QueryRow(k.t.Context(), `SELECT status, checkpoint FROM readmodel.simulations WHERE id = $1`, id).Scan(&status, &checkpoints)
@@ -150,17 +150,17 @@ func (k *killed) state(id string) (status string, checkpoints int64) {
 	return status, checkpoints
 }
 
-// lives lets the worker live until it has stored so many checkpoints and a while
-// has passed, and reports whether it has completed the simulation.
-func (k *killed) lives(id string, checkpoints int64, while time.Duration) bool {
+// runFor waits until the worker has stored more engine snapshots and a while has passed.
+// It reports whether the simulation has completed by then.
+func (k *killed) runFor(id string, checkpoints int64, while time.Duration) bool {
 	k.t.Helper()
 	_, before := k.state(id)
-	k.ends(id, time.Minute, func(now int64) bool { return now >= before+checkpoints })
+	k.awaitEnd(id, time.Minute, func(now int64) bool { return now >= before+checkpoints })
 	return k.ended(id, while)
 }
 
-// ends waits until the simulation has ended or something else is so.
-func (k *killed) ends(id string, within time.Duration, or ...func(checkpoints int64) bool) {
+// awaitEnd waits until the simulation has completed or the condition or is true.
+func (k *killed) awaitEnd(id string, within time.Duration, or ...func(checkpoints int64) bool) {
 	k.t.Helper()
 	deadline := time.Now().Add(within)
 	for {
@@ -169,13 +169,13 @@ func (k *killed) ends(id string, within time.Duration, or ...func(checkpoints in
 		case status == "completed", len(or) > 0 && or[0](checkpoints):
 			return
 		case status == "failed" || status == "invalid" || time.Now().After(deadline):
-			k.t.Fatalf("%s is %s after %d checkpoints", id, status, checkpoints)
+			k.t.Fatalf("%s is %s after %d engine snapshots, want completed", id, status, checkpoints)
 		}
 		<-time.After(2 * time.Millisecond)
 	}
 }
 
-// ended waits for a while and reports whether the simulation has ended by then.
+// ended waits for a while and reports whether the simulation has completed by then.
 func (k *killed) ended(id string, while time.Duration) bool {
 	k.t.Helper()
 	<-time.After(while)
@@ -183,8 +183,8 @@ func (k *killed) ended(id string, while time.Duration) bool {
 	return status == "completed"
 }
 
-// check holds a simulation against an undisturbed run, and returns how often it
-// resumed from an engine snapshot.
+// check compares a simulation with an undisturbed run, and returns how often it resumed
+// from an engine snapshot.
 func (k *killed) check(id string) (resumed int) {
 	k.t.Helper()
 	sim := "/api/v1/simulations/" + id
@@ -199,12 +199,12 @@ func (k *killed) check(id string) (resumed int) {
 		}
 	}
 	if _, stored := k.state(id); stored < 1 || states != int(min(stored, 2)) {
-		k.t.Errorf("%s lists %d checkpoints of %d", id, states, stored)
+		k.t.Errorf("%s lists %d of %d engine snapshots, want the last two", id, states, stored)
 	}
 	dir := k.reproducible(id)
 	want := fmt.Sprintf("reproduced: %d files equal\n", receiptFiles(k.t, dir))
 	if said, err := offline(k.t, k.binary, dir); err != nil || said != want {
-		k.t.Errorf("%s: %v: %s, want %s", id, err, said, want)
+		k.t.Errorf("engine run with the receipt of %s: %v: %s, want %s", id, err, said, want)
 	}
 	k.service.Eventually("/api/v1/billing/items?status=closed&limit=100", func(r servicetest.Reply) bool {
 		return strings.Count(string(r.Body), id) > 0
@@ -213,7 +213,7 @@ func (k *killed) check(id string) (resumed int) {
 	err := k.db.QueryRow(k.t.Context(), `
 		SELECT string_agg(resource_type, ' ' ORDER BY resource_type) FROM readmodel.billing_items WHERE resource_id = $1`, id).Scan(&items)
 	if err != nil || items != "results simulation" {
-		k.t.Errorf("%s has the billing items %s (%v)", id, items, err)
+		k.t.Errorf("%s has the billing items %s (%v), want one of the results and one of the run", id, items, err)
 	}
 	log := string(k.c.Get(sim + "/logs?component=provisioner&limit=100").Want(200).Body)
 	return strings.Count(log, "another worker resumes from engine snapshot")

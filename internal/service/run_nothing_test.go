@@ -7,8 +7,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestRunsWithoutTransfers: a run that sends nothing from one server to another
-// completes: at the time that its computing takes, at 0 without any.
+// TestRunsWithoutTransfers: a run without transfers between servers completes. Its
+// simulated time is the time of its computations, or 0.
 func TestRunsWithoutTransfers(t *testing.T) {
 	t.Parallel()
 	const head = `{"version":"0.0.4"}`
@@ -23,10 +23,10 @@ func TestRunsWithoutTransfers(t *testing.T) {
 		ranks float64
 		want  int64 // ps
 	}{
-		"one rank that computes":      {[]traceFile{{"rank_0.chakra.json", []byte(head + computing)}}, 1, 12_000_000},
-		"two ranks that compute":      {[]traceFile{{"rank_0.chakra.json", []byte(head + computing)}, {"rank_1.chakra.json", []byte(head + computing)}}, 2, 12_000_000},
-		"a group of one that reduces": {[]traceFile{{"rank_0.chakra.json", []byte(head + alone)}, {"comm_groups.json", []byte(`{"own":[0]}`)}}, 1, 0},
-		"that after computing":        {[]traceFile{{"rank_0.chakra.json", []byte(head + computing + alone)}, {"comm_groups.json", []byte(`{"own":[0]}`)}}, 1, 12_000_000},
+		"one rank that computes":          {[]traceFile{{"rank_0.chakra.json", []byte(head + computing)}}, 1, 12_000_000},
+		"two ranks that compute":          {[]traceFile{{"rank_0.chakra.json", []byte(head + computing)}, {"rank_1.chakra.json", []byte(head + computing)}}, 2, 12_000_000},
+		"an all-reduce in a group of one": {[]traceFile{{"rank_0.chakra.json", []byte(head + alone)}, {"comm_groups.json", []byte(`{"own":[0]}`)}}, 1, 0},
+		"the same after computing":        {[]traceFile{{"rank_0.chakra.json", []byte(head + computing + alone)}, {"comm_groups.json", []byte(`{"own":[0]}`)}}, 1, 12_000_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,12 +34,12 @@ func TestRunsWithoutTransfers(t *testing.T) {
 			j.traceset = j.upload(c.files)
 			made := user.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" }).Object()
 			if made["status"] != "ready" || made["rankCount"] != c.ranks {
-				t.Fatalf("traceset %v", made)
+				t.Fatalf("the traceset is %v, want ready with %v ranks", made, c.ranks)
 			}
 			j.clone("Leaf-spine, 64 servers, non-blocking")
 			user.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
 			if report := user.Post(j.at("/validate"), nil).Want(200); report.Object()["valid"] != true {
-				t.Fatalf("%s", report.Body)
+				t.Fatalf("the configuration is not valid: %s", report.Body)
 			}
 			sim := "/api/v1/simulations/" + text(t, j.start().Want(201), "id")
 			ended := user.Eventually(sim, func(r servicetest.Reply) bool {
@@ -47,7 +47,7 @@ func TestRunsWithoutTransfers(t *testing.T) {
 				return status == "completed" || status == "failed" || status == "invalid"
 			})
 			if ended.Object()["status"] != "completed" {
-				t.Fatalf("simulation %s", ended.Body)
+				t.Fatalf("the simulation did not complete: %s", ended.Body)
 			}
 			var summary struct{ SimulatedTimePs, PayloadBytes int64 }
 			link := text(t, user.Get(sim+"/results/download-url?fileName=summary.json").Want(200), "downloadUrl")

@@ -17,8 +17,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// gateway stands in front of the object store, and answers some requests
-// itself.
+// gateway is a proxy in front of the object store that answers some requests itself.
 type gateway struct {
 	URL string
 
@@ -35,7 +34,7 @@ func startGateway(t *testing.T, store string) *gateway {
 	g := &gateway{}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // the signature includes the host
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, code := g.of(r); status != 0 {
@@ -66,8 +65,8 @@ func (g *gateway) set(answer func(*http.Request) (int, string)) {
 	g.answer = answer
 }
 
-// asked answers requests of a method whose key contains a text.
-func asked(method, part string, status int, code string) func(*http.Request) (int, string) {
+// refusing answers requests with the method whose path contains a text.
+func refusing(method, part string, status int, code string) func(*http.Request) (int, string) {
 	return func(r *http.Request) (int, string) {
 		if r.Method == method && strings.Contains(r.URL.Path, part) && !r.URL.Query().Has("delete") {
 			return status, code
@@ -76,7 +75,7 @@ func asked(method, part string, status int, code string) func(*http.Request) (in
 	}
 }
 
-// storeWorld is a service behind a gateway, and an account in it.
+// storeWorld is a service with a gateway to the object store, and an account.
 type storeWorld struct {
 	t       *testing.T
 	p       *servicetest.Program
@@ -86,20 +85,20 @@ type storeWorld struct {
 	service *servicetest.Client
 }
 
-func newStoreWorld(t *testing.T, patience time.Duration, options ...func(*service.Config)) *storeWorld {
+func newStoreWorld(t *testing.T, timeout time.Duration, options ...func(*service.Config)) *storeWorld {
 	t.Helper()
 	w := &storeWorld{t: t, account: servicetest.NewAccount()}
 	w.p = servicetest.Start(t, append(options, func(c *service.Config) {
 		w.g = startGateway(t, c.S3Endpoint)
-		c.S3Endpoint, c.StorePatience = w.g.URL, patience
-		c.RunCheckpoint = time.Millisecond // of runs that ask for engine snapshots
+		c.S3Endpoint, c.StorePatience = w.g.URL, timeout
+		c.RunCheckpoint = time.Millisecond // for runs with engine snapshots
 	})...)
 	w.p.Grant(t, w.account, "100000")
 	w.user, w.service = w.p.User(t, w.account), w.p.Service(t, w.account)
 	return w
 }
 
-// submit asks for a run of some 100 ms that writes all kinds of files.
+// submit starts a run of about 100 ms that writes all kinds of files.
 func (w *storeWorld) submit(name string) string {
 	w.t.Helper()
 	return text(w.t, w.user.Post("/api/v1/simple/simulations", object{"name": name, "workload": object{
@@ -115,16 +114,16 @@ func (w *storeWorld) ended(id string) object {
 	}).Object()
 }
 
-// over checks that the run has failed for a reason, that its log says so, and
-// that nothing of it costs any more: its item is closed at its end, and its hold
-// is released.
-func (w *storeWorld) over(id, reason string) {
+// checkFailed checks that the run has failed for the reason, that its log has the reason, and
+// that its costs have stopped: its billing item is closed at its end, and its credit
+// hold is released.
+func (w *storeWorld) checkFailed(id, reason string) {
 	t := w.t
 	t.Helper()
 	s := w.ended(id)
-	told, _ := s["failureReason"].(string)
-	if s["status"] != "failed" || !strings.HasPrefix(told, reason) {
-		t.Fatalf("it is %v: %v, want %s", s["status"], told, reason)
+	got, _ := s["failureReason"].(string)
+	if s["status"] != "failed" || !strings.HasPrefix(got, reason) {
+		t.Fatalf("the run is %v: %v, want failed: %s", s["status"], got, reason)
 	}
 	if log := w.user.Get("/api/v1/simulations/" + id + "/logs?level=error").Want(200); !strings.Contains(string(log.Body), reason) {
 		t.Errorf("the log does not have the reason %s: %s", reason, log.Body)
@@ -142,7 +141,7 @@ func (w *storeWorld) over(id, reason string) {
 				return item.EndTimestamp != nil && *item.EndTimestamp == s["completedAt"]
 			}
 		}
-		return s["startedAt"] == nil // one that has not run costs nothing
+		return s["startedAt"] == nil // a run that has not started costs nothing
 	})
 	w.released(id)
 }
@@ -154,14 +153,14 @@ func (w *storeWorld) released(id string) {
 	awaitSQL(t, w.p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 }
 
-// TestAStoreRefusesARun: a run whose inputs, result files, snapshots or
-// manifest the object store refuses fails with the reason, and stops costing.
+// TestAStoreRefusesARun: a run fails with the reason, and its costs stop, when the object
+// store refuses its inputs, result files, engine snapshots or manifest.
 func TestAStoreRefusesARun(t *testing.T) {
 	t.Parallel()
 	w := newStoreWorld(t, time.Minute)
 	first := w.submit("first")
 	if s := w.ended(first); s["status"] != "completed" {
-		t.Fatalf("with a store that works it is %v: %v", s["status"], s["failureReason"])
+		t.Fatalf("with a working store the run is %v: %v", s["status"], s["failureReason"])
 	}
 	start := func() string {
 		return text(t, w.user.Post("/api/v1/simulations", object{
@@ -175,41 +174,41 @@ func TestAStoreRefusesARun(t *testing.T) {
 		start  func() string
 		reason string
 	}{
-		{"stage", asked("GET", "/libraries/", 403, "AccessDenied"), func() string { return w.submit("stage") },
+		{"stage", refusing("GET", "/libraries/", 403, "AccessDenied"), func() string { return w.submit("stage") },
 			"inputs could not be staged: the object store refuses it (AccessDenied), 5 times"},
-		{"checkpoint", asked("PUT", "/checkpoints/", 507, "InsufficientStorage"), start,
+		{"checkpoint", refusing("PUT", "/checkpoints/", 507, "InsufficientStorage"), start,
 			"result file checkpoints/1.state could not be stored: the object store refuses it (InsufficientStorage), 5 times; the last finished collective is "},
-		{"result file", asked("PUT", "-rank-completion-", 400, "KeyTooLongError"), func() string { return w.submit("publish") },
+		{"result file", refusing("PUT", "-rank-completion-", 400, "KeyTooLongError"), func() string { return w.submit("publish") },
 			"result file publish-rank-completion-0.csv could not be stored: the object store refuses it (KeyTooLongError), 5 times; the last finished collective is "},
-		{"receipt", asked("PUT", "/receipt.json", 403, "QuotaExceeded"), func() string { return w.submit("receipt") },
+		{"receipt", refusing("PUT", "/receipt.json", 403, "QuotaExceeded"), func() string { return w.submit("receipt") },
 			"result file receipt.json could not be stored: the object store refuses it (QuotaExceeded), 5 times; the last finished collective is "},
-		{"manifest", asked("PUT", "/manifest.json", 403, "AccessDenied"), start,
+		{"manifest", refusing("PUT", "/manifest.json", 403, "AccessDenied"), start,
 			"result file manifest.json could not be stored: the object store refuses it (AccessDenied), 5 times; the last finished collective is "},
 	} {
 		w.g.set(c.answer)
 		id := c.start()
-		w.over(id, c.reason)
+		w.checkFailed(id, c.reason)
 		w.g.set(nil)
 		if t.Failed() {
-			t.Fatalf("of the case %s", c.name)
+			t.Fatalf("the case %s failed", c.name)
 		}
 	}
 	if s := w.ended(w.submit("last")); s["status"] != "completed" {
-		t.Errorf("after that a run is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("after the refusals a run is %v: %v", s["status"], s["failureReason"])
 	}
 }
 
-// TestAStoreIsDown: a run waits for a store that is down for less than its
-// patience, as if nothing had been, and fails when it is down for longer.
+// TestAStoreIsDown: a run waits while the object store is down, and completes when the
+// store is back within the timeout. When the store is down for longer, the run fails.
 func TestAStoreIsDown(t *testing.T) {
 	t.Parallel()
-	down := asked("PUT", "/results/", 503, "ServiceUnavailable")
+	down := refusing("PUT", "/results/", 503, "ServiceUnavailable")
 	w := newStoreWorld(t, time.Minute)
 	failures := 0
 	w.g.set(func(r *http.Request) (int, string) {
 		status, code := down(r)
 		if status != 0 {
-			if failures++; failures > 6 { // more than the client repeats by itself
+			if failures++; failures > 6 { // more than the client's own retries
 				return 0, ""
 			}
 		}
@@ -217,22 +216,21 @@ func TestAStoreIsDown(t *testing.T) {
 	})
 	id := w.submit("patient")
 	if s := w.ended(id); s["status"] != "completed" {
-		t.Errorf("it is %v: %v", s["status"], s["failureReason"])
+		t.Errorf("the run is %v: %v", s["status"], s["failureReason"])
 	}
 	log := w.user.Get("/api/v1/simulations/" + id + "/logs?level=warn").Want(200)
 	if !strings.Contains(string(log.Body), "could not be stored: the object store does not answer as it should; it is tried again") {
-		t.Errorf("the log does not say what the run waited for: %s", log.Body)
+		t.Errorf("the log does not say that the run waited for the object store: %s", log.Body)
 	}
 
 	impatient := newStoreWorld(t, time.Millisecond)
 	impatient.g.set(down)
 	id = impatient.submit("impatient")
-	impatient.over(id, "result file impatient-topology-report-0.csv could not be stored: the object store does not answer as it should, for 1ms; the last finished collective is none")
+	impatient.checkFailed(id, "result file impatient-topology-report-0.csv could not be stored: the object store does not answer as it should, for 1ms; the last finished collective is none")
 }
 
-// TestNamesOfAnyLength: a run completes whatever its name is, of all lengths and
-// characters that the rule of names accepts, and its files can be listed by
-// record and downloaded.
+// TestNamesOfAnyLength: a run completes with names of every allowed length and character,
+// and its files can be listed by metric and downloaded.
 func TestNamesOfAnyLength(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -254,14 +252,14 @@ func TestNamesOfAnyLength(t *testing.T) {
 				return status == "completed" || status == "failed"
 			}).Object()
 			if s["status"] != "completed" || s["name"] != name {
-				t.Errorf("%d %s: it is %v: %v", length, kind, s["status"], s["failureReason"])
+				t.Errorf("%d %s: the run is %v: %v", length, kind, s["status"], s["failureReason"])
 				continue
 			}
 			want := strings.ReplaceAll(name, "*", "_")
 			want = want[:min(len(want), 200)] + "-perf-0.csv"
 			found := user.Get("/api/v1/simulations/" + id + "/results?metrics=perf").Want(200)
 			if !strings.Contains(string(found.Body), `"`+want+`"`) {
-				t.Errorf("%d %s: the files of perf are %s", length, kind, found.Body)
+				t.Errorf("%d %s: the perf files are %s, want %s", length, kind, found.Body, want)
 			}
 			user.Get("/api/v1/simulations/" + id + "/results/download-url?fileName=" + url.QueryEscape(want)).Want(200)
 		}

@@ -13,7 +13,7 @@ import (
 	"netsim/infra/health"
 )
 
-// readWriterKeys parses the keys of a setting, nil when there are none.
+// readWriterKeys parses the writer keys in a setting. It returns nil when there are none.
 func readWriterKeys(setting string) (*events.WriterKeys, error) {
 	keys, err := events.ParseWriterKeys(splitWriterKeys(setting)...)
 	if err != nil {
@@ -27,7 +27,7 @@ func splitWriterKeys(setting string) []string {
 	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that nobody else who reaches the event log can write to it, unless NETSIM_DATA_DEV is true")
+var errNoWriterKeys = errors.New("NETSIM_WRITER_KEYS is not set: it must be a secret key of 64 hex digits, such as openssl rand -hex 32 prints, so that no other client of the event log can write to it, unless NETSIM_DATA_DEV is true")
 
 // writerKeys returns the writer keys. They may be missing only in development.
 func (c *Config) writerKeys() (*events.WriterKeys, error) {
@@ -38,9 +38,9 @@ func (c *Config) writerKeys() (*events.WriterKeys, error) {
 	return keys, err
 }
 
-// sealLog demands seals of every partition from now on. Repeating it with the
-// same first key does nothing; with another first key it retires the previous
-// one.
+// sealLog demands seals in every partition from now on, and returns the number of
+// partitions that changed. With the same first key again it changes nothing. With
+// another first key it retires the previous one.
 func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 	for _, family := range events.Families() {
 		count := s.writeLog.Partitions[family]
@@ -59,10 +59,10 @@ func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 	return sealed, nil
 }
 
-// beginSeals demands seals of a new log before anything else is written to it,
-// and continues an interrupted first start. For a log from before seals the
-// operator does it, once no process writes without them; in development it
-// happens at once.
+// beginSeals demands seals in a new log before the first record is written, and
+// continues an interrupted first start. In a log that is older than seals the operator
+// demands them, when no process writes without seals any more. In development
+// beginSeals does it at once.
 func (s *core) beginSeals(ctx context.Context) error {
 	if s.keys == nil {
 		return nil
@@ -103,9 +103,9 @@ func (s *core) probeSeals(ctx context.Context) health.State {
 	}
 	switch forged := s.forged(); {
 	case sealed < all && s.keys == nil:
-		return health.State{Message: "there is no writer's key: anybody who reaches the event log can write to it"}
+		return health.State{Message: "there is no writer key: any client of the event log can write to it"}
 	case sealed < all:
-		return health.State{Message: fmt.Sprintf("%d of %d partitions take records without a seal: netsim log seal ends that", all-sealed, all)}
+		return health.State{Message: fmt.Sprintf("%d of %d partitions accept records without a seal: netsim log seal ends that", all-sealed, all)}
 	case forged > 0:
 		return health.State{Message: fmt.Sprintf("%d forged records came since the start", forged)}
 	}
@@ -115,8 +115,8 @@ func (s *core) probeSeals(ctx context.Context) health.State {
 // forged returns how many records this process has judged forged.
 func (s *core) forged() int64 { return s.projector.Report().Verdicts[events.Forged] }
 
-// SealLog demands seals by the first key of the settings of every partition
-// from now on. It returns in how many that is new.
+// SealLog demands seals with the first key of the settings in every partition from now
+// on. It returns the number of partitions that changed.
 func (t *Tools) SealLog(ctx context.Context) (sealed int, err error) {
 	if t.core.keys == nil {
 		return 0, errNoWriterKeys

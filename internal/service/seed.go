@@ -10,9 +10,9 @@ import (
 	"netsim/events"
 )
 
-// seed appends what every deployment starts with: the built-in workspaces, the
-// price list and the curated templates. Its commands have fixed ids, so that
-// every start may run it.
+// seed appends the initial content of every deployment: the built-in workspaces, the
+// price list and the curated templates. Its commands have fixed ids, so every start can
+// run it.
 func (s *core) seed(ctx context.Context, list prices.List) error {
 	for _, w := range []struct{ id, name, description string }{
 		{events.DefaultWorkspace, "default", "configurations and simple submissions that name no workspace"},

@@ -16,10 +16,9 @@ import (
 	"netsim/simulator/validation"
 )
 
-// seedTemplates stores the curated templates that are missing, with the public
-// tracesets that they replay. One query finds which exist. The id of a template
-// derives from its name and revision: a new revision is added, and the old one
-// stays.
+// seedTemplates stores the missing curated templates, with the public tracesets that they
+// replay. One query finds the existing ones. The id of a template derives from its name
+// and revision, so a new revision is added and the old one stays.
 func (s *core) seedTemplates(ctx context.Context) error {
 	curated, err := blueprint.Curated()
 	if err != nil {
@@ -29,12 +28,12 @@ func (s *core) seedTemplates(ctx context.Context) error {
 	for i, t := range curated {
 		ids[i] = events.DerivedID(events.ConfigurationPrefix, "template", t.Name, strconv.Itoa(t.Revision))
 	}
-	there, err := projections.ValidatedConfigurations(ctx, s.pool, ids)
+	existing, err := projections.ValidatedConfigurations(ctx, s.pool, ids)
 	if err != nil {
 		return err
 	}
 	for i, t := range slices.Backward(curated) { // lists show the newest first
-		if there[ids[i]] {
+		if existing[ids[i]] {
 			continue
 		}
 		if err := s.seedTemplate(ctx, ids[i], t); err != nil {
@@ -44,9 +43,8 @@ func (s *core) seedTemplates(ctx context.Context) error {
 	return nil
 }
 
-// seedTemplate takes steps that do nothing when repeated. The template and its
-// traceset belong to no account, so nobody pays for them, and the traceset does
-// not expire.
+// seedTemplate stores a template and its traceset in steps that do nothing when repeated.
+// Both belong to no account, so no account pays for them. The traceset does not expire.
 func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
 	from := handle.Origin{Actor: events.System, CommandID: "curated"}
 	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{

@@ -13,9 +13,8 @@ import (
 	"netsim/simulator/blueprint"
 )
 
-// TestCuratedTemplatesAreStoredOnce: a first start stores them, in the order in
-// which a list is to show them, and a second one appends nothing. Nobody is
-// billed for them.
+// TestCuratedTemplatesAreStoredOnce: the first start stores the curated templates in the
+// order of the list. The second start appends nothing. No account is billed for them.
 func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	curated, err := blueprint.Curated()
@@ -45,18 +44,17 @@ func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 			if start == "first" {
 				first = records
 			} else if diff := cmp.Diff(first, records); diff != "" {
-				t.Errorf("a second start appends (-before +after):\n%s", diff)
+				t.Errorf("records after a second start (-before +after):\n%s", diff)
 			}
 			platform := p.Client(t, devissuer.Options{Service: true, User: "robot", Account: "*"})
 			if items := platform.Get("/api/v1/billing/items").Want(200).Object()["items"].([]any); len(items) != 0 {
-				t.Errorf("somebody pays for %v", items)
+				t.Errorf("the billing items are %v, want none", items)
 			}
 		})
 	}
 }
 
-// recordsOf counts the records of the families that templates are made of or
-// could be billed in.
+// recordsOf counts the records of the families of configurations, tracesets and billing.
 func recordsOf(t *testing.T, c service.Config) map[string]int64 {
 	t.Helper()
 	j, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Relaxed: true})

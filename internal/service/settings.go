@@ -21,14 +21,14 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// settings reads the fields of a T from the environment. Beside env and
-// envDefault a field's tag may have
+// settings reads the fields of a T from the environment. Besides env and envDefault, the
+// tag of a field may have these keys:
 //
-//	secret:"true"   its value is in no error, and can be in the file that the variable with _FILE names
-//	form:"url"      one of forms, for each value of a list
-//	min:"1" max:"9" bounds of a number or a duration; without min nothing is below zero
+//	secret:"true"   errors do not show the value; the variable with the suffix _FILE may name a file with it
+//	form:"url"      the required format, a key of forms; in a list it applies to each value
+//	min:"1" max:"9" bounds of a number or a duration; min is 0 by default
 //
-// An error has a line for each wrong setting: the variable, its value and what
+// The error has a line for each wrong setting, with the variable, its value and what
 // would be right.
 func settings[T any](environment map[string]string) (c T, err error) {
 	environment = maps.Clone(environment)
@@ -62,7 +62,7 @@ func settings[T any](environment map[string]string) (c T, err error) {
 		}
 	}
 	if len(errs) == 0 {
-		errs = all.Errors // none is about one setting
+		errs = all.Errors // the errors do not belong to a setting
 	}
 	if err := errors.Join(errs...); err != nil {
 		return c, fmt.Errorf("the settings are wrong:\n%w", err)
@@ -78,8 +78,7 @@ func variable(f reflect.StructField) string {
 	return name
 }
 
-// fromFile reads a secret from the file that its variable with the suffix _FILE
-// names.
+// fromFile reads a secret from the file that the variable with the suffix _FILE names.
 func fromFile(environment map[string]string, name string) error {
 	path := environment[name+"_FILE"]
 	if path == "" {
@@ -216,8 +215,7 @@ func fits(f reflect.StructField, value reflect.Value) bool {
 	return true
 }
 
-// redact replaces the secrets of the settings, and whatever looks like a
-// credential.
+// redact replaces the secrets in the settings, and all text that looks like a credential.
 func (c *Config) redact(text string) string {
 	var secrets []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {

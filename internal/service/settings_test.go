@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// required are settings with which the service would start.
+// required returns the required settings with valid values.
 func required() map[string]string {
 	return map[string]string{
 		"NETSIM_KAFKA": "broker:9092", "NETSIM_POSTGRES": "postgres://netsim:hidden-1@database/netsim",
@@ -20,7 +20,8 @@ func required() map[string]string {
 	}
 }
 
-// wrong returns the error of the required settings with these ones.
+// wrong returns the error text of the required settings changed by more, or "". It fails
+// the test when the text has a secret.
 func wrong(t *testing.T, more map[string]string) string {
 	t.Helper()
 	environment := required()
@@ -35,8 +36,8 @@ func wrong(t *testing.T, more map[string]string) string {
 	return err.Error()
 }
 
-// TestEverySettingIsChecked: whatever is wrong with whichever setting, the error
-// names it, what it is and what it must be.
+// TestEverySettingIsChecked: the error of every wrong setting names the setting, its
+// value and what it must be.
 func TestEverySettingIsChecked(t *testing.T) {
 	t.Parallel()
 	if _, err := FromSettings(required()); err != nil {
@@ -72,24 +73,25 @@ func TestEverySettingIsChecked(t *testing.T) {
 				shown = `"(not shown)"`
 			}
 			if want := name + " is " + shown + ": it must be "; !strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
-				t.Errorf("%s=%s is answered with %q, want one line with %q", name, value, said, want)
+				t.Errorf("%s=%s gives the error %q, want one line with %q", name, value, said, want)
 			}
 		}
 		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
 			if said := wrong(t, map[string]string{name: ""}); !strings.Contains(said, name+" is not set: it must be ") {
-				t.Errorf("without %s the error is %q", name, said)
+				t.Errorf("without %s the error is %q, want that it is not set", name, said)
 			}
 		}
 		for _, tag := range []string{"min", "max"} {
 			text := f.Tag.Get(tag)
 			if _, err := time.ParseDuration(text + map[bool]string{false: "s"}[f.Type == reflect.TypeFor[time.Duration]()]); text != "" && err != nil {
-				t.Errorf("%s has %s %q", name, tag, text)
+				t.Errorf("%s has the malformed tag %s:%q", name, tag, text)
 			}
 		}
 	}
 }
 
-// TestSettingsThatDoNotGoTogether: settings that are right by themselves.
+// TestSettingsThatDoNotGoTogether: combinations of settings are refused although each
+// setting alone is valid.
 func TestSettingsThatDoNotGoTogether(t *testing.T) {
 	t.Parallel()
 	for want, more := range map[string]map[string]string{
@@ -100,19 +102,20 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		`NETSIM_KAFKA is "broker": it must be a list`:                            {"NETSIM_KAFKA": "broker"},
 	} {
 		if said := wrong(t, more); !strings.Contains(said, want) {
-			t.Errorf("%v is answered with %q, want %q", more, said, want)
+			t.Errorf("%v gives the error %q, want %q", more, said, want)
 		}
 	}
 	for _, more := range []map[string]string{
 		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
 	} {
 		if said := wrong(t, more); said != "" {
-			t.Errorf("%v is answered with %q", more, said)
+			t.Errorf("%v gives the error %q, want none", more, said)
 		}
 	}
 }
 
-// TestSecretsFromFiles: every secret can be in a file instead, and only there.
+// TestSecretsFromFiles: every secret can be read from a file instead of its variable. A
+// secret in both is refused.
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	secrets := 0
@@ -133,7 +136,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		environment[name], environment[name+"_FILE"] = "", write("secret", required()[name]+"\n")
 		c, err := FromSettings(environment)
 		if err != nil || reflect.ValueOf(c).FieldByIndex(f.Index).String() != required()[name] {
-			t.Errorf("%s from a file: %v", name, err)
+			t.Errorf("%s was not read from its file: %v", name, err)
 		}
 		for want, more := range map[string]map[string]string{
 			name + " and " + name + "_FILE are both set": {name + "_FILE": environment[name+"_FILE"]},
@@ -141,11 +144,11 @@ func TestSecretsFromFiles(t *testing.T) {
 			"the file is empty":                          {name: "", name + "_FILE": write("empty", "\n")},
 		} {
 			if said := wrong(t, more); !strings.Contains(said, want) {
-				t.Errorf("%v is answered with %q, want %q", more, said, want)
+				t.Errorf("%v gives the error %q, want %q", more, said, want)
 			}
 		}
 	}
 	if secrets < 4 {
-		t.Errorf("%d settings are secret", secrets)
+		t.Errorf("%d settings are secret, want at least 4", secrets)
 	}
 }

@@ -18,19 +18,20 @@ import (
 	"netsim/internal/testworld"
 )
 
-// TestEndedWhileItStarts: a program is not ready before it serves, and one that
-// is told to end until then ends in order.
+// TestEndedWhileItStarts: the service is not ready before it serves. If it is asked to
+// end while it starts, it ends without an error.
 func TestEndedWhileItStarts(t *testing.T) {
 	t.Parallel()
-	for range 5 { // on a busy machine it may serve already
+	for range 5 { // on a busy machine the service may already serve at the first check
 		if endWhileItStarts(t) {
 			return
 		}
 	}
-	t.Error("it was never seen to start")
+	t.Error("the service was never observed while it started")
 }
 
-// endWhileItStarts ends a program that is seen to start, or returns false.
+// endWhileItStarts starts a service and ends it while it starts. It returns false if the
+// service was not observed while it started.
 func endWhileItStarts(t *testing.T) bool {
 	t.Helper()
 	c := servicetest.Config(t)
@@ -46,7 +47,7 @@ func endWhileItStarts(t *testing.T) bool {
 	for served := false; !served && !seen; {
 		select {
 		case err := <-ended:
-			t.Fatalf("it ended by itself: %v", err)
+			t.Fatalf("the service ended by itself: %v", err)
 		case <-serving:
 			served = true
 		default:
@@ -55,13 +56,13 @@ func endWhileItStarts(t *testing.T) bool {
 		}
 	}
 	end()
-	if err := testwait.Receive(t, ended, "it to end"); err != nil {
-		t.Errorf("it ended with %v", err)
+	if err := testwait.Receive(t, ended, "the service to end"); err != nil {
+		t.Errorf("the service ended with %v, want nil", err)
 	}
 	return seen
 }
 
-// ready asks whether the program is ready; 0 while it does not listen.
+// ready returns the status and body of /readyz. The status is 0 while nothing listens.
 func ready(t *testing.T, ops string) (status int, said string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ops+"/readyz", nil)
@@ -80,9 +81,9 @@ func ready(t *testing.T, ops string) (status int, said string) {
 	return reply.StatusCode, string(body)
 }
 
-// TestRolesWaitForTheReadModel: processes that meet an empty database wait for
-// one that projects, say so in log and readiness, and then serve. Without the
-// role api a process leaves the API's port alone.
+// TestRolesWaitForTheReadModel: with an empty database, processes wait for one with the
+// role projector, report this in their log and readiness, and then serve. A process
+// without the role api does not use the API's port.
 func TestRolesWaitForTheReadModel(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -131,7 +132,7 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	}
 }
 
-// lines is a log that is looked at while it is written.
+// lines is a log that can be read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -149,19 +150,19 @@ func (l *lines) contain(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// TestOneBrokerInProduction: on a cluster that can lose events the service does
-// not start, and says which settings decide that.
+// TestOneBrokerInProduction: the service does not start on a cluster that can lose events.
+// The error names the settings that decide this.
 func TestOneBrokerInProduction(t *testing.T) {
 	t.Parallel()
 	c := servicetest.Config(t)
 	c.Development, c.Replication = false, 0
 	err := service.Run(t.Context(), c, testworld.Silent(), nil)
 	if err == nil {
-		t.Fatal("it started and ended")
+		t.Fatal("the service started, want an error")
 	}
 	for _, want := range []string{"NETSIM_REPLICATION is 3", "the cluster has 1 brokers", "NETSIM_DATA_DEV=true"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("it says %q, without %q", err, want)
+			t.Errorf("got the error %q, want %q in it", err, want)
 		}
 	}
 }

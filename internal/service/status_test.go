@@ -20,7 +20,7 @@ import (
 	"netsim/projections"
 )
 
-// listed is the JSON of a command that lists.
+// listed is the JSON output of a command that prints a list.
 type listed[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
@@ -41,8 +41,8 @@ type readModelStatus struct {
 	Partitions listed[projector.PartitionStatus] `json:"partitions"`
 }
 
-// What is parked, dead or behind is seen from the servers alone, while no
-// process of the service runs.
+// The status commands show parked facts, dead letters and lag while no process of the
+// service runs.
 func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -50,7 +50,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	w := &writers{t: t, url: d.url, token: teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})}
 	unknown, _ := w.send("unknown type")
 	good, _ := w.send("good")
-	d.append(unknown, "netsim.workspace.painted.v1", `{"colour":"green"}`) // a dead letter of billing and one of workspace
+	d.append(unknown, "netsim.workspace.painted.v1", `{"colour":"green"}`) // becomes a dead letter of billing and one of workspace
 	testworld.Await(t, func() bool {
 		behind := int64(0)
 		reactions := list[reactor.Status](d, "reactions")
@@ -84,7 +84,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	if first := r.Items[0]; len(r.Items) != 3 || r.Total != 24 || first.DeadLetters != 1 || first.DeadSince == nil || first.Handler != "billing" || first.Family != "workspaces" {
 		t.Errorf("reactions status says %+v", r)
 	}
-	d.another("projector") // judges what no reaction sees
+	d.another("projector") // judges records while no reactor runs
 	testworld.Await(t, func() bool {
 		return list[service.StreamStatus](d, "streams").Items[6].LagRecords == 0
 	})
@@ -104,8 +104,8 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	}
 }
 
-// readModelsAreSeen looks at the live read model, the one before it and the next
-// one, each a record behind.
+// readModelsAreSeen checks the status of the live read model, the previous one and the
+// next one. Each lags one record.
 func (d *deployment) readModelsAreSeen() {
 	t := d.t
 	t.Helper()
@@ -118,7 +118,7 @@ func (d *deployment) readModelsAreSeen() {
 		t.Fatal(err)
 	}
 	var models listed[readModelStatus]
-	testworld.Await(t, func() bool { // until the transaction is old enough to be waited for
+	testworld.Await(t, func() bool { // the open transaction must be old enough to count as an obstacle
 		models = list[readModelStatus](d, "readmodel", "status", "--limit", "2")
 		return models.Total == 3 && strings.Contains(strings.Join(models.Items[1].Obstacles, "\n"), "is still reading")
 	})
@@ -133,7 +133,7 @@ func (d *deployment) readModelsAreSeen() {
 	}
 	d.execute(`DROP INDEX next.simulations_name`)
 	if said := d.output("readmodel", "status"); !strings.Contains(said, "promote next: 1 indexes are missing: 'netsim readmodel rebuild next' makes them\n") {
-		t.Errorf("readmodel status says %q", said)
+		t.Errorf("readmodel status says %q, want %q in it", said, "promote next: 1 indexes are missing: 'netsim readmodel rebuild next' makes them\n")
 	}
 	d.execute(`COMMENT ON SCHEMA next IS 'form of another release'`)
 	said := d.output("readmodel", "status", "--limit", "2")
@@ -147,13 +147,13 @@ func (d *deployment) readModelsAreSeen() {
 	}
 }
 
-// Jobs and runs are seen while no process runs them.
+// The status commands show jobs and runs while no process runs them.
 func TestStatusOfJobsAndRuns(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
 	d.env = append(d.env, "NETSIM_ROLES=api,projector,reactor")
 	if said := d.refused("jobs"); !strings.Contains(said, "'netsim serve' makes it") {
-		t.Errorf("without a queue, jobs says %q", said)
+		t.Errorf("without a queue, jobs says %q, want %q in it", said, "'netsim serve' makes it")
 	}
 	if said := d.output("readmodel", "status"); said != "there is no read model: 'netsim serve' makes it\n" {
 		t.Errorf("without a read model, its status is %q", said)
@@ -203,7 +203,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 	}
 }
 
-// submit submits a simulation for the deployment's own account.
+// submit submits a simulation for the account of the deployment.
 func (d *deployment) submit() (id string) {
 	d.t.Helper()
 	body, err := json.Marshal(simpleSubmission(8))
@@ -223,7 +223,7 @@ func (d *deployment) submit() (id string) {
 	defer resp.Body.Close()
 	var answer struct{ SimulationID string }
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.SimulationID == "" {
-		d.t.Fatalf("the submission is answered %d (%v)", resp.StatusCode, err)
+		d.t.Fatalf("the submission is answered with %d (%v), want 202", resp.StatusCode, err)
 	}
 	return answer.SimulationID
 }

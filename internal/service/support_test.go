@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// simpleSubmission asks for one small allReduce.
+// simpleSubmission returns a simple submission of one small allReduce.
 func simpleSubmission(ranks int) map[string]any {
 	return map[string]any{
 		"name": "small",
@@ -33,8 +33,8 @@ func hasItems(n int) func(servicetest.Reply) bool {
 	}
 }
 
-// waitUntilQuiet waits until the log has not grown for a second and everything
-// in it is judged: reactions are through.
+// waitUntilQuiet waits until the log has not grown for a second and all its records are
+// judged. Then the reactions have finished, too.
 func waitUntilQuiet(t *testing.T, broker, prefix, postgres string) {
 	t.Helper()
 	j, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: []string{broker}, Prefix: prefix, Relaxed: true})

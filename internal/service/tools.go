@@ -12,7 +12,7 @@ import (
 	"netsim/infra/reactor"
 )
 
-// Tools has what the operator's commands do.
+// Tools implements the operator's commands.
 type Tools struct {
 	core *core
 	pool *pgxpool.Pool

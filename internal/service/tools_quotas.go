@@ -11,7 +11,7 @@ import (
 	"netsim/events"
 )
 
-// Quotas has the limits of an account: those of the settings, and those that
+// Quotas has the limits of an account: the limits of the settings, and the limits that
 // operators have set.
 type Quotas struct{ Settings, Set map[string]int64 }
 
@@ -40,8 +40,8 @@ func (t *Tools) Quotas(ctx context.Context, account string) (Quotas, error) {
 	return q, err
 }
 
-// SetQuotas sets quotas of an account; nil restores the limit of the settings.
-// A process applies them once its read model has them.
+// SetQuotas sets quotas of an account; nil restores the limit of the settings. Processes
+// apply the quotas when the read model has them.
 func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string]*int64) error {
 	if !events.ValidID(events.AccountPrefix, account) {
 		return fmt.Errorf("%q is not an account id", account)
@@ -55,7 +55,7 @@ func (t *Tools) SetQuotas(ctx context.Context, account string, limits map[string
 	})
 }
 
-// quotas returns the limits of accounts for which operators have set none.
+// quotas returns the limits of the settings, which apply to accounts without their own.
 func (c *Config) quotas() (map[string]int64, error) {
 	all := commands.DefaultQuotas()
 	for name, limit := range c.Quotas {

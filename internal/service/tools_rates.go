@@ -9,9 +9,9 @@ import (
 	"netsim/commands"
 )
 
-// ApplyRates makes a price list that of the platform, if agreed returns true
-// for the plan. It needs a running service.
-func (t *Tools) ApplyRates(ctx context.Context, list prices.List, agreed func(prices.Plan) (bool, error)) error {
+// ApplyRates applies a price list to the platform if confirm returns true for the plan.
+// It needs a running service.
+func (t *Tools) ApplyRates(ctx context.Context, list prices.List, confirm func(prices.Plan) (bool, error)) error {
 	return t.writing(ctx, func(ctx context.Context) error {
 		platform, err := t.core.platform(ctx)
 		if err != nil {
@@ -21,7 +21,7 @@ func (t *Tools) ApplyRates(ctx context.Context, list prices.List, agreed func(pr
 		if err != nil {
 			return err
 		}
-		if yes, err := agreed(plan); err != nil || !yes {
+		if yes, err := confirm(plan); err != nil || !yes {
 			return err
 		}
 		return plan.Apply(ctx, t.core.handler)

@@ -7,8 +7,7 @@ import (
 	"netsim/infra/reactor"
 )
 
-// DeadLetters returns the open dead letters: the one with the id, or all for
-// "".
+// DeadLetters returns the open dead letter with the id, or all open ones for "".
 func (t *Tools) DeadLetters(ctx context.Context, id string) ([]reactor.DeadLetter, error) {
 	open, err := t.core.letters.Open(ctx)
 	if err != nil || id == "" {
@@ -22,19 +21,20 @@ func (t *Tools) DeadLetters(ctx context.Context, id string) ([]reactor.DeadLette
 	return nil, fmt.Errorf("there is no open dead letter %s", id)
 }
 
-// DeadLetterBody returns the data of the fact of a dead letter, from the log.
+// DeadLetterBody reads the data of a dead letter's fact from the log.
 func (t *Tools) DeadLetterBody(ctx context.Context, l reactor.DeadLetter) (string, error) {
 	return t.core.letters.Body(ctx, l)
 }
 
-// Retried is a dead letter and the error of its retry, "" when it is settled.
+// Retried is a dead letter and the error of its retry. The error is "" when the letter is
+// settled.
 type Retried struct {
 	reactor.DeadLetter
 	Error string `json:"error,omitempty"`
 }
 
-// RetryDeadLetters runs the handler of a dead letter, or of every one for "",
-// with its fact again, in this process.
+// RetryDeadLetters runs the handler of a dead letter again with its fact, in this
+// process. For "" it retries all dead letters.
 func (t *Tools) RetryDeadLetters(ctx context.Context, id string) (retried []Retried, err error) {
 	list, err := t.core.config.priceList()
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 // progressEvery is the interval between two reports of a rebuild.
 const progressEvery = 5 * time.Second
 
-// Rebuild replays the log into a read model beside the live one. With follow it
-// goes on until that is promoted or ctx ends. A log that has lost records is
-// refused unless acceptLoss gives a reason. report is called every few seconds
-// and at the end.
+// Rebuild replays the log into a read model beside the live one. With follow it continues
+// until the read model is promoted or ctx ends. It refuses a log that has lost records
+// unless acceptLoss gives a reason. It calls report every few seconds and at the end.
 func (t *Tools) Rebuild(ctx context.Context, schema string, follow bool, acceptLoss string, report func(projector.Report)) (promoted bool, err error) {
 	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
 		if err := t.core.acceptLoss(ctx, p, acceptLoss); err != nil {
@@ -51,7 +50,7 @@ func (t *Tools) Diff(ctx context.Context, schema string) (c projector.Comparison
 	return c, err
 }
 
-// Promote replaces the live read model. report is called at each step.
+// Promote replaces the live read model with the schema. It calls report at each step.
 func (t *Tools) Promote(ctx context.Context, schema string, report func(projector.Step, string)) error {
 	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Promote(ctx, report) })
 }

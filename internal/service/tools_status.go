@@ -18,7 +18,7 @@ import (
 	"netsim/runs"
 )
 
-// ReadModels returns how far each read model has come, the live one first.
+// ReadModels returns the status of each read model, the live one first.
 func (t *Tools) ReadModels(ctx context.Context) ([]projector.Status, error) {
 	schemas, err := projector.ReadModels(ctx, t.pool)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *Tools) live(ctx context.Context) (projector.Status, error) {
 type StreamStatus struct {
 	Family        events.Family `json:"family"`
 	Partitions    int64         `json:"partitions"`
-	Records       int64         `json:"records"` // in the log
+	Records       int64         `json:"records"` // number of records in the log
 	LagRecords    int64         `json:"lagRecords"`
 	LagSeconds    float64       `json:"lagSeconds"`
 	ParkedStreams int64         `json:"parkedStreams"`
@@ -86,9 +86,9 @@ func (t *Tools) StreamStatus(ctx context.Context) ([]StreamStatus, error) {
 	return all, nil
 }
 
-// ReactionStatus returns how far each handler has come in each partition, those
-// with dead letters first, then those that lag most, and how many dead letters
-// are open in all.
+// ReactionStatus returns the status of each handler in each partition, and the number of
+// all open dead letters. Partitions with dead letters come first, then those that lag
+// most.
 func (t *Tools) ReactionStatus(ctx context.Context) (all []reactor.Status, letters int, err error) {
 	live, err := t.live(ctx)
 	if err != nil {
@@ -110,8 +110,8 @@ func (t *Tools) ReactionStatus(ctx context.Context) (all []reactor.Status, lette
 	return all, len(open), err
 }
 
-// JobStatus returns a summary of the jobs of each kind and state. Credentials in
-// errors are replaced.
+// JobStatus returns a summary of the jobs by kind and state. Credentials in errors are
+// replaced.
 func (t *Tools) JobStatus(ctx context.Context) ([]jobs.Summary, error) {
 	if err := hasJobs(ctx, t.pool); err != nil {
 		return nil, err
@@ -138,18 +138,18 @@ type RunStatus struct {
 	Account        string     `json:"account"`
 	Status         string     `json:"status"`
 	Engine         string     `json:"engine"`     // "" before the start
-	AgeSeconds     float64    `json:"ageSeconds"` // since it was submitted
+	AgeSeconds     float64    `json:"ageSeconds"` // time since the submission
 	StartedAt      *time.Time `json:"startedAt"`
-	Job            string     `json:"job"`      // the state of its job; "" for none
-	Worker         string     `json:"worker"`   // that took the job up last; "" for none
-	Attempts       int64      `json:"attempts"` // of the job
+	Job            string     `json:"job"`      // state of the job; "" without a job
+	Worker         string     `json:"worker"`   // the last worker that took the job; "" if none did
+	Attempts       int64      `json:"attempts"` // attempts of the job
 	DeliveredBytes int64      `json:"deliveredBytes"`
-	TotalBytes     int64      `json:"totalBytes"` // 0: not known
+	TotalBytes     int64      `json:"totalBytes"` // 0 if unknown
 	StalledSince   *time.Time `json:"stalledSince"`
 }
 
-// RunStatus returns at most limit simulations that have not ended, by status and
-// engine, the oldest of each first, and how many there are of each.
+// RunStatus returns at most limit simulations that have not ended, ordered by status,
+// engine and age, and the number of such simulations by status and engine.
 func (t *Tools) RunStatus(ctx context.Context, limit int) ([]RunStatus, []projections.OpenCount, error) {
 	if err := hasJobs(ctx, t.pool); err != nil {
 		return nil, nil, err

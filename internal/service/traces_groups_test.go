@@ -12,9 +12,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestProcessGroupsInEveryForm: comm_groups.json is taken beside rank files and
-// beside an archive, in an archive, and in one request. A traceset without a node
-// is refused, in every form.
+// TestProcessGroupsInEveryForm: comm_groups.json is accepted beside rank files, beside an
+// archive, inside an archive, and in one request. A traceset without nodes fails in every
+// form.
 func TestProcessGroupsInEveryForm(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -69,13 +69,13 @@ func TestProcessGroupsInEveryForm(t *testing.T) {
 			}
 			made := user.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" })
 			if made.Object()["status"] != c.status || !strings.Contains(string(made.Body), c.reason) {
-				t.Errorf("want %s with %q: %s", c.status, c.reason, made.Body)
+				t.Errorf("got %s, want %s with %q", made.Body, c.status, c.reason)
 			}
 		})
 	}
 }
 
-// inOneRequest uploads files as a form.
+// inOneRequest uploads a traceset as one form.
 func (j *journey) inOneRequest(files []traceFile) string {
 	j.t.Helper()
 	var form bytes.Buffer

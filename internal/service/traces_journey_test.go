@@ -16,9 +16,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestTraces is what somebody does who has the traces of a job: upload them,
-// attach them to a network, place its ranks, and simulate. The bytes go straight
-// to the object store and come from there.
+// TestTraces follows a user with the traces of a job: the user uploads them, attaches them
+// to a network, maps the ranks to servers, and simulates. Uploads and downloads go
+// directly to the object store.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -38,14 +38,14 @@ func TestTraces(t *testing.T) {
 		"ScaleUpStatsEnabled": object{"value": true, "type": "bool"},
 	}}).Want(200)
 
-	// A rank on each server of a rack: 14 messages, one after the other, and 7
-	// computations of 7 us.
+	// All ranks are in one rack, one on each server. The run has 14 messages, one after
+	// another, and 7 computations of 7 us.
 	near := j.simulate()
 	if least := int64(7*7_000_000 + 14*131072*8*10/4); near <= least || near > least*12/10 { // 400 Gbps are 2.5 ps a bit
-		t.Errorf("the ring takes %d ps, the links alone %d", near, least)
+		t.Errorf("the ring takes %d ps, want a little more than %d of links and computations", near, least)
 	}
 
-	// Two ranks in each rack.
+	// Each rack has two ranks.
 	var places strings.Builder
 	for rank := range 8 {
 		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
@@ -53,12 +53,12 @@ func TestTraces(t *testing.T) {
 	apart := j.mapping("apart.txt", places.String())
 	j.attachMapping(apart)
 	if far := j.simulate(); far <= near {
-		t.Errorf("the ring takes %d ps across racks, %d ps in one", far, near)
+		t.Errorf("the ring takes %d ps across racks, want more than the %d ps in one rack", far, near)
 	}
 
-	// All in one scale-up group of 50 GiB/s, without headers. With the way of a
-	// message as long as the fraction that ASTRA-sim cuts off leaves of 1 us, it
-	// takes what ASTRA-sim says of this trace: 97,174 ns.
+	// All ranks are in one scale-up group of 50 GiB/s, without headers. ASTRA-sim takes
+	// 97,174 ns for this trace with a latency of 1 us. It truncates times to whole ns, so
+	// a latency of 999.593 ns gives exactly its result.
 	inside := j.mapping("inside.txt", strings.ReplaceAll(places.String(), "\n", ", 0, 0\n")+"@ one group\n0, 429.496729600, 999.593, 0\n")
 	j.attachMapping(inside)
 	if in := j.simulate(); in != 97_174_000 {
@@ -67,16 +67,17 @@ func TestTraces(t *testing.T) {
 
 	j.c.Delete("/api/v1/mapping-files/" + inside).Want(204)
 	if now := j.c.Get(j.at("")).Want(200).Object()["activeMappingFile"].(object); now["id"] != inside || now["deleted"] != true {
-		t.Errorf("attached and deleted: %v", now)
+		t.Errorf("the attached mapping file is %v after its deletion, want it marked as deleted", now)
 	}
 	j.start().Refused(409, "MAPPING_FILE_DELETED_REFERENCE")
 	j.c.Delete(j.at("/mapping-file")).Want(200)
 	if again := j.simulate(); again != near {
-		t.Errorf("without a mapping file the ring takes %d ps, before it took %d", again, near)
+		t.Errorf("after detaching the mapping file the ring takes %d ps, want %d", again, near)
 	}
 }
 
-// TestTracesInOneRequest uploads a set as a form.
+// TestTracesInOneRequest: a traceset can be uploaded as one form. Sending it again returns
+// the same traceset.
 func TestTracesInOneRequest(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -100,18 +101,18 @@ func TestTracesInOneRequest(t *testing.T) {
 	j.traceset = text(t, send().Want(201), "id")
 	j.ready(4)
 	if again := text(t, send().Want(200), "id"); again != j.traceset {
-		t.Errorf("sent again it is %s, before it was %s", again, j.traceset)
+		t.Errorf("the repeated upload returned %s, want %s", again, j.traceset)
 	}
 }
 
-// journey is one account's, in one workspace.
+// journey has the steps of a user of one account in one workspace.
 type journey struct {
 	t                                  *testing.T
 	c                                  *servicetest.Client
 	workspace, traceset, configuration string
 }
 
-// allToAlls submits a simple simulation of so many allToAlls of so many bytes.
+// allToAlls submits a simple simulation with count allToAlls of size bytes.
 func (j *journey) allToAlls(name string, ranks, count, size int) (simulation string) {
 	j.t.Helper()
 	phases := make([]object, count)
@@ -123,8 +124,8 @@ func (j *journey) allToAlls(name string, ranks, count, size int) (simulation str
 	}).Want(202), "simulationId")
 }
 
-// ringApart makes a validated configuration whose traces are those of the ring,
-// and a mapping file that places its ranks in different racks.
+// ringApart creates a validated configuration with the traces of the ring, and attaches a
+// mapping file that spreads the ranks over the racks. It returns the mapping file.
 func (j *journey) ringApart(service *servicetest.Client) (mapping string) {
 	j.t.Helper()
 	j.workspace = text(j.t, service.Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
@@ -147,7 +148,7 @@ type traceFile struct {
 	content []byte
 }
 
-// traces are files of the reader's test data.
+// traces returns a set of trace files from the test data of package chakra.
 func traces(t *testing.T, set string) (files []traceFile) {
 	t.Helper()
 	names, err := filepath.Glob("../../simulator/chakra/testdata/" + set + "/*")
@@ -198,7 +199,7 @@ func (j *journey) upload(files []traceFile) string {
 	var list struct{ Items []struct{ Status string } }
 	j.c.Get("/api/v1/tracesets?workspaceId=" + j.workspace + "&status=uploading").Want(200).Into(&list)
 	if len(list.Items) != 1 {
-		j.t.Errorf("%d tracesets are being uploaded", len(list.Items))
+		j.t.Errorf("%d tracesets are listed as uploading, want 1", len(list.Items))
 	}
 	var put []object
 	for i, f := range session.Files {
@@ -207,7 +208,7 @@ func (j *journey) upload(files []traceFile) string {
 	completion := object{"uploadId": session.UploadID, "files": put}
 	made := text(j.t, j.c.Post("/api/v1/tracesets/upload-url/complete", completion).Want(201), "id")
 	if again := text(j.t, j.c.Post("/api/v1/tracesets/upload-url/complete", completion).Want(200), "id"); again != made {
-		j.t.Errorf("completed again it is %s, before it was %s", again, made)
+		j.t.Errorf("the repeated completion returned %s, want %s", again, made)
 	}
 	return made
 }
@@ -225,7 +226,7 @@ func (j *journey) mapping(name, content string) string {
 	}).Want(201), "id")
 }
 
-// put sends the bytes, which are few, to the object store as one part.
+// put sends the content to the object store as a single part.
 func (j *journey) put(links []partLink, content []byte) []object {
 	j.t.Helper()
 	r, err := http.NewRequestWithContext(j.t.Context(), http.MethodPut, links[0].URL, bytes.NewReader(content))
@@ -236,14 +237,14 @@ func (j *journey) put(links []partLink, content []byte) []object {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	defer reply.Body.Close() //nolint:errcheck // it has none
+	defer reply.Body.Close() //nolint:errcheck // the body is empty
 	if reply.StatusCode != 200 || len(links) != 1 {
-		j.t.Fatalf("%s for one of %d parts", reply.Status, len(links))
+		j.t.Fatalf("got %s for one of %d parts, want 200 for a single part", reply.Status, len(links))
 	}
 	return []object{{"partNumber": links[0].PartNumber, "etag": reply.Header.Get("ETag")}}
 }
 
-// fetch reads from the object store.
+// fetch downloads a file from the object store.
 func (j *journey) fetch(link string) []byte {
 	j.t.Helper()
 	r, err := http.NewRequestWithContext(j.t.Context(), http.MethodGet, link, nil)
@@ -254,33 +255,33 @@ func (j *journey) fetch(link string) []byte {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	defer reply.Body.Close() //nolint:errcheck // it is read whole
+	defer reply.Body.Close() //nolint:errcheck // the body is read completely
 	content, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != 200 {
-		j.t.Fatalf("%s, %v: %s", reply.Status, err, content)
+		j.t.Fatalf("download: got %s, %v: %s", reply.Status, err, content)
 	}
 	return content
 }
 
-// ready waits until what the traceset holds is known.
+// ready waits until the metadata of the traceset is extracted, and checks it.
 func (j *journey) ready(ranks float64) {
 	j.t.Helper()
 	made := j.c.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" }).Object()
 	if made["status"] != "ready" || made["rankCount"] != ranks {
-		j.t.Fatalf("traceset %v", made)
+		j.t.Fatalf("the traceset is %v, want ready with %v ranks", made, ranks)
 	}
 	for i, f := range made["files"].([]any) {
 		rank := float64(i)
 		if f := f.(object); f["metadataStatus"] != "complete" || f["rankRange"].(object)["start"] != rank || f["rankRange"].(object)["end"] != rank {
-			j.t.Errorf("file %v", f)
+			j.t.Errorf("file %d is %v, want complete with rank %d", i, f, i)
 		}
 	}
 	if until, err := time.Parse(time.RFC3339, made["expiresAt"].(string)); err != nil || until.Before(time.Now().Add(71*time.Hour)) {
-		j.t.Errorf("expires at %v", made["expiresAt"])
+		j.t.Errorf("the traceset expires at %v, want in 72 hours", made["expiresAt"])
 	}
 }
 
-// library looks the traceset up by what it holds, and where that is.
+// library checks the library of the traceset's content, and the locations of its files.
 func (j *journey) library(files []traceFile) {
 	j.t.Helper()
 	var libraries struct {
@@ -293,22 +294,22 @@ func (j *journey) library(files []traceFile) {
 	}
 	j.c.Get("/api/v1/libraries?scope=workspace&workspaceId=" + j.workspace).Want(200).Into(&libraries)
 	if len(libraries.Items) != 1 || libraries.Items[0].RankCount != len(files) || libraries.Items[0].WorkloadType != "ring" {
-		j.t.Fatalf("libraries %+v", libraries)
+		j.t.Fatalf("got libraries %+v, want one of the ring", libraries)
 	}
 	if id := text(j.t, j.c.Get("/api/v1/libraries/"+libraries.Items[0].HashShort+"?workspaceId="+j.workspace).Want(200), "id"); id != libraries.Items[0].ID {
-		j.t.Errorf("library %s", id)
+		j.t.Errorf("the short hash finds library %s, want %s", id, libraries.Items[0].ID)
 	}
 	resolved := j.c.Get("/api/v1/tracesets/" + j.traceset + "/resolve").Want(200).Object()
 	if found, _ := resolved["files"].([]any); resolved["layout"] != "cas" || len(found) != len(files) {
-		j.t.Errorf("resolved %v", resolved)
+		j.t.Errorf("resolve returned %v, want layout cas and %d files", resolved, len(files))
 	}
 	link := j.c.Get("/api/v1/tracesets/" + j.traceset + "/download").Want(200).Object()
 	if link["file"] != files[0].name || !bytes.Equal(j.fetch(link["url"].(string)), files[0].content) {
-		j.t.Errorf("another %v is served than was uploaded", link["file"])
+		j.t.Errorf("the download of %v differs from the upload", link["file"])
 	}
 }
 
-// clone makes a configuration of the curated template of that name.
+// clone creates a configuration from the curated template with the name.
 func (j *journey) clone(template string) {
 	j.t.Helper()
 	var list struct{ Templates []struct{ ID, Name string } }
@@ -325,13 +326,13 @@ func (j *journey) clone(template string) {
 
 func (j *journey) at(path string) string { return "/api/v1/configurations/" + j.configuration + path }
 
-// attachMapping attaches a mapping file, which reaches the application.
+// attachMapping attaches a mapping file, and checks that the application uses it.
 func (j *journey) attachMapping(id string) {
 	j.t.Helper()
 	now := j.c.Patch(j.at("/mapping-file"), object{"mappingFileId": id}).Want(200).Object()
 	coordinator := now["applications"].([]any)[0].(object)["typedParameters"].(object)["ChakraConfiguration"].(object)
 	if now["activeMappingFile"].(object)["id"] != id || coordinator["UseMapping"].(object)["value"] != true {
-		j.t.Errorf("attached: %v, %v", now["activeMappingFile"], coordinator)
+		j.t.Errorf("after attaching %s: mapping file %v, application %v", id, now["activeMappingFile"], coordinator)
 	}
 }
 
@@ -340,14 +341,14 @@ func (j *journey) start() servicetest.Reply {
 	return j.c.Post("/api/v1/simulations", object{"configurationId": j.configuration, "name": "ring", "duration": "1s"})
 }
 
-// simulate validates what there is now, runs it, and returns how many
-// picoseconds that took.
+// simulate validates the traceset and the configuration, runs the configuration, and
+// returns the simulated time in picoseconds.
 func (j *journey) simulate() int64 {
 	j.t.Helper()
 	checked := j.c.Post("/api/v1/tracesets/"+j.traceset+"/validate", object{"topologyId": j.configuration}).Want(200)
 	report := j.c.Post(j.at("/validate"), nil).Want(200)
 	if checked.Object()["valid"] != true || report.Object()["valid"] != true {
-		j.t.Errorf("traceset: %s\nconfiguration: %s", checked.Body, report.Body)
+		j.t.Errorf("not valid: traceset %s\nconfiguration %s", checked.Body, report.Body)
 	}
 	sim := "/api/v1/simulations/" + text(j.t, j.start().Want(201), "id")
 	ended := j.c.Eventually(sim, func(r servicetest.Reply) bool {
@@ -355,7 +356,7 @@ func (j *journey) simulate() int64 {
 		return status == "completed" || status == "failed" || status == "invalid"
 	})
 	if ended.Object()["status"] != "completed" {
-		j.t.Fatalf("simulation %s", ended.Body)
+		j.t.Fatalf("the simulation did not complete: %s", ended.Body)
 	}
 	var summary struct {
 		SimulatedTimePs, PayloadBytes int64
@@ -366,7 +367,7 @@ func (j *journey) simulate() int64 {
 		j.t.Fatal(err)
 	}
 	if summary.Ranks != 8 || summary.PayloadBytes != 8*14*131072 {
-		j.t.Errorf("summary %+v", summary)
+		j.t.Errorf("got summary %+v, want 8 ranks and %d bytes", summary, 8*14*131072)
 	}
 	return summary.SimulatedTimePs
 }

@@ -21,21 +21,21 @@ import (
 	"netsim/infra/web"
 )
 
-// Tracing are the settings of distributed traces, which are off without an
-// endpoint. Names and meanings are those of the OpenTelemetry specification
-// (Environment Variable Specification, OTLP Exporter). A variable of the
-// specification that is not among them and concerns traces is refused.
+// Tracing has the settings of distributed traces. Without an endpoint there are no traces.
+// The variables have the names and meanings of the OpenTelemetry specification
+// (Environment Variable Specification, OTLP Exporter). Other variables of the
+// specification that concern traces are refused.
 type Tracing struct {
-	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`        // a collector's; traces go to v1/traces below it
-	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // of the traces endpoint itself; replaces the former
+	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`        // base URL of a collector; traces go to v1/traces below it
+	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // URL for traces; overrides OTLPEndpoint
 	OTLPHeaders        string   `env:"OTEL_EXPORTER_OTLP_HEADERS" form:"pairs" secret:"true"`
 	OTLPProtocol       string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" form:"protocol"`
 	OTLPCompression    string   `env:"OTEL_EXPORTER_OTLP_COMPRESSION" envDefault:"none" form:"compression"`
-	OTLPTimeout        int64    `env:"OTEL_EXPORTER_OTLP_TIMEOUT" envDefault:"10000" min:"1" max:"600000"` // of an export, in milliseconds
+	OTLPTimeout        int64    `env:"OTEL_EXPORTER_OTLP_TIMEOUT" envDefault:"10000" min:"1" max:"600000"` // timeout of an export in milliseconds
 	TracesExporter     string   `env:"OTEL_TRACES_EXPORTER" envDefault:"otlp" form:"otlp"`
 	TracesSampler      string   `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" form:"sampler"`
-	TracesSamplerArg   string   `env:"OTEL_TRACES_SAMPLER_ARG" form:"ratio"`                           // of the samplers by ratio; default 1
-	SpanDelay          int64    `env:"OTEL_BSP_SCHEDULE_DELAY" envDefault:"5000" min:"1" max:"600000"` // between two exports, in milliseconds
+	TracesSamplerArg   string   `env:"OTEL_TRACES_SAMPLER_ARG" form:"ratio"`                           // ratio of the ratio-based samplers; default 1
+	SpanDelay          int64    `env:"OTEL_BSP_SCHEDULE_DELAY" envDefault:"5000" min:"1" max:"600000"` // interval between two exports in milliseconds
 	SpanQueue          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" envDefault:"2048" min:"1" max:"1000000"`
 	ServiceName        string   `env:"OTEL_SERVICE_NAME" envDefault:"netsim" form:"name"`
 	ResourceAttributes string   `env:"OTEL_RESOURCE_ATTRIBUTES" form:"pairs"`
@@ -43,8 +43,8 @@ type Tracing struct {
 	TracingDisabled    bool     `env:"OTEL_SDK_DISABLED"`
 }
 
-// checkTracing refuses what the specification has for traces and netsim does not
-// do.
+// checkTracing refuses the trace variables of the specification that netsim does not
+// support.
 func checkTracing(environment map[string]string) error {
 	known := map[string]bool{"OTEL_EXPORTER_OTLP_HEADERS_FILE": true}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Tracing]()) {
@@ -66,7 +66,7 @@ func ofTraces(name string) bool {
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// readPairs reads name=value,name2=value2, whose values are percent-encoded.
+// readPairs reads name=value,name2=value2 with percent-encoded values.
 func readPairs(text string) (map[string]string, error) {
 	pairs := map[string]string{}
 	for pair := range strings.SplitSeq(text, ",") {
@@ -84,7 +84,7 @@ func readPairs(text string) (map[string]string, error) {
 	return pairs, nil
 }
 
-// endpoint is where traces go, "" for nowhere.
+// endpoint returns the URL for traces, or "" without traces.
 func (t *Tracing) endpoint() string {
 	switch {
 	case t.TracingDisabled || t.TracesExporter == "none":
@@ -97,7 +97,7 @@ func (t *Tracing) endpoint() string {
 	return ""
 }
 
-// openTraces begins to export traces, where the settings say so.
+// openTraces starts the export of traces if the settings have an endpoint.
 func (s *core) openTraces(ctx context.Context) (*telemetry.Traces, error) {
 	spans := s.metrics.Counter("netsim_trace_spans_total")
 	for _, outcome := range []string{"exported", "failed"} {
@@ -127,7 +127,7 @@ func (s *core) openTraces(ctx context.Context) (*telemetry.Traces, error) {
 	})
 }
 
-// tracesGrace bounds how long the last spans may take to a collector.
+// tracesGrace bounds the export of the last spans when the process ends.
 const tracesGrace = 3 * time.Second
 
 func (s *core) closeTraces() {
@@ -136,7 +136,7 @@ func (s *core) closeTraces() {
 	s.traces.Close(ctx)
 }
 
-// commandSpan is the key of the span of the command that is under way.
+// commandSpan is the context key of the span of the running command.
 type commandSpan struct{}
 
 // commandBegins starts the span of a command that belongs to a trace.
@@ -149,8 +149,8 @@ func (s *core) commandBegins(ctx context.Context, command, stream string) contex
 	return context.WithValue(ctx, commandSpan{}, span)
 }
 
-// commandEnds records in the metrics, in the log line of the request and in the
-// span of the command how it ended.
+// commandEnds records the outcome of a command in the metrics, the request's log line and
+// the command's span.
 func (s *core) commandEnds(ctx context.Context, o handle.Observation) {
 	s.countCommand(o)
 	web.NoteCommand(ctx, o.Command, string(o.Outcome))

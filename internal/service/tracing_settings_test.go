@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTracesHonourWhatIsSet: a variable of the specification is honoured or
-// refused.
+// TestTracesHonourWhatIsSet: trace variables of the specification that netsim does not
+// support are refused. Variables for metrics and logs are ignored.
 func TestTracesHonourWhatIsSet(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
@@ -17,14 +17,14 @@ func TestTracesHonourWhatIsSet(t *testing.T) {
 		"OTEL_BSP_EXPORT_TIMEOUT": "1", "OTEL_SPAN_LINK_COUNT_LIMIT": "1", "OTEL_TRACES_SOMETHING": "new",
 	} {
 		if said, want := wrong(t, map[string]string{name: value}), name+" is set: netsim does not honour it"; !strings.Contains(said, want) {
-			t.Errorf("%s is answered with %q, want %q", name, said, want)
+			t.Errorf("%s gives the error %q, want %q", name, said, want)
 		}
 	}
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://host", "OTEL_METRICS_EXPORTER": "none", "OTEL_EXPORTER_OTLP_INSECURE": "",
 	} {
 		if said := wrong(t, map[string]string{name: value}); said != "" {
-			t.Errorf("%s is answered with %q", name, said)
+			t.Errorf("%s gives the error %q, want none", name, said)
 		}
 	}
 }
@@ -56,11 +56,12 @@ func TestEndpointOfTraces(t *testing.T) {
 	}
 }
 
-// TestACommandWithoutATraceCostsNothing more.
+// TestACommandWithoutATraceCostsNothing: without a trace a command allocates no memory
+// for tracing.
 func TestACommandWithoutATraceCostsNothing(t *testing.T) {
 	ctx := context.WithValue(t.Context(), commandSpan{}, nil)
 	s := &core{}
 	if n := testing.AllocsPerRun(100, func() { s.commandBegins(ctx, "UpdateWorkspace", "ws_1") }); n != 0 {
-		t.Errorf("a command without a trace allocates %g times", n)
+		t.Errorf("a command without a trace allocates %g times, want 0", n)
 	}
 }

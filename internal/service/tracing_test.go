@@ -28,7 +28,7 @@ const (
 func TestATraceFollowsASimulationToItsEnd(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to)
+	p := servicetest.Start(t, c.configure)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.Client(t, devissuer.Options{User: "ada.lovelace@example.com", Account: account})
@@ -57,12 +57,13 @@ func TestATraceFollowsASimulationToItsEnd(t *testing.T) {
 		"process " + simulations, "process run_simulation", "run simulation",
 	}
 	if diff := cmp.Diff(want, path(tree, engine)); diff != "" {
-		t.Errorf("the way to the engine (-want +got):\n%s", diff)
+		t.Errorf("the spans from the request to the engine (-want +got):\n%s", diff)
 	}
 	checkSpans(t, c, tree, id)
 }
 
-// checkSpans holds all spans to what a trace shows and what not.
+// checkSpans checks the names, parents and attributes of the spans, and that no span
+// shows private data.
 func checkSpans(t *testing.T, c *collector, tree map[string]*span, simulation string) {
 	t.Helper()
 	c.mu.Lock()
@@ -73,7 +74,7 @@ func checkSpans(t *testing.T, c *collector, tree map[string]*span, simulation st
 			t.Errorf("%s of the simulation is in another trace: %v", s.name, s.attributes)
 		}
 		if text := fmt.Sprint(*s); strings.Contains(text, "hush") || strings.Contains(text, "lovelace") {
-			t.Errorf("a span says %s", text)
+			t.Errorf("a span shows private data: %s", text)
 		}
 	}
 	for _, s := range tree {
@@ -81,9 +82,9 @@ func checkSpans(t *testing.T, c *collector, tree map[string]*span, simulation st
 		above := tree[s.parent]
 		switch name := s.name; {
 		case strings.HasPrefix(name, "judge "):
-			batch := strings.HasPrefix(above.name, "process ") // commands that are handled together
+			batch := strings.HasPrefix(above.name, "process ") // a reaction handles several commands together
 			if !batch && !strings.HasPrefix(above.name, "handle ") || s.attributes["netsim.verdict"] == "" {
-				t.Errorf("%s is below %s: %v", name, above.name, s.attributes)
+				t.Errorf("%s has the parent %s and the attributes %v", name, above.name, s.attributes)
 			}
 		case strings.HasPrefix(name, "POST "):
 			for key, want := range map[string]string{
@@ -101,16 +102,16 @@ func checkSpans(t *testing.T, c *collector, tree map[string]*span, simulation st
 		}
 	}
 	if c.resource["service.name"] != "netsim-test" || c.resource["deployment.environment.name"] != "test" {
-		t.Errorf("the resource is %v", c.resource)
+		t.Errorf("the resource is %v, want the configured names", c.resource)
 	}
 }
 
-// TestAnInvalidTraceContextIsNoTrace: what a client sends as trace context is
-// taken only in its one form; the request is served in any case.
+// TestAnInvalidTraceContextIsNoTrace: the service ignores a malformed trace context, and
+// serves the request.
 func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to)
+	p := servicetest.Start(t, c.configure)
 	user := p.Service(t, servicetest.NewAccount())
 	for _, parent := range []string{
 		strings.Repeat("a", 20_000), sentParent + "-more", strings.ToUpper(sentParent), strings.Replace(sentParent, sentTrace, strings.Repeat("0", 32), 1),
@@ -125,13 +126,13 @@ func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 			switch h.Key {
 			case events.TraceParentHeader:
 				if len(h.Value) != 55 {
-					t.Errorf("traceparent of a record: %s", h.Value)
+					t.Errorf("a record has the malformed traceparent %s", h.Value)
 				}
 				if strings.Contains(string(h.Value), sentTrace) {
 					traced++
 				}
 			case events.TraceStateHeader:
-				t.Errorf("tracestate of a record: %s", h.Value)
+				t.Errorf("a record has the tracestate %s, want none", h.Value)
 			}
 		}
 	}
@@ -140,27 +141,27 @@ func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 	}
 }
 
-// TestNothingIsTracedByDefault: without an endpoint no record has a trace
-// context, whatever the client sends.
+// TestNothingIsTracedByDefault: without an endpoint no record has a trace context, even if
+// the client sends one.
 func TestNothingIsTracedByDefault(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.to, func(config *service.Config) { config.TracesExporter = "none" })
+	p := servicetest.Start(t, c.configure, func(config *service.Config) { config.TracesExporter = "none" })
 	user := p.Service(t, servicetest.NewAccount())
 	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}, servicetest.Header{Name: "traceparent", Value: sentParent}).Want(201)
 	for _, m := range messages(t, p) {
 		if slices.ContainsFunc(m.Headers, func(h events.Header) bool { return h.Key == events.TraceParentHeader }) {
-			t.Errorf("a record has the headers %v", m.Headers)
+			t.Errorf("a record has the headers %v, want no traceparent", m.Headers)
 		}
 	}
 	if c.requests > 0 {
-		t.Errorf("%d exports", c.requests)
+		t.Errorf("%d exports, want none", c.requests)
 	}
 }
 
-// TestACollectorThatIsAwayDelaysNobody: nor does one that never answers. Spans
-// that are lost are counted, and the outage is logged once.
-func TestACollectorThatIsAwayDelaysNobody(t *testing.T) {
+// TestACollectorOutageDelaysNoRequest: requests are served while the collector is down or
+// never answers. Lost spans are counted, and the outage is logged once.
+func TestACollectorOutageDelaysNoRequest(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { testwait.Gate(t, release) }))
@@ -171,7 +172,7 @@ func TestACollectorThatIsAwayDelaysNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lines := &capture{}
-			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).to, func(config *service.Config) {
+			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).configure, func(config *service.Config) {
 				config.OTLPEndpoint, config.OTLPTimeout, config.SpanQueue = url, 100, 2
 			})
 			user := p.Service(t, servicetest.NewAccount())
@@ -183,13 +184,13 @@ func TestACollectorThatIsAwayDelaysNobody(t *testing.T) {
 				user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
 			}
 			if said := lines.with("the collector does not take spans: they are dropped until it does"); len(said) != 1 {
-				t.Errorf("the outage is logged %d times", len(said))
+				t.Errorf("the outage is logged %d times, want once", len(said))
 			}
 		})
 	}
 }
 
-// messages are all records of the service.
+// messages returns all records of the service's log.
 func messages(t *testing.T, p *servicetest.Program) (all []events.Record) {
 	t.Helper()
 	j, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: p.Config.Kafka, Prefix: p.Config.TopicPrefix, Relaxed: true})

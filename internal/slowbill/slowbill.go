@@ -1,7 +1,6 @@
-// Package slowbill is a second implementation of docs/rating.md, as plain as
-// possible: between any two changes it lists the active items in order and
-// counts unit by unit, in rational numbers. Tests compare package rating with
-// it. The two share no code.
+// Package slowbill is a second, simple implementation of docs/rating.md. Between every
+// two changes it lists the active items in order and counts them unit by unit, with
+// rational numbers. Tests compare package rating with it. The two share no code.
 package slowbill
 
 import (
@@ -12,22 +11,22 @@ import (
 	"time"
 )
 
-// Rate is a row of the price list, with the words and amounts of the page.
+// Rate is a row of the price list, in the terms of docs/rating.md.
 type Rate struct {
 	ID                 int64
 	Type, Amount       string
 	Period, Minimum    string // hour, day, month, year; hour, day, month or ""
-	TierStart, TierEnd int64  // TierEnd 0 is open
+	TierStart, TierEnd int64  // TierEnd 0 means no end
 	PackageSize        int64
 
 	bound func(*big.Rat) *big.Rat // rounds a bound of a segment, in days
 }
 
-// Change sets the units of an item from an instant on. The first change of an
-// item opens it; the last one can close it.
+// Change sets the units of an item from an instant on. The first change of an item opens
+// the item, and the last change can close it.
 type Change struct {
 	Item   int64
-	At     time.Time // to the millisecond
+	At     time.Time // with a precision of milliseconds
 	Units  int64
 	Closes bool
 }
@@ -35,13 +34,13 @@ type Change struct {
 // Key identifies a line of a day.
 type Key struct{ Item, Rate int64 }
 
-// Day returns what every item costs on a UTC day at the rates that apply on it.
-// An item with units at a rate has a line, even if it costs 0.
+// Day returns the cost of every item on a UTC day, at the rates that apply on this day. An
+// item with units at a rate has a line, even if it costs 0.
 func Day(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 	return rounded(lines(day, rates, changes, func(x *big.Rat) *big.Rat { return x }))
 }
 
-// DayByRule1 is Day by rating-1, which rounds each bound of a segment to
+// DayByRule1 is Day with the rule rating-1. It rounds each bound of a segment to
 // millionths of a day, and nothing else.
 func DayByRule1(day time.Time, rates []Rate, changes []Change) map[Key]*big.Rat {
 	return lines(day, rates, changes, func(x *big.Rat) *big.Rat { return Round(x, 6) })
@@ -60,9 +59,9 @@ func lines(day time.Time, rates []Rate, changes []Change, bound func(*big.Rat) *
 	return lines
 }
 
-// rounded rounds the lines of each item to 18 decimals so that they add up to
-// their rounded sum: repeatedly, the line that is furthest below its exact cost
-// gets one unit of the last decimal.
+// rounded rounds the lines of each item to 18 decimals, so that they add up to their
+// rounded sum. It first rounds all lines down. Then the lines with the largest remainders
+// get one unit of the last decimal each.
 func rounded(exact map[Key]*big.Rat) map[Key]*big.Rat {
 	digit := big.NewRat(1, 1e18)
 	out, sums := map[Key]*big.Rat{}, map[int64]*big.Rat{}
@@ -83,7 +82,7 @@ func rounded(exact map[Key]*big.Rat) map[Key]*big.Rat {
 				keys = append(keys, key)
 			}
 		}
-		slices.SortFunc(keys, func(a, b Key) int { // rates are numbered by tier
+		slices.SortFunc(keys, func(a, b Key) int { // the order of rate ids is the order of tiers
 			below := func(k Key) *big.Rat { return new(big.Rat).Sub(exact[k], out[k]) }
 			return cmp.Or(below(b).Cmp(below(a)), cmp.Compare(a.Rate, b.Rate))
 		})
@@ -100,7 +99,7 @@ func Alone(rates []Rate) bool {
 	return !slices.ContainsFunc(rates, func(r Rate) bool { return r.Type != "unit" })
 }
 
-// day returns what one item costs at one rate, nil if it has no line.
+// day returns the cost of one item at one rate, or nil if the item has no line.
 func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
 	switch r.Minimum {
 	case "hour":
@@ -119,8 +118,8 @@ func (r Rate) day(day time.Time, item int64, changes []Change) *big.Rat {
 	return cost
 }
 
-// widened prices each of n equal parts of the day in which the item has units,
-// at the most units that it has in that part.
+// widened divides the day into equal parts. Each part in which the item has units is
+// charged completely, with the largest number of units in that part.
 func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *big.Rat {
 	var cost *big.Rat
 	length := 24 * time.Hour / time.Duration(parts)
@@ -137,8 +136,8 @@ func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *b
 	return cost
 }
 
-// firstTouch prices the rest of the month if the item has units for the first
-// time in the month on this day.
+// firstTouch charges the rest of the month if the item has units for the first time in
+// the month on this day.
 func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
 	month := day.AddDate(0, 0, 1-day.Day())
 	for _, s := range segments(month, day.AddDate(0, 0, 1), changes) {
@@ -186,7 +185,7 @@ func items(changes []Change) map[int64]bool {
 	return out
 }
 
-// units returns how many times the amount is due for the item at an instant.
+// units returns how many times the rate's amount is due for the item at an instant.
 func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
 	active := activeAt(at, changes)
 	total := int64(0)
@@ -205,7 +204,7 @@ func (r Rate) units(item int64, at time.Time, changes []Change) (due int64) {
 	return due
 }
 
-// counts reports whether the active unit with that ordinal is paid for.
+// counts reports whether the rate charges for the active unit with the ordinal.
 func (r Rate) counts(ordinal, total int64) bool {
 	within := func(x int64) bool { return x >= r.TierStart && (r.TierEnd == 0 || x < r.TierEnd) }
 	switch r.Type {
@@ -228,7 +227,7 @@ type active struct {
 	since       time.Time
 }
 
-// activeAt returns the items that are active at an instant, in their order.
+// activeAt returns the items that are active at an instant, in the order of their opening.
 func activeAt(at time.Time, changes []Change) []active {
 	sorted := slices.Clone(changes)
 	slices.SortStableFunc(sorted, func(a, b Change) int { return a.At.Compare(b.At) })
@@ -269,7 +268,7 @@ func (r Rate) price(day time.Time) *big.Rat {
 	return new(big.Rat).Sub(upTo(k), upTo(k-1))
 }
 
-// fraction returns the part of the day between two instants of it.
+// fraction returns the part of the day between two of its instants.
 func (r Rate) fraction(day, from, to time.Time) *big.Rat {
 	part := func(at time.Time) *big.Rat {
 		return r.bound(big.NewRat(at.Sub(day).Milliseconds(), (24 * time.Hour).Milliseconds()))
@@ -297,8 +296,8 @@ func Round(x *big.Rat, decimals int64) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), scale)
 }
 
-// Exact formats a number as a decimal without trailing zeros. A number with more
-// than 18 decimals gives a text that says so.
+// Exact formats a number as a decimal without trailing zeros. For a number with more than
+// 18 decimals it returns a text that says so.
 func Exact(x *big.Rat) string {
 	text := x.FloatString(18)
 	if again, _ := new(big.Rat).SetString(text); again.Cmp(x) != 0 {

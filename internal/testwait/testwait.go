@@ -1,12 +1,13 @@
-// Package testwait bounds the waits of tests. A wait that times out fails the test
-// at its line, with what it waited for and a dump of all goroutines, instead of
-// hanging until the test binary is killed.
+// Package testwait bounds the waits of tests. A wait that times out fails the test at its
+// line, names what it waited for, and dumps all goroutines. Without a bound the test
+// would hang until the test binary is killed.
 //
 //	run := testwait.Receive(t, started, "the run to start")
 //	testwait.Group(t, &writers, "the writers")
 //	err := testwait.Call(t, command.Wait, "the child to end")
 //
-// Call them in the goroutine of the test. Gate is for other goroutines.
+// These functions must be called in the goroutine of the test. Gate is for other
+// goroutines.
 package testwait
 
 import (
@@ -18,8 +19,8 @@ import (
 )
 
 const (
-	longest = 3 * time.Minute  // of one wait
-	margin  = 10 * time.Second // before the test binary's own deadline, so that the failure is still reported
+	longest = 3 * time.Minute  // timeout of a wait
+	margin  = 10 * time.Second // a wait ends this long before the test binary's deadline, so its failure is reported
 )
 
 // Test is a *testing.T, a *testing.B or a *rapid.T.
@@ -50,8 +51,8 @@ func Receive[T any](t Test, from <-chan T, what string) T {
 	}
 }
 
-// deadlineOf returns when the test binary ends. A synctest bubble, whose clock is
-// its own, has no deadline.
+// deadlineOf returns the deadline of the test binary. A synctest bubble has its own clock
+// and no deadline.
 func deadlineOf(t Test) (deadline time.Time, set bool) {
 	defer func() {
 		if recover() != nil { // Deadline panics in a bubble
@@ -64,7 +65,7 @@ func deadlineOf(t Test) (deadline time.Time, set bool) {
 	return deadline, false
 }
 
-// Call returns the result of f, for an f without a context.
+// Call returns the result of f, which takes no context.
 func Call[T any](t Test, f func() T, what string) T {
 	t.Helper()
 	returned := make(chan T, 1)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// recorded is a test whose failure is looked at.
+// recorded is a testing.TB that records its failure.
 type recorded struct {
 	testing.TB
 	said   bytes.Buffer
@@ -24,13 +24,13 @@ func (r *recorded) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// deadlined is one of a test binary that has to end soon.
+// deadlined is a recorded test whose binary has to end soon.
 type deadlined struct{ *recorded }
 
 func (deadlined) Deadline() (time.Time, bool) { return time.Now().Add(margin), true }
 
-// TestInVain: a wait for what never comes fails the test with what it was, and
-// ends before the test binary's deadline does.
+// TestInVain: a wait without result fails the test, names what it waited for, and ends
+// before the test binary's deadline.
 func TestInVain(t *testing.T) {
 	t.Parallel()
 	for name, wait := range map[string]func(Test){
@@ -47,23 +47,23 @@ func TestInVain(t *testing.T) {
 			r := &recorded{TB: t}
 			Receive(t, begin(func() { wait(deadlined{r}) }), "the wait to end")
 			if want := "in vain for a number"; !r.failed || !strings.Contains(r.said.String(), want) {
-				t.Errorf("it said %q, which has no %q", r.said.String(), want)
+				t.Errorf("the failure is %q, want %q in it", r.said.String(), want)
 			}
 		})
 	}
 }
 
-// TestNotInVain: what comes is returned.
+// TestNotInVain: a wait returns the value that it waited for.
 func TestNotInVain(t *testing.T) {
 	t.Parallel()
 	numbers := make(chan int, 1)
 	numbers <- 7
 	if got := Receive(t, numbers, "a number"); got != 7 {
-		t.Errorf("received %d", got)
+		t.Errorf("received %d, want 7", got)
 	}
 	close(numbers)
 	if got := Receive(t, numbers, "the end"); got != 0 {
-		t.Errorf("received %d of a closed channel", got)
+		t.Errorf("received %d from a closed channel, want 0", got)
 	}
 	var group sync.WaitGroup
 	group.Go(func() {})
@@ -73,7 +73,8 @@ func TestNotInVain(t *testing.T) {
 	}
 }
 
-// begin runs f beside the test, also when it ends its goroutine.
+// begin runs f in another goroutine. The channel is closed when f returns or ends its
+// goroutine.
 func begin(f func()) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {

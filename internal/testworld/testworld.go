@@ -1,6 +1,5 @@
-// Package testworld gives tests the whole write path on real servers: a log and a
-// read model of their own, a projector, commands that wait for their verdict, and
-// an object store.
+// Package testworld runs the complete write path for tests, on real servers: a new log
+// and read model, a projector, commands that wait for their verdict, and an object store.
 package testworld
 
 import (
@@ -28,11 +27,11 @@ import (
 // Servers are the log and the database that the processes of a test share.
 type Servers struct {
 	Log      eventlog.Config // how to reach the topics
-	Database string          // URL
-	Keys     string          // of writers, NETSIM_WRITER_KEYS; "" for none
+	Database string          // URL of the database
+	Keys     string          // writer keys as in NETSIM_WRITER_KEYS, or ""
 }
 
-// NewServers returns topics and a database of the test's own.
+// NewServers returns new topics and a new database for the test.
 func NewServers(t testing.TB) Servers {
 	t.Helper()
 	return Servers{
@@ -44,8 +43,8 @@ func NewServers(t testing.TB) Servers {
 	}
 }
 
-// World is one process of the service without its APIs and reactions. Processes
-// share nothing but their servers.
+// World is one process of the service without its APIs and reactions. Several processes
+// share only their servers.
 type World struct {
 	Servers
 	DB       *pgxpool.Pool
@@ -57,10 +56,10 @@ type World struct {
 	Logger   *slog.Logger   // discards its records
 }
 
-// Account is the account of everything that tests make.
+// Account is the account of everything that tests create.
 const Account = "acct_00000000000000000000000001"
 
-// New starts a process on servers of its own, with an object store.
+// New starts a process on new servers, with an object store.
 func New(t testing.TB) *World {
 	t.Helper()
 	w := NewServers(t).Start(t)
@@ -72,7 +71,8 @@ func New(t testing.TB) *World {
 	return w
 }
 
-// Start starts a process that takes commands and, if it is the first, projects.
+// Start starts a process that handles commands. The first process on the servers also
+// projects.
 func (at Servers) Start(t testing.TB) *World {
 	t.Helper()
 	w := at.Connect(t)
@@ -81,8 +81,8 @@ func (at Servers) Start(t testing.TB) *World {
 	return w
 }
 
-// Connect connects a process to the servers and creates the topics and tables that
-// are missing. It starts nothing.
+// Connect connects a process to the servers and creates missing topics and tables. It
+// starts nothing.
 func (at Servers) Connect(t testing.TB) *World {
 	t.Helper()
 	w := &World{Servers: at, Logger: Silent()}
@@ -97,7 +97,7 @@ func (at Servers) Connect(t testing.TB) *World {
 	return w
 }
 
-// Pool returns a pool whose connections see the read model in the schema.
+// Pool returns a connection pool for the read model in the schema.
 func (at Servers) Pool(t testing.TB, schema string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), at.Database, schema, 8)
@@ -106,7 +106,7 @@ func (at Servers) Pool(t testing.TB, schema string) *pgxpool.Pool {
 	return pool
 }
 
-// Listen makes the process take commands. A projector must run.
+// Listen makes the process ready for commands. A projector must run.
 func (w *World) Listen(t testing.TB) {
 	t.Helper()
 	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
@@ -117,7 +117,7 @@ func (w *World) Listen(t testing.TB) {
 	w.Commands = &handle.Handler{Log: w.WriteLog, Now: time.Now, Keys: w.keys(t)}
 }
 
-// keys are the keys that the process seals with.
+// keys returns the writer keys of the process, or nil.
 func (at Servers) keys(t testing.TB) *events.WriterKeys {
 	t.Helper()
 	if at.Keys == "" {
@@ -128,8 +128,8 @@ func (at Servers) keys(t testing.TB) *events.WriterKeys {
 	return keys
 }
 
-// Projector returns a projector of the log into the schema. The
-// options change its settings.
+// Projector returns a projector from the log into the schema. The options change its
+// settings.
 func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*projector.Config)) *projector.Projector {
 	c := projector.Config{
 		Pool: pool, Log: w.EventLog, Schema: schema, Logger: w.Logger,
@@ -149,7 +149,7 @@ func (w *World) Projector(pool *pgxpool.Pool, schema string, options ...func(*pr
 // Silent returns a logger that discards its records.
 func Silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// Running runs f until the test ends, and fails the test when f does.
+// Running runs f until the test ends, and fails the test if f returns an error.
 func Running(t testing.TB, f func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -157,8 +157,8 @@ func Running(t testing.TB, f func(context.Context) error) {
 	go func() { done <- f(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := testwait.Receive(t, done, "what runs beside the test to end"); err != nil {
-			t.Errorf("ended with %v", err)
+		if err := testwait.Receive(t, done, "the background function to end"); err != nil {
+			t.Errorf("the background function ended with %v", err)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func Await(t testing.TB, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatal("waited in vain for a minute")
+			t.Fatal("the condition is still false after a minute")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package wait pauses a goroutine for a time that its context can cut short.
+// Package wait pauses a goroutine for a duration or until its context ends.
 package wait
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx ends. It returns nil in the first case and
-// ctx.Err() in the second.
+// For waits for d, or until ctx ends. It returns nil after d, or ctx.Err() if ctx has
+// ended.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

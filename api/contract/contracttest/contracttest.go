@@ -11,7 +11,7 @@ import (
 	"netsim/api/contract"
 )
 
-// CheckResponse fails t when the response to req, with this body, violates the
+// CheckResponse fails t when resp, the response to req with this body, violates the
 // contract.
 func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []byte) {
 	t.Helper()
@@ -24,9 +24,8 @@ func CheckResponse(t testing.TB, req *http.Request, resp *http.Response, body []
 	}
 }
 
-// Transport returns base (http.DefaultTransport when nil) with every response
-// checked: a violation of the contract fails t. A response is read completely before
-// it is returned.
+// Transport wraps base (http.DefaultTransport when nil) and fails t when a response
+// violates the contract. It reads each response completely before returning it.
 func Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

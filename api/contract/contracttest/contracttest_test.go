@@ -11,7 +11,7 @@ import (
 	"netsim/api/contract/contracttest"
 )
 
-// recorder is a test that remembers its failures instead of failing.
+// recorder is a testing.TB that records failures instead of failing.
 type recorder struct {
 	testing.TB
 	failures []string

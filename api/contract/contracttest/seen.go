@@ -13,7 +13,7 @@ import (
 	"netsim/api/contract"
 )
 
-// seen records which responses of the service the tests of this process got.
+// seen records the responses that the tests of this process got from the service.
 var seen struct {
 	sync.Mutex
 	pairs map[string]bool
@@ -21,9 +21,10 @@ var seen struct {
 }
 
 // Saw records that the service, not a substitute for it, responded to the request
-// with this status. The directory NETSIM_CONTRACT_SEEN gets a file for each package,
-// which each run of its tests replaces; command unseen reads them. When Go returns a
-// cached result, the file of that earlier run stays.
+// with this status. It writes one file for each package into the directory
+// NETSIM_CONTRACT_SEEN, and command unseen reads these files. Each test run of a
+// package replaces its file. When Go returns a cached test result, the file of the
+// cached run stays.
 func Saw(t testing.TB, req *http.Request, status int) {
 	t.Helper()
 	dir := os.Getenv("NETSIM_CONTRACT_SEEN")
@@ -41,7 +42,7 @@ func Saw(t testing.TB, req *http.Request, status int) {
 	seen.Lock()
 	defer seen.Unlock()
 	if err := note(dir, fmt.Sprintf("%s %d\n", op.ID, status)); err != nil {
-		t.Errorf("note what was seen: %v", err)
+		t.Errorf("record the response: %v", err)
 	}
 }
 
@@ -51,8 +52,8 @@ func note(dir, pair string) error {
 		if err != nil {
 			return err
 		}
-		// Not by os.Create, which Go's test cache watches: a file that was just
-		// written would keep the result out of the cache.
+		// Go's test cache watches os.Create, and does not cache the result of a test
+		// that opens a file written just before.
 		path := filepath.Join(dir, url.PathEscape(here))
 		fd, err := syscall.Open(path, syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC|syscall.O_CLOEXEC, 0o644)
 		if err != nil {

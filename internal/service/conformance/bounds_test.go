@@ -9,16 +9,16 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestBodiesKeepToTheirBounds sends every value of every body as the contract
-// just does not allow it, and as it just does.
+// TestBodiesKeepToTheirBounds sends, for every value of every body, a value just
+// outside the contract's bounds, which is refused, and a value just inside.
 func TestBodiesKeepToTheirBounds(t *testing.T) {
 	each(t, hasBody, func(t *testing.T, op operation) {
-		c := nobody(t)
+		c := newAccountClient(t)
 		seen := map[string]bool{}
 		for _, body := range op.bodies {
 			probeBody(func(p probe) {
 				if p.at == "the request body" && p.outside == nil && op.bodyless {
-					return // which is sent as no body
+					return // a nil body is sent as no body, which is allowed
 				}
 				if name := p.at + " " + p.what + " " + text(p.inside); !seen[name] {
 					seen[name] = true
@@ -29,10 +29,10 @@ func TestBodiesKeepToTheirBounds(t *testing.T) {
 	})
 }
 
-// TestParametersKeepToTheirBounds does the same to parameters.
+// TestParametersKeepToTheirBounds is TestBodiesKeepToTheirBounds for parameters.
 func TestParametersKeepToTheirBounds(t *testing.T) {
 	each(t, every, func(t *testing.T, op operation) {
-		c := nobody(t)
+		c := newAccountClient(t)
 		for _, parameter := range op.parameters {
 			for _, p := range probeParameter(parameter) {
 				p.at = parameter.Name
@@ -57,8 +57,8 @@ func TestParametersKeepToTheirBounds(t *testing.T) {
 	})
 }
 
-// probeParameter are the probes that the text of a parameter can be: of other
-// types, only what is no text of the type.
+// probeParameter returns the probes of a parameter. Parameters are text, so the probe
+// of another type is text that does not parse as the type.
 func probeParameter(p *openapi3.Parameter) []probe {
 	s := p.Schema.Value
 	var all []probe
@@ -83,14 +83,14 @@ func probeParameter(p *openapi3.Parameter) []probe {
 	return all
 }
 
-// try sends the request that must be refused for what the probe is at, and the
-// one that must not be refused for the same reason.
+// try sends the outside request, which must be refused with a message that names the
+// probed value, and the inside request, which must not be refused for the same reason.
 func try(t *testing.T, c *servicetest.Client, p probe, outside, inside request) {
 	t.Helper()
 	reply := outside.send(c)
 	code, message := refusal(reply)
 	if reply.Status != 400 || code != "VALIDATION_ERROR" || !strings.HasPrefix(message, p.at) {
-		t.Errorf("%s, %s (%.80q): %d %s, want a 400 that begins with it", p.at, p.what, text(p.outside), reply.Status, clip(reply.Body))
+		t.Errorf("%s, %s (%.80q): %d %s, want a 400 whose message begins with the name", p.at, p.what, text(p.outside), reply.Status, clip(reply.Body))
 		return
 	}
 	if p.inside == nil {
@@ -99,7 +99,7 @@ func try(t *testing.T, c *servicetest.Client, p probe, outside, inside request) 
 	reason, _, _ := strings.Cut(message, ", got ")
 	reply = inside.send(c)
 	if _, message := refusal(reply); strings.HasPrefix(message, reason) {
-		t.Errorf("%s, just not %s (%.80q): %d %s", p.at, p.what, text(p.inside), reply.Status, clip(reply.Body))
+		t.Errorf("%s, value inside the bound of %q (%.80q): %d %s", p.at, p.what, text(p.inside), reply.Status, clip(reply.Body))
 	}
 }
 

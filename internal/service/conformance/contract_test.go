@@ -1,7 +1,7 @@
-// Package conformance_test holds the running service to its contract: for every
-// operation of api/openapi.yaml, whatever it is, the requests that the contract
-// refuses are refused, as it says, and those just inside its bounds are not.
-// An operation that is added to the contract is tested without a line here.
+// Package conformance_test checks the running service against its contract. For every
+// operation of api/openapi.yaml, requests outside the contract are refused as
+// documented, and requests just inside its bounds are not. Most tests cover a new
+// operation of the contract without any change.
 package conformance_test
 
 import (
@@ -21,21 +21,21 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// operation is one operation of the contract, with a request that keeps to it.
+// operation is one operation of the contract.
 type operation struct {
 	id, method, path string
 	statuses         []int
-	service          bool   // wants a service token
-	class            string // of its cost
-	flag             string // "" for none
+	service          bool   // requires a service token
+	class            string // cost class
+	flag             string // feature flag, or ""
 	reads            bool   // changes nothing, whatever the method
-	represents       bool   // a success has a body or an ETag
+	represents       bool   // a successful reply has a body or an ETag
 	description      string
 	parameters       []*openapi3.Parameter
-	body             *openapi3.Schema // nil for none
-	bodies           []any            // examples of it
-	bodyless         bool             // it may be left out
-	maxBody          int              // bytes
+	body             *openapi3.Schema // schema of the JSON body, or nil
+	bodies           []any            // examples of the body
+	bodyless         bool             // the body is optional
+	maxBody          int              // largest body in bytes
 }
 
 func (op operation) documents(status int) bool { return slices.Contains(op.statuses, status) }
@@ -67,7 +67,7 @@ func operations(t *testing.T) []operation {
 	return all
 }
 
-// each runs the test for every operation that it concerns.
+// each runs the test for every operation for which concerns returns true.
 func each(t *testing.T, concerns func(operation) bool, test func(*testing.T, operation)) {
 	t.Parallel()
 	for _, op := range operations(t) {
@@ -115,18 +115,18 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 	return op
 }
 
-// request is one that a test sends, or changes first.
+// request is a request for an operation. Tests send it as it is or changed.
 type request struct {
 	op     operation
 	path   map[string]string
 	query  url.Values
 	header map[string]string
-	body   any // nil, []byte or what is sent as JSON
+	body   any // nil, []byte, or a value that is sent as JSON
 }
 
-// request is the contract's own example of a request. What it names does not
-// exist, and it holds nothing that may be left out but the If-Match that some
-// operations require.
+// request returns the contract's example of a request. The resources that it names do
+// not exist. It has only the required parameters, and If-Match if the operation takes
+// it.
 func (op operation) request() request {
 	r := request{op: op, path: map[string]string{}, query: url.Values{}, header: map[string]string{}}
 	for _, p := range op.parameters {
@@ -145,7 +145,7 @@ func (op operation) request() request {
 	return r
 }
 
-// with is the request with another value of a parameter.
+// with returns the request with other values of a parameter.
 func (r request) with(p *openapi3.Parameter, values ...string) request {
 	r.path, r.query, r.header = maps.Clone(r.path), maps.Clone(r.query), maps.Clone(r.header)
 	switch p.In {
@@ -164,7 +164,7 @@ func (r request) withBody(body any) request {
 	return r
 }
 
-// target is the path and the query.
+// target returns the path and the query.
 func (r request) target() string {
 	target := r.op.path
 	for name, value := range r.path {
@@ -197,7 +197,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// refusal is the error of a reply, whatever its status.
+// refusal returns the code and message of an error reply, whatever its status.
 func refusal(r servicetest.Reply) (code, message string) {
 	var e struct {
 		Error struct{ Code, Message string }

@@ -14,11 +14,11 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// pageParameters say where a request is in a list; all the others say in which.
+// pageParameters select a page of a list. All other parameters select the list.
 var pageParameters = []string{"next", "cursor", "limit"}
 
-// TestACursorBelongsToItsRequest: a cursor of any list is refused when any
-// parameter changes but the position and the size of the page.
+// TestACursorBelongsToItsRequest: every list refuses a cursor when a parameter other
+// than the position and size of the page has changed.
 func TestACursorBelongsToItsRequest(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	w.fillLists(t)
@@ -37,17 +37,17 @@ func TestACursorBelongsToItsRequest(t *testing.T) {
 			changed := r.with(p, w.another(t, p, r.query.Get(p.Name)))
 			changed.send(c).Refused(400, "VALIDATION_ERROR")
 			changed.query.Del("next")
-			changed.send(c).Want(200) // it is the cursor that was refused
+			changed.send(c).Want(200) // the request is allowed without the cursor
 		}
 	})
 }
 
-// isList reports whether the operation answers page by page.
+// isList reports whether the operation returns a list in pages.
 func (op operation) isList() bool {
 	return slices.ContainsFunc(op.parameters, func(p *openapi3.Parameter) bool { return p.Name == "next" })
 }
 
-// fillLists gives every list of the account a second row.
+// fillLists adds a second row to every list of the account.
 func (w *world) fillLists(t *testing.T) {
 	t.Helper()
 	c := w.client(t)
@@ -67,7 +67,7 @@ func (w *world) fillLists(t *testing.T) {
 	}
 }
 
-// show makes the request one for a list that has several rows.
+// show changes the request so that its list has several rows and a page has one.
 func (w *world) show(t *testing.T, r *request) {
 	t.Helper()
 	switch r.op.id {
@@ -82,8 +82,8 @@ func (w *world) show(t *testing.T, r *request) {
 	r.query.Set("limit", "1")
 }
 
-// lister is the client that sees several rows of the list: of balances, which
-// an account has one of, only the whole platform does.
+// lister returns a client that sees several rows of the list. An account has only one
+// balance, so the list of balances needs a client that sees the whole platform.
 func (w *world) lister(t *testing.T, op operation) *servicetest.Client {
 	t.Helper()
 	if op.id == "ListBalances" {
@@ -92,7 +92,7 @@ func (w *world) lister(t *testing.T, op operation) *servicetest.Client {
 	return w.client(t)
 }
 
-// secondPage waits until the list has one, and returns its cursor.
+// secondPage waits until the list has a second page, and returns its cursor.
 func secondPage(c *servicetest.Client, r request) (next string) {
 	c.Eventually(r.target(), func(reply servicetest.Reply) bool {
 		pagination, _ := reply.Object()["pagination"].(map[string]any)
@@ -102,7 +102,7 @@ func secondPage(c *servicetest.Client, r request) (next string) {
 	return next
 }
 
-// another returns a value of a parameter that it does not have.
+// another returns a value of the parameter that differs from value.
 func (w *world) another(t *testing.T, p *openapi3.Parameter, value string) string {
 	t.Helper()
 	schema := p.Schema.Value

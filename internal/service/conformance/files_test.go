@@ -16,8 +16,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// newMappingFile stores and records a mapping file that places eight ranks, as an
-// upload would.
+// newMappingFile stores and records a mapping file for eight ranks, as an upload does.
 func (w *world) newMappingFile(t *testing.T, workspace string) string {
 	t.Helper()
 	var text strings.Builder
@@ -34,7 +33,7 @@ func (w *world) newMappingFile(t *testing.T, workspace string) string {
 	return id
 }
 
-// newTraceset stores and records a traceset of one file, as an upload would.
+// newTraceset stores and records a traceset with one file, as an upload does.
 func (w *world) newTraceset(t *testing.T, workspace string) string {
 	t.Helper()
 	id := events.NewID(events.TracesetPrefix)
@@ -65,15 +64,15 @@ func (w *world) store(t *testing.T, key, content string) {
 
 const formType = "multipart/form-data; boundary=end"
 
-// formOf is a form of type formType that uploads a traceset.
+// formOf returns a form of type formType that uploads a traceset.
 func formOf(name string) []byte {
 	return []byte(strings.ReplaceAll(
 		"--end\nContent-Disposition: form-data; name=\"name\"\n\n"+name+
 			"\n--end\nContent-Disposition: form-data; name=\"file\"; filename=\"a.0.et\"\n\nbytes\n--end--\n", "\n", "\r\n"))
 }
 
-// uploaded opens a session as the body asks for and puts content to every link
-// of it. It returns the session's id and what names the parts of each file.
+// uploaded opens an upload session with the body and puts content to every link of the
+// session. It returns the session's id, and the part numbers and ETags of each file.
 func (w *world) uploaded(t *testing.T, path, body, content string) (id string, files [][]map[string]any) {
 	t.Helper()
 	type link struct {
@@ -104,7 +103,7 @@ func (w *world) uploaded(t *testing.T, path, body, content string) (id string, f
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply.Body.Close() //nolint:errcheck // it is not read
+			reply.Body.Close() //nolint:errcheck // the body is not read
 			parts = append(parts, map[string]any{"partNumber": l.PartNumber, "etag": reply.Header.Get("ETag")})
 		}
 		files = append(files, parts)

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	byEdits      = "TestConfigurationEditsAtTheSameTime, in internal/service, holds it to the version that the edit made"
-	byWorkspaces = "TestTheAnswerToAWorkspaceWriteIsItsOwn, in writeapi"
-	fromRequest  = "it is made of the request alone"
-	fromVersion  = "it is of the version that was looked at before the command, whose tag it has"
-	final        = "the state that it shows is the last one of its kind"
-	extracted    = "it is the traceset with what has been found in its files so far, for which a client polls"
+	byEdits      = "TestConfigurationEditsAtTheSameTime, in internal/service, checks that it shows the version that the edit made"
+	byWorkspaces = "TestTheAnswerToAWorkspaceWriteIsItsOwn, in writeapi, checks it"
+	fromRequest  = "it depends on the request alone"
+	fromVersion  = "it shows the version that was read before the command, and has its tag"
+	final        = "it shows a final state"
+	extracted    = "it shows the traceset with the metadata extracted so far; clients poll for the rest"
 )
 
-// owned says of every write that answers with a representation, or with a tag,
-// why that cannot be what another writer made of it since.
+// owned lists every write whose reply has a representation or an ETag, with the reason
+// why the reply cannot show a later change by another writer.
 var owned = map[string]string{
 	"CreateWorkspace": byWorkspaces, "UpdateWorkspace": byWorkspaces, "SetLegacyProject": byWorkspaces, "DeleteWorkspace": fromRequest,
 
@@ -28,19 +28,19 @@ var owned = map[string]string{
 	"UpdateDistribution": byEdits, "PatchLinkParameters": byEdits, "PatchGlobalParameters": byEdits,
 	"AttachTraceset": byEdits, "DetachTraceset": byEdits, "AttachMappingFile": byEdits, "DetachMappingFile": byEdits,
 	"ValidateConfiguration": fromVersion,
-	"CreateTemplate":        "TestATemplateIsAnsweredAsItWasMade, in writeapi",
+	"CreateTemplate":        "TestATemplateIsAnsweredAsItWasMade, in writeapi, checks it",
 
 	"SubmitSimple": fromRequest, "StartSimulation": fromRequest, "DeleteSimulation": fromRequest,
 	"TerminateSimulation": final,
 
 	"UploadTraceset": extracted, "CompleteTracesetUpload": extracted,
-	"PromoteTraceset":    "TestTheAnswerToAPromotionIsItsOwn, in writeapi",
+	"PromoteTraceset":    "TestTheAnswerToAPromotionIsItsOwn, in writeapi, checks it",
 	"OpenTracesetUpload": fromRequest, "OpenMappingFileUpload": fromRequest,
 	"CompleteMappingFileUpload": "a mapping file never changes",
 }
 
-// TestEveryAnswerIsTheWritersOwn: the list above is complete, and names no
-// operation that is not there.
+// TestEveryAnswerIsTheWritersOwn: owned lists exactly the writes whose reply has a
+// representation.
 func TestEveryAnswerIsTheWritersOwn(t *testing.T) {
 	t.Parallel()
 	left := map[string]bool{}
@@ -52,22 +52,22 @@ func TestEveryAnswerIsTheWritersOwn(t *testing.T) {
 			continue
 		}
 		if owned[op.id] == "" {
-			t.Errorf("%s answers with a representation; say in owned why it cannot be a later writer's", op.id)
+			t.Errorf("%s replies with a representation; add to owned why it cannot show a later writer's change", op.id)
 		}
 		delete(left, op.id)
 	}
 	for id := range left {
-		t.Errorf("%s is in owned and answers with no representation", id)
+		t.Errorf("%s is in owned but does not reply with a representation", id)
 	}
 }
 
-// TestEveryWriteTakesAKeyOrSaysThatItDoesNot: what a client may have to repeat,
-// because it got no answer, it can name.
+// TestEveryWriteTakesAKeyOrSaysThatItDoesNot: a client can repeat a write under an
+// idempotency key, or the operation's description says that there is no key.
 func TestEveryWriteTakesAKeyOrSaysThatItDoesNot(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations(t) {
 		if op.writes() && op.key() == nil && !strings.Contains(op.description, "takes no\n`Idempotency-Key`") {
-			t.Errorf("%s takes no Idempotency-Key, and its description does not say so", op.id)
+			t.Errorf("%s takes no Idempotency-Key, but its description does not say so", op.id)
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// probe is a value that a schema refuses, beside one that it just does not.
+// probe is a value just outside a bound of a schema, and a value just inside.
 type probe struct {
-	at      string // the path of what the refusal names
-	what    string
+	at      string // path of the value, which the refusal names
+	what    string // why outside is refused
 	outside any
-	inside  any // nil for none
+	inside  any // nil if there is none
 }
 
-// deepest bounds how far down the members of bodies are probed: schemas may
-// contain themselves.
+// deepest bounds the depth of the probed members, because schemas may contain
+// themselves.
 const deepest = 5
 
-// probeBody adds the probes of a body, or of a part of it: put makes the body
-// that has another value in the part's place.
+// probeBody adds the probes of a body or of a part of it. put returns the whole body
+// with another value for the part.
 func probeBody(add func(probe), s *openapi3.Schema, at string, value any, depth int, put func(any) any) {
 	for _, p := range probes(s, value) {
 		p.at, p.outside = cmp.Or(at, "the request body"), put(p.outside)
@@ -82,8 +82,8 @@ func below(at, name string) string {
 	return at + "." + name
 }
 
-// probes are the probes of one value, members and items aside. value is one
-// that the schema takes.
+// probes returns the probes of one value, without its members and items. The schema
+// must accept value.
 func probes(s *openapi3.Schema, value any) []probe {
 	var all []probe
 	add := func(what string, outside, inside any) {
@@ -145,7 +145,7 @@ func probeText(add func(what string, outside, inside any), s *openapi3.Schema, v
 	}
 }
 
-// fitted is a value of that length which the schema takes, or nil.
+// fitted returns a value of the length that the schema accepts, or nil.
 func fitted(s *openapi3.Schema, value string, length int) any {
 	fit := padded(value, length)
 	if s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(fit) {
@@ -154,7 +154,7 @@ func fitted(s *openapi3.Schema, value string, length int) any {
 	return fit
 }
 
-// padded is the text cut or lengthened to so many characters.
+// padded returns the text, cut or lengthened to the length in characters.
 func padded(value string, length int) string {
 	if have := utf8.RuneCountInString(value); have < length {
 		return value + strings.Repeat("a", length-have)
@@ -192,7 +192,7 @@ func kind(value any) string {
 	return "object"
 }
 
-// sample is a value that the schema takes: its example, or one made up.
+// sample returns a value that the schema accepts: its example, or a generated value.
 func sample(s *openapi3.Schema) any {
 	switch {
 	case s.Example != nil:
@@ -225,7 +225,7 @@ func sample(s *openapi3.Schema) any {
 	return 1.0
 }
 
-// sampleText is the first of some texts that the schema takes.
+// sampleText returns the first of several texts that the schema accepts.
 func sampleText(s *openapi3.Schema) string {
 	form := regexp.MustCompile(s.Pattern)
 	for _, text := range []string{

@@ -14,8 +14,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// nobody is a client of an account that has nothing and may do everything.
-func nobody(t *testing.T) *servicetest.Client {
+// newAccountClient returns a service client of a new account without any resources.
+func newAccountClient(t *testing.T) *servicetest.Client {
 	t.Helper()
 	return servicetest.Shared(t).Service(t, servicetest.NewAccount())
 }
@@ -24,14 +24,14 @@ func TestATokenIsRequired(t *testing.T) {
 	p := servicetest.Shared(t)
 	each(t, every, func(t *testing.T, op operation) {
 		for what, c := range map[string]*servicetest.Client{
-			"no token":           p.Bearer(t, ""),
-			"a malformed token":  p.Bearer(t, "malformed"),
-			"an expired token":   p.Client(t, devissuer.Options{Service: true, TTL: -time.Minute}),
-			"another's audience": p.Client(t, devissuer.Options{Service: true, Claims: map[string]any{"aud": "another"}}),
+			"no token":          p.Bearer(t, ""),
+			"a malformed token": p.Bearer(t, "malformed"),
+			"an expired token":  p.Client(t, devissuer.Options{Service: true, TTL: -time.Minute}),
+			"another audience":  p.Client(t, devissuer.Options{Service: true, Claims: map[string]any{"aud": "another"}}),
 		} {
 			r := op.request().send(c)
 			if code, _ := refusal(r); r.Status != 401 || code != "UNAUTHORIZED" || r.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s: %d %s", what, r.Status, r.Body)
+				t.Errorf("%s: got %d %s, want 401", what, r.Status, r.Body)
 			}
 		}
 	})
@@ -44,7 +44,7 @@ func TestUsersMayNotUseServiceOperations(t *testing.T) {
 	})
 }
 
-func TestWhatDoesNotExistIsNotFound(t *testing.T) {
+func TestUnknownResourcesAreNotFound(t *testing.T) {
 	each(t, func(op operation) bool { return strings.Contains(op.path, "{") }, func(t *testing.T, op operation) {
 		r := op.request()
 		for _, p := range op.parameters {
@@ -52,7 +52,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 				r = r.with(p, "no-such-thing")
 			}
 		}
-		r.send(nobody(t)).Refused(404, "NOT_FOUND")
+		r.send(newAccountClient(t)).Refused(404, "NOT_FOUND")
 	})
 }
 
@@ -62,10 +62,10 @@ func TestUnknownQueryParametersAreRefused(t *testing.T) {
 	each(t, every, func(t *testing.T, op operation) {
 		r := op.request()
 		r.query.Set("surprise", "1")
-		reply := r.send(nobody(t))
+		reply := r.send(newAccountClient(t))
 		_, message := refusal(reply)
 		if strings.Contains(message, "surprise") != op.documents(400) {
-			t.Errorf("%d %s", reply.Status, reply.Body)
+			t.Errorf("got %d %s, want a refusal of the parameter if 400 is documented", reply.Status, reply.Body)
 		}
 	})
 }
@@ -76,9 +76,9 @@ func TestParametersGivenTwiceAreRefused(t *testing.T) {
 			if p.In != "query" {
 				continue
 			}
-			reply := op.request().with(p, example(p), example(p)).send(nobody(t))
+			reply := op.request().with(p, example(p), example(p)).send(newAccountClient(t))
 			if _, message := refusal(reply); reply.Status != 400 || !strings.Contains(message, p.Name) {
-				t.Errorf("%s: %d %s", p.Name, reply.Status, reply.Body)
+				t.Errorf("%s: got %d %s, want a 400 that names it", p.Name, reply.Status, reply.Body)
 			}
 		}
 	})
@@ -86,16 +86,16 @@ func TestParametersGivenTwiceAreRefused(t *testing.T) {
 
 func hasBody(op operation) bool { return op.body != nil }
 
-func TestBodiesThatAreNoneAreRefused(t *testing.T) {
+func TestMalformedBodiesAreRefused(t *testing.T) {
 	each(t, hasBody, func(t *testing.T, op operation) {
-		c := nobody(t)
+		c := newAccountClient(t)
 		for what, body := range map[string]string{
 			"nothing": "", "white space": " \n", "no json": "{", "two values": "{} {}",
 			"a member twice": `{"name":"a","name":"b"}`, "no utf-8": "{\"name\":\"\xff\"}", "a NUL": `{"name":"\u0000"}`,
 		} {
 			reply := op.request().withBody([]byte(body)).send(c)
 			if none := strings.TrimSpace(body) == ""; (reply.Status == 400) == (none && op.bodyless) {
-				t.Errorf("%s: %d %s", what, reply.Status, reply.Body)
+				t.Errorf("%s: got %d %s, want 400 unless the optional body is empty", what, reply.Status, reply.Body)
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 
 func TestOtherMediaTypesAreRefused(t *testing.T) {
 	each(t, hasBody, func(t *testing.T, op operation) {
-		c := nobody(t)
+		c := newAccountClient(t)
 		for _, sent := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "json"} {
 			op.request().send(c, servicetest.Header{Name: "Content-Type", Value: sent}).Refused(415, "UNSUPPORTED_MEDIA_TYPE")
 		}
@@ -113,16 +113,16 @@ func TestOtherMediaTypesAreRefused(t *testing.T) {
 func TestLargeBodiesAreRefused(t *testing.T) {
 	each(t, hasBody, func(t *testing.T, op operation) {
 		tooLarge := append(bytes.Repeat([]byte(" "), op.maxBody-1), "{}"...)
-		op.request().withBody(tooLarge).send(nobody(t)).Refused(413, "PAYLOAD_TOO_LARGE")
-		if r := op.request().withBody(tooLarge[1:]).send(nobody(t)); r.Status == 413 {
-			t.Errorf("a body of the largest size: %s", r.Body)
+		op.request().withBody(tooLarge).send(newAccountClient(t)).Refused(413, "PAYLOAD_TOO_LARGE")
+		if r := op.request().withBody(tooLarge[1:]).send(newAccountClient(t)); r.Status == 413 {
+			t.Errorf("a body of the largest allowed size was refused: %s", r.Body)
 		}
 	})
 }
 
 func TestOtherMethodsAreNotAllowed(t *testing.T) {
 	t.Parallel()
-	methods := map[string][]string{} // of what matches the path, another path's parameter too
+	methods := map[string][]string{} // by path; a path also matches templates with parameters
 	for _, op := range operations(t) {
 		for _, other := range operations(t) {
 			if other.matches(op.path) && !slices.Contains(methods[op.path], other.method) {
@@ -137,7 +137,7 @@ func TestOtherMethodsAreNotAllowed(t *testing.T) {
 			}
 			r := op.request()
 			r.op.method = method
-			reply := r.send(nobody(t))
+			reply := r.send(newAccountClient(t))
 			code, _ := refusal(reply)
 			allow := strings.ReplaceAll(reply.Header.Get("Allow"), " ", "")
 			for _, want := range methods[op.path] {
@@ -149,7 +149,7 @@ func TestOtherMethodsAreNotAllowed(t *testing.T) {
 	}
 }
 
-// matches reports whether the operation's template takes the path.
+// matches reports whether the operation's path template matches the path.
 func (op operation) matches(path string) bool {
 	template, given := strings.Split(op.path, "/"), strings.Split(path, "/")
 	for i := range min(len(template), len(given)) {
@@ -160,8 +160,8 @@ func (op operation) matches(path string) bool {
 	return len(template) == len(given)
 }
 
-// What a resource that is there does not hold is not found, too.
-func TestWhatAResourceDoesNotHoldIsNotFound(t *testing.T) {
+// An unknown part of an existing resource is not found.
+func TestUnknownPartsAreNotFound(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	nested := func(op operation) bool { return strings.Count(op.path, "{") > 1 }
 	each(t, nested, func(t *testing.T, op operation) {

@@ -14,8 +14,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestARequestIsRepeatedUnderItsKey sends each write twice under one key, and
-// another one under the same key.
+// TestARequestIsRepeatedUnderItsKey: a write repeated under its idempotency key gets the
+// same reply. A different write under the same key is refused.
 func TestARequestIsRepeatedUnderItsKey(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	repeatable := func(op operation) bool { return op.key() != nil && op.id != "TerminateSimulation" }
@@ -27,7 +27,7 @@ func TestARequestIsRepeatedUnderItsKey(t *testing.T) {
 			t.Fatalf("%d %s\nrepeated: %d %s", first.Status, first.Body, second.Status, second.Body)
 		}
 		if a, b := first.Header.Get("Location"), second.Header.Get("Location"); a != b {
-			t.Errorf("made %s, repeated %s", a, b)
+			t.Errorf("the first reply has Location %s, the second %s", a, b)
 		}
 		if other, ok := r.another(); ok {
 			other.send(c).Refused(422, "UNPROCESSABLE_ENTITY")
@@ -44,8 +44,8 @@ func (op operation) key() *openapi3.Parameter {
 	return nil
 }
 
-// another is a request to the same resource that asks for something else, or
-// false when there is none.
+// another returns a different request to the same resource. It returns false when there
+// is none.
 func (r request) another() (request, bool) {
 	if r.op.id == "UploadTraceset" {
 		return r.withBody(formOf("another")), true
@@ -67,8 +67,8 @@ func (r request) another() (request, bool) {
 	return r, false
 }
 
-// altered is the value with one thing in it changed that may be another: its
-// name, a number, or the last character of a text that is no choice.
+// altered returns the value with one allowed change: of its name, of a number, or of
+// the last character of a text that is not an enum.
 func altered(value any) (any, bool) {
 	switch v := value.(type) {
 	case float64:
@@ -94,7 +94,7 @@ func altered(value any) (any, bool) {
 				continue
 			}
 			if _, list := v[name].([]any); list && len(v) > 2 {
-				continue // something simpler will do
+				continue // another member is easier to change
 			}
 			if member, ok := altered(v[name]); ok {
 				v[name] = member
@@ -105,9 +105,8 @@ func altered(value any) (any, bool) {
 	return value, false
 }
 
-// TestOtherWorkspacesAreForbidden asks for what is in a workspace that the
-// token does not name, where a setting keeps results to those who may read the
-// simulation.
+// TestOtherWorkspacesAreForbidden: resources in a workspace that the token does not
+// name are forbidden. The setting ResultsOwnership restricts results, too.
 func TestOtherWorkspacesAreForbidden(t *testing.T) {
 	w := newWorld(t, servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true }))
 	mine := map[string]string{"workspace_id": w.workspace, "mapping_file_id": w.newMappingFile(t, w.workspace)}

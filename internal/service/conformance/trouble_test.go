@@ -18,9 +18,9 @@ import (
 	"netsim/internal/testwait"
 )
 
-// beside runs a second process of the program at the same place, with other
-// settings, that serves the API only.
-func beside(t *testing.T, p *servicetest.Program, change func(*service.Config)) *servicetest.Program {
+// startBeside starts a second process on the program's servers, with other settings. It
+// serves only the API.
+func startBeside(t *testing.T, p *servicetest.Program, change func(*service.Config)) *servicetest.Program {
 	t.Helper()
 	return servicetest.Start(t, func(own *service.Config) {
 		*own = p.Config
@@ -29,8 +29,8 @@ func beside(t *testing.T, p *servicetest.Program, change func(*service.Config)) 
 	})
 }
 
-// fromMemory reports whether the operation is answered without a server that
-// could fail: the catalogue, the matrix, the charts, what is computed.
+// fromMemory reports whether the service answers the operation without another server,
+// for example from the catalogue, or by computation.
 func fromMemory(op operation) bool {
 	return slices.Contains([]string{
 		"GetHealth", "GetCompatibility", "PreviewSimple", "ValidateTopology", "ListChartDefinitions",
@@ -39,48 +39,49 @@ func fromMemory(op operation) bool {
 }
 
 func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) {
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) {
 		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete = false, false, false
 	})
 	each(t, func(op operation) bool { return op.flag != "" }, func(t *testing.T, op operation) {
-		op.request().send(p.Bearer(t, "")).Refused(404, "NOT_FOUND") // before the token
+		op.request().send(p.Bearer(t, "")).Refused(404, "NOT_FOUND") // checked before the token
 		op.request().send(p.Service(t, servicetest.NewAccount())).Refused(404, "NOT_FOUND")
 	})
 }
 
 func TestReadsEndWithTheirBudget(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
-	p := beside(t, w.program, func(c *service.Config) { c.ReadTimeout = time.Nanosecond })
-	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // and the issuer's keys are known
+	p := startBeside(t, w.program, func(c *service.Config) { c.ReadTimeout = time.Nanosecond })
+	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // loads the issuer's keys
 	reads := func(op operation) bool { return op.documents(504) && op.method == "GET" && !fromMemory(op) }
 	each(t, reads, func(t *testing.T, op operation) {
 		w.request(t, op).send(p.Service(t, w.account)).Refused(504, "GATEWAY_TIMEOUT")
 	})
 }
 
-// The catalogue needs no server, but whose request it is has to be known.
-func TestWithoutTheIssuerNobodyIsKnown(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
+// Without the issuer's keys no token can be verified, so every operation is unavailable,
+// even those that need no other server.
+func TestWithoutTheIssuerNoRequestIsServed(t *testing.T) {
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) { c.JWKS = "http://" + teststack.FreeAddress(t) })
 	each(t, every, func(t *testing.T, op operation) {
 		op.request().send(p.Service(t, servicetest.NewAccount())).Refused(503, "SERVICE_UNAVAILABLE")
 	})
 }
 
 func TestWritesAreShed(t *testing.T) {
-	p := beside(t, servicetest.Shared(t), func(c *service.Config) { c.MaxWrites = 0 })
+	p := startBeside(t, servicetest.Shared(t), func(c *service.Config) { c.MaxWrites = 0 })
 	each(t, every, func(t *testing.T, op operation) {
 		r := op.request().send(p.Service(t, servicetest.NewAccount()))
 		if op.class == "write" {
-			again(t, op, r)
+			wantRetryable(t, op, r)
 		} else if r.Status == 503 {
-			t.Errorf("what is no write is shed: %s", r.Body)
+			t.Errorf("an operation that is not a write is shed: %s", r.Body)
 		}
 	})
 }
 
-// TestBeyondItsQuotaNothingOfAnAccountIsServed: every operation has a cost
-// class, and no more of it is served than the account has.
-func TestBeyondItsQuotaNothingOfAnAccountIsServed(t *testing.T) {
+// TestRequestQuotasApplyToEveryOperation: an operation is refused when the account's
+// quota for its cost class is exhausted.
+func TestRequestQuotasApplyToEveryOperation(t *testing.T) {
 	p, account, none := servicetest.Shared(t), servicetest.NewAccount(), new(int64)
 	limits := map[string]*int64{}
 	for _, class := range []string{"read", "write", "heavy", "stream", "upload"} {
@@ -93,13 +94,13 @@ func TestBeyondItsQuotaNothingOfAnAccountIsServed(t *testing.T) {
 		r.Refused(429, "RATE_LIMITED")
 		h := r.Header
 		if h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"requests.`+op.class+`";q=0;w=1` || !strings.HasPrefix(h.Get("RateLimit"), `"requests.`+op.class+`";r=0;t=`) {
-			t.Errorf("the headers are %v", h)
+			t.Errorf("got headers %v, want Retry-After and the exhausted quota of class %s", h, op.class)
 		}
 	})
 }
 
-// again fails the test unless the reply says that the request may be repeated.
-func again(t *testing.T, op operation, r servicetest.Reply) {
+// wantRetryable fails the test unless the reply says that the request may be repeated.
+func wantRetryable(t *testing.T, op operation, r servicetest.Reply) {
 	t.Helper()
 	after, err := strconv.Atoi(r.Header.Get("Retry-After"))
 	if code, _ := refusal(r); r.Status != 503 || code != "SERVICE_UNAVAILABLE" || err != nil || after < 1 {
@@ -107,8 +108,8 @@ func again(t *testing.T, op operation, r servicetest.Reply) {
 	}
 }
 
-// place is a program on servers of its own, with short timeouts.
-func place(t *testing.T, change func(*service.Config)) *world {
+// startOwn starts a program on its own servers, with short timeouts.
+func startOwn(t *testing.T, change func(*service.Config)) *world {
 	t.Helper()
 	return newWorld(t, servicetest.Start(t, func(c *service.Config) {
 		c.VerdictTimeout, c.ReadTimeout = 3*time.Second, 5*time.Second
@@ -116,8 +117,8 @@ func place(t *testing.T, change func(*service.Config)) *world {
 	}))
 }
 
-// requests makes the requests of all operations while that can be done, each
-// write with a key under which it can be repeated.
+// requests returns a request of every operation, while the servers that it needs still
+// run. Writes have an idempotency key, so they can be repeated.
 func (w *world) requests(t *testing.T) map[string]request {
 	t.Helper()
 	all := map[string]request{}
@@ -133,8 +134,7 @@ func (w *world) requests(t *testing.T) map[string]request {
 	return all
 }
 
-// all sends the requests at the same time, since each of them may take as long
-// as it is allowed to.
+// all sends the requests concurrently, because each may take as long as its timeout.
 func (w *world) all(t *testing.T, requests map[string]request, check func(operation, servicetest.Reply)) {
 	t.Helper()
 	var sent sync.WaitGroup
@@ -144,23 +144,23 @@ func (w *world) all(t *testing.T, requests map[string]request, check func(operat
 	testwait.Group(t, &sent, "the requests")
 }
 
-// TestAWriteWithoutAVerdictIsLearntByItsKey stops the projector between the
-// log and the verdict.
-func TestAWriteWithoutAVerdictIsLearntByItsKey(t *testing.T) {
+// TestAWriteWithoutAVerdictIsRepeatedByItsKey: while the projector is blocked, writes
+// get no verdict and are refused as retryable. Later the same key returns the outcome.
+func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	t.Parallel()
-	w := place(t, func(*service.Config) {})
+	w := startOwn(t, func(*service.Config) {})
 	requests := w.requests(t)
 	maps.DeleteFunc(requests, func(_ string, r request) bool { return !r.op.writes() || r.op.id == "TerminateSimulation" })
 	conn, err := pgx.Connect(t.Context(), w.program.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the database goes, too
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the database is removed, too
 	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
 	}
 	w.all(t, requests, func(op operation, r servicetest.Reply) {
-		again(t, op, r)
+		wantRetryable(t, op, r)
 	})
 	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
 		t.Fatal(err)
@@ -168,15 +168,15 @@ func TestAWriteWithoutAVerdictIsLearntByItsKey(t *testing.T) {
 	w.all(t, requests, func(op operation, r servicetest.Reply) {
 		gone := op.key() == nil && op.method == "DELETE" && r.Status == 404
 		if r.Status >= 300 && !gone {
-			t.Errorf("%s, repeated: %d %s", op.id, r.Status, r.Body)
+			t.Errorf("%s, repeated: got %d %s, want success", op.id, r.Status, r.Body)
 		}
 	})
 }
 
-func TestWithoutTheLogReadsGoOn(t *testing.T) {
+func TestWithoutTheLogReadsContinue(t *testing.T) {
 	t.Parallel()
 	var broker *teststack.Process
-	w := place(t, func(c *service.Config) {
+	w := startOwn(t, func(c *service.Config) {
 		broker = teststack.Start(t, teststack.BrokerPart(), t.TempDir())
 		c.Kafka = []string{broker.Addr}
 	})
@@ -186,21 +186,21 @@ func TestWithoutTheLogReadsGoOn(t *testing.T) {
 	w.all(t, requests, func(op operation, r servicetest.Reply) {
 		switch {
 		case op.id == "TerminateSimulation":
-			r.Refused(409, "CONFLICT") // decided from what is known
+			r.Refused(409, "CONFLICT") // the simulation has ended, so no event is appended
 		case op.id == "GetReadiness":
 			r.Want(503)
 		case op.writes():
-			again(t, op, r)
+			wantRetryable(t, op, r)
 		case r.Status >= 300:
-			t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+			t.Errorf("%s without the log: got %d %s, want success", op.id, r.Status, r.Body)
 		}
 	})
 }
 
-func TestWithoutTheReadModelOnlyWhatIsInMemoryAnswers(t *testing.T) {
+func TestWithoutTheReadModelOnlyOperationsFromMemoryAnswer(t *testing.T) {
 	t.Parallel()
 	var postgres *teststack.Process
-	w := place(t, func(c *service.Config) {
+	w := startOwn(t, func(c *service.Config) {
 		postgres = teststack.Start(t, "postgres", t.TempDir())
 		c.Postgres = postgres.URL
 	})
@@ -211,14 +211,14 @@ func TestWithoutTheReadModelOnlyWhatIsInMemoryAnswers(t *testing.T) {
 		switch {
 		case fromMemory(op):
 			if r.Status >= 300 {
-				t.Errorf("%s: %d %s", op.id, r.Status, r.Body)
+				t.Errorf("%s without the read model: got %d %s, want success", op.id, r.Status, r.Body)
 			}
 		case op.id == "GetReadiness":
 			r.Want(503)
 		case strings.HasPrefix(op.path, "/api/v1/billing/"):
 			r.Refused(502, "BAD_GATEWAY") // document 1, Billing
 		default:
-			again(t, op, r)
+			wantRetryable(t, op, r)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// world is an account with what the requests of all operations can be about.
+// world is an account with the resources that the requests of all operations need.
 type world struct {
 	program                                                  *servicetest.Program
 	account                                                  string
@@ -34,7 +34,7 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	return w
 }
 
-// client is the account's; it fails the test that asks for it.
+// client returns a service client of the account that fails the test t.
 func (w *world) client(t *testing.T) *servicetest.Client {
 	t.Helper()
 	return w.program.Service(t, w.account)
@@ -54,7 +54,7 @@ func (w *world) newWorkspace(t *testing.T) string {
 	return member(t, w.client(t).Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201), "id")
 }
 
-// newSimulation returns one that is completed.
+// newSimulation returns the id of a completed simulation.
 func (w *world) newSimulation(t *testing.T) string {
 	t.Helper()
 	id := member(t, w.client(t).Post("/api/v1/simple/simulations", json.RawMessage(
@@ -63,7 +63,7 @@ func (w *world) newSimulation(t *testing.T) string {
 	return id
 }
 
-// newConfiguration returns a draft that has one of everything.
+// newConfiguration returns the id of a draft that has parts of every kind.
 func (w *world) newConfiguration(t *testing.T) string {
 	t.Helper()
 	document := strings.ReplaceAll(everything, "TRACESET", w.traceset)
@@ -92,8 +92,8 @@ const everything = `{"name": "everything", "activeTraceset": {"id": "TRACESET"},
 			{"name": "web-server", "parentApplication": "web", "applicationType": "server", "distributionPercent": {"distributionId": "web-server", "value": 1}}]}},
 	"globalParameters": {}}`
 
-// request is one that the operation answers with success. It is the contract's
-// example, about what is there; where that is not enough, this says what is.
+// request returns a request that succeeds. It is the contract's example with the ids of
+// existing resources, and with other values where the example is not enough.
 func (w *world) request(t *testing.T, op operation) request {
 	t.Helper()
 	r := op.request()
@@ -196,9 +196,9 @@ func TestEveryOperationAnswers(t *testing.T) {
 	each(t, every, func(t *testing.T, op operation) {
 		switch r := w.request(t, op).send(w.client(t)); {
 		case op.id == "TerminateSimulation":
-			r.Refused(409, "CONFLICT") // it is completed
+			r.Refused(409, "CONFLICT") // the simulation is completed
 		case r.Status >= 300:
-			t.Errorf("%d %s", r.Status, r.Body)
+			t.Errorf("got %d %s, want success", r.Status, r.Body)
 		}
 	})
 }

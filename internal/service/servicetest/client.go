@@ -32,8 +32,8 @@ type Reply struct {
 // Header is a request header.
 type Header struct{ Name, Value string }
 
-// Get, Post, Patch and Delete send a request. A body is sent as JSON, a []byte
-// as it is; nil sends none.
+// Get sends a GET. The methods below send a body as JSON, except a []byte, which is sent
+// unchanged, and nil, which means no body.
 func (c *Client) Get(path string, h ...Header) Reply {
 	c.t.Helper()
 	return c.Do("GET", path, nil, h...)
@@ -89,7 +89,7 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it is read whole
+	defer resp.Body.Close() //nolint:errcheck // the body is read completely
 	contracttest.Saw(c.t, req, resp.StatusCode)
 	got, err := io.ReadAll(resp.Body)
 	if err != nil {
@@ -98,8 +98,8 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 	return Reply{Status: resp.StatusCode, Header: resp.Header, Body: got, t: c.t}
 }
 
-// Open sends a GET that is answered with an event stream, and returns the
-// response unread and unchecked. The caller closes the body.
+// Open sends a GET for an event stream, and returns the response unread and unchecked.
+// The caller closes the body.
 func (c *Client) Open(path string) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+path, nil)
@@ -114,7 +114,7 @@ func (c *Client) Open(path string) *http.Response {
 	return resp
 }
 
-// Want fails the test when the status is another one, and returns the reply.
+// Want fails the test unless the reply has the status, and returns the reply.
 func (r Reply) Want(status int) Reply {
 	r.t.Helper()
 	if r.Status != status {
@@ -123,8 +123,8 @@ func (r Reply) Want(status int) Reply {
 	return r
 }
 
-// Refused fails the test when the status or the error's code is another one,
-// and returns the error's message.
+// Refused fails the test unless the reply has the status and the error code, and returns
+// the error's message.
 func (r Reply) Refused(status int, code string) string {
 	r.t.Helper()
 	r.Want(status)
@@ -154,8 +154,8 @@ func (r Reply) Object() map[string]any {
 	return m
 }
 
-// Eventually repeats the request until ok returns true, for the effects of
-// reactions and runs. It fails the test after a minute.
+// Eventually repeats a GET until ok returns true, and returns the last reply. Tests use it
+// to wait for reactions and runs. It fails the test after a minute.
 func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
 	c.t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -170,7 +170,7 @@ func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			c.t.Fatalf("%s is still: %d %s", path, reply.Status, reply.Body)
+			c.t.Fatalf("after a minute the reply to GET %s is still %d %s", path, reply.Status, reply.Body)
 		}
 	}
 }

@@ -1,9 +1,9 @@
-// Package servicetest gives tests the assembled service on real servers: a
-// Kafka broker, PostgreSQL, S3 and an OIDC issuer. Every response that its
-// clients get is checked against the contract.
+// Package servicetest runs the complete service for tests, on real servers: a Kafka
+// broker, PostgreSQL, S3 and an OIDC issuer. Its clients check every response against
+// the contract.
 //
-//	p := servicetest.Start(t)       // a service of this test's own
-//	p := servicetest.Shared(t)      // one for the whole test process; use an account of your own
+//	p := servicetest.Start(t)       // a service for this test only
+//	p := servicetest.Shared(t)      // a service for the whole test process; use a new account
 //	user := p.User(t, servicetest.NewAccount())
 //	reply := user.Post("/api/v1/workspaces", map[string]any{"name": "w"})
 package servicetest
@@ -34,19 +34,19 @@ import (
 
 // Program is a running service.
 type Program struct {
-	URL    string // of the API
-	Ops    string // of the operations listener
+	URL    string // base URL of the API
+	Ops    string // base URL of the operations listener
 	Config service.Config
 }
 
-// Start runs a service with a log and a database of its own until the test
-// ends. The options change its settings first.
+// Start runs a service with its own log and database until the test ends. The options
+// change its settings.
 func Start(t testing.TB, options ...func(*service.Config)) *Program {
 	t.Helper()
 	return StartLogged(t, failures(), options...)
 }
 
-// StartLogged is Start of a service that logs to log.
+// StartLogged is Start with a logger.
 func StartLogged(t testing.TB, log *slog.Logger, options ...func(*service.Config)) *Program {
 	t.Helper()
 	c := Config(t)
@@ -63,8 +63,8 @@ var shared struct {
 	program *Program
 }
 
-// Shared returns the service that the tests of this process share. It ends
-// with the process.
+// Shared returns the service that all tests of this process share. It runs until the
+// process ends.
 func Shared(t testing.TB) *Program {
 	t.Helper()
 	shared.once.Do(func() {
@@ -77,13 +77,13 @@ func Shared(t testing.TB) *Program {
 	return shared.program
 }
 
-// keep is a test whose cleanups do not run: what it creates lasts as long as
-// the process.
+// keep is a testing.TB whose cleanups do not run, so everything that it creates lasts
+// until the process ends.
 type keep struct{ testing.TB }
 
 func (keep) Cleanup(func()) {}
 
-// Config returns the settings of a service on servers of its own.
+// Config returns settings with a new log and a new database.
 func Config(t testing.TB) service.Config {
 	t.Helper()
 	store := teststack.Objects(t)
@@ -104,8 +104,8 @@ func Config(t testing.TB) service.Config {
 	return c
 }
 
-// auditKey makes a key that signs log checkpoints. That of the shared service stays
-// for others that are started with its settings.
+// auditKey creates a key that signs log checkpoints. The key of the shared service is
+// kept for other services that are started with its settings.
 func auditKey(t testing.TB) string {
 	t.Helper()
 	text, err := audit.NewKey("test")
@@ -116,7 +116,7 @@ func auditKey(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) }) //nolint:errcheck // it is a temporary one
+	t.Cleanup(func() { os.RemoveAll(folder) }) //nolint:errcheck // the folder is temporary
 	path := filepath.Join(folder, "audit.key")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func auditKey(t testing.TB) string {
 	return path
 }
 
-// failures is the log of a service whose log does not matter.
+// failures returns a logger for errors only, or for everything with NETSIM_TEST_LOG.
 func failures() *slog.Logger {
 	level := slog.LevelError
 	if os.Getenv("NETSIM_TEST_LOG") != "" {
@@ -133,8 +133,8 @@ func failures() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// run starts the service and returns once it answers, with a function that
-// ends it.
+// run starts the service and returns when it serves requests. The returned function ends
+// the service.
 func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -144,7 +144,7 @@ func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 	case at := <-started:
 		return &Program{URL: "http://" + at.HTTP, Ops: "http://" + at.Ops, Config: c}, func() {
 			cancel()
-			if err := testwait.Receive(t, ended, "it to end"); err != nil {
+			if err := testwait.Receive(t, ended, "the service to end"); err != nil {
 				t.Errorf("servicetest: the service ended with: %v", err)
 			}
 		}
@@ -155,8 +155,8 @@ func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 	}
 }
 
-// Beside connects another process to the servers of the program, for what no
-// operation does. It neither projects nor reacts.
+// Beside connects another process to the program's servers, for commands that no
+// operation of the API runs. The process has no projector and no reactor.
 func (p *Program) Beside(t testing.TB) *testworld.World {
 	t.Helper()
 	c := &p.Config
@@ -175,7 +175,7 @@ func (p *Program) Beside(t testing.TB) *testworld.World {
 // NewAccount returns the id of a new account.
 func NewAccount() string { return events.NewID(events.AccountPrefix) }
 
-// Grant gives an account credit.
+// Grant grants credit to an account.
 func (p *Program) Grant(t testing.TB, account, amount string) {
 	t.Helper()
 	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
@@ -189,7 +189,7 @@ func (p *Program) Grant(t testing.TB, account, amount string) {
 	}
 }
 
-// SetQuotas sets quotas of an account by the operator's command.
+// SetQuotas sets quotas of an account as the operator's command does.
 func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int64) {
 	t.Helper()
 	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
@@ -202,8 +202,8 @@ func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int
 	}
 }
 
-// SetQuota sets a quota of an account, and returns when the service applies it.
-// It changes the account's requests.read to see that.
+// SetQuota sets a quota of an account, and waits until the service applies it. To notice
+// that, it changes the account's quota requests.read, too.
 func (p *Program) SetQuota(t testing.TB, account, name string, limit int64) {
 	t.Helper()
 	sign := 1_000_000 + signs.Add(1)
@@ -215,8 +215,8 @@ func (p *Program) SetQuota(t testing.TB, account, name string, limit int64) {
 
 var signs atomic.Int64
 
-// User returns a client with a user's token of the account. Workspaces limits
-// the token to these; none is every workspace.
+// User returns a client with a user token of the account, limited to the workspaces.
+// Without workspaces the token is valid for all.
 func (p *Program) User(t testing.TB, account string, workspaces ...string) *Client {
 	t.Helper()
 	return p.Client(t, devissuer.Options{User: "tester", Account: account, Workspaces: workspaces})
@@ -228,13 +228,13 @@ func (p *Program) Service(t testing.TB, account string) *Client {
 	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account})
 }
 
-// Client returns a client with whatever token the options ask for.
+// Client returns a client with a token with the options.
 func (p *Program) Client(t testing.TB, o devissuer.Options) *Client {
 	t.Helper()
 	return p.Bearer(t, teststack.Issuer(t).Token(o))
 }
 
-// Bearer returns a client that sends this token; "" sends none.
+// Bearer returns a client that sends the token, or no token for "".
 func (p *Program) Bearer(t testing.TB, token string) *Client {
 	t.Helper()
 	return &Client{

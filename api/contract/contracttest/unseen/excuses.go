@@ -6,10 +6,10 @@ import (
 	"netsim/api/contract"
 )
 
-// excuse is why no test produces an answer that is documented.
+// excuse gives the reason why no test produces a documented response.
 type excuse struct {
 	status     int
-	operations []string // nil for all
+	operations []string // operation IDs; nil means all operations
 	reason     string
 }
 
@@ -17,13 +17,13 @@ func (e excuse) covers(op *contract.Operation, status int) bool {
 	return status == e.status && (e.operations == nil || slices.Contains(e.operations, op.ID))
 }
 
-// excuses is the one list of them.
+// excuses lists the documented responses that no test has to produce.
 func excuses() []excuse {
 	return []excuse{
-		{500, nil, "a mistake of ours, which no test makes on purpose; how it is told is tested in infra/web"},
+		{500, nil, "a bug in the service; infra/web tests the response"},
 		{504, []string{
 			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
-		}, "answered from memory, which takes no time"},
+		}, "answered from memory, so it does not time out"},
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",

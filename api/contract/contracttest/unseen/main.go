@@ -1,11 +1,11 @@
-// Command unseen compares the answers that the tests have had from the service
-// with those that the contract documents:
+// Command unseen compares the responses that the tests received from the service
+// with the responses that the contract documents:
 //
 //	unseen DIR
 //
-// DIR is what NETSIM_CONTRACT_SEEN named when the tests ran (contracttest.Saw).
-// It fails with a list of the answers that no test has produced and that are
-// not excused, and of the excuses that are none.
+// DIR is the value of NETSIM_CONTRACT_SEEN in the test run (contracttest.Saw).
+// The command fails if a documented response was neither seen nor excused, or if an
+// excuse is unnecessary. It lists both.
 package main
 
 import (
@@ -40,12 +40,13 @@ func run(args []string) error {
 	}
 	found := compare(c, seen, excuses())
 	if len(found) > 0 {
-		return fmt.Errorf("the contract and what the tests have seen differ:\n  %s", strings.Join(found, "\n  "))
+		return fmt.Errorf("the contract and the responses seen by the tests differ:\n  %s", strings.Join(found, "\n  "))
 	}
 	return nil
 }
 
-// read gathers the pairs of all packages that are still there.
+// read returns the pairs of operation and status that the tests of all existing
+// packages saw. It ignores the files of deleted packages.
 func read(dir string) (map[string]bool, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -69,13 +70,13 @@ func read(dir string) (map[string]bool, error) {
 		}
 	}
 	if len(seen) == 0 {
-		return nil, fmt.Errorf("%s holds nothing", dir)
+		return nil, fmt.Errorf("%s has no recorded response", dir)
 	}
 	return seen, nil
 }
 
-// compare returns what is documented, not excused and not seen, and what is
-// excused and documented by none or seen all the same.
+// compare returns a message for each documented response that was neither seen nor
+// excused, and for each excuse whose responses are undocumented or were all seen.
 func compare(c *contract.Contract, seen map[string]bool, excuses []excuse) []string {
 	var found []string
 	used := make([]bool, len(excuses))

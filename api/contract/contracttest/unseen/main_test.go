@@ -12,7 +12,7 @@ import (
 	"netsim/api/contract"
 )
 
-func TestWhatNobodyHasSeenIsTold(t *testing.T) {
+func TestUnseenResponsesAreListed(t *testing.T) {
 	t.Parallel()
 	c, err := contract.Load()
 	if err != nil {
@@ -24,12 +24,12 @@ func TestWhatNobodyHasSeenIsTold(t *testing.T) {
 			seen[fmt.Sprint(op.ID, " ", status)] = status != 500
 		}
 	}
-	mistakes := excuse{500, nil, "a mistake"}
-	if found := compare(c, seen, []excuse{mistakes}); found != nil {
-		t.Errorf("all is seen or excused: %q", found)
+	bugs := excuse{500, nil, "a bug"}
+	if found := compare(c, seen, []excuse{bugs}); found != nil {
+		t.Errorf("every response is seen or excused, but got %q", found)
 	}
 	seen["GetHealth 200"] = false
-	got := compare(c, seen, []excuse{mistakes, {201, []string{"CreateWorkspace"}, "none"}})
+	got := compare(c, seen, []excuse{bugs, {201, []string{"CreateWorkspace"}, "none"}})
 	want := []string{
 		"no test has seen GetHealth 200 (GET /api/v1/health)",
 		`nothing needs the excuse for 201 of ["CreateWorkspace"]`,
@@ -39,7 +39,7 @@ func TestWhatNobodyHasSeenIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatPackagesSawThatAreGoneIsForgotten(t *testing.T) {
+func TestFilesOfDeletedPackagesAreIgnored(t *testing.T) {
 	t.Parallel()
 	dir, here := t.TempDir(), t.TempDir()
 	for of, pairs := range map[string]string{here: "GetHealth 200\nGetHealth 401\n", here + "/gone": "GetHealth 503\n"} {
@@ -52,6 +52,6 @@ func TestWhatPackagesSawThatAreGoneIsForgotten(t *testing.T) {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 	if seen, err := read(t.TempDir()); err == nil {
-		t.Errorf("nothing was noted: %v", seen)
+		t.Errorf("an empty directory gave %v, want an error", seen)
 	}
 }
