@@ -23,7 +23,7 @@ type Pending struct {
 }
 
 // Append queues the message for the partition, after all earlier appends, and
-// returns at once. The message must not change until the append is done.
+// returns at once. The message must not change afterwards: followers may read it.
 //
 // For a record above Config.MaxRecord the error of Wait is a fault PayloadTooLarge,
 // for a full queue a fault Unavailable. Both wrap ErrNotWritten.

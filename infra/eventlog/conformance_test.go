@@ -50,6 +50,8 @@ var suite = []struct {
 	{"read outside the log is refused", readOutside},
 	{"a record's time is the broker's", timeIsTheBrokers},
 	{"compressed batches of other producers are read", readsCompressed},
+	{"follow returns what a fetch returns", followReturnsWhatAFetchReturns},
+	{"follow reads own appends from memory", followReadsOwnAppendsFromMemory},
 
 	{"a second ensure changes nothing", ensureTwice},
 	{"a recreated topic has another id", recreatedTopic},

@@ -38,4 +38,8 @@
 // for each header, so this package decodes fetched batches itself. The embedded
 // broker of netsim-dev keeps the producer's time, which is the time of Append on
 // the same machine.
+//
+// Follow returns the records that this process appended itself from memory, with
+// the offsets and times that the broker acknowledged, and fetches all others. Only
+// Read shows what the broker has.
 package eventlog

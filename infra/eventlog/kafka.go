@@ -36,6 +36,7 @@ type Kafka struct {
 	mu     sync.Mutex
 	closed bool
 	queues map[topicPartition]*queue
+	tails  map[topicPartition]*tail // of the partitions that this process follows
 
 	throttledUntil atomic.Int64 // Unix time in nanoseconds
 }
@@ -71,6 +72,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		running:   running,
 		close:     cancel,
 		queues:    map[topicPartition]*queue{},
+		tails:     map[topicPartition]*tail{},
 	}
 	if _, err := k.metadata(ctx); err != nil {
 		cancel()

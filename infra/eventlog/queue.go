@@ -31,8 +31,9 @@ type queue struct {
 	draining bool
 
 	// Used by the loop only.
-	end int64  // the next batch lies at or after this offset; -1 if unknown
-	buf []byte // reused by encode
+	end  int64     // the next batch lies at or after this offset; -1 if unknown
+	buf  []byte    // reused by encode
+	sent time.Time // of the batch, in its header
 }
 
 // add adds the append to the end, and reports whether the caller must start a
@@ -121,7 +122,7 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 	set := q.encode(batch)
 	inDoubt := false
 	for pause := (backoff{}); ; {
-		base, err := q.try(ctx, set)
+		base, appended, err := q.try(ctx, set)
 		if err == nil && inDoubt {
 			base, err = q.firstCopy(ctx, set, base)
 		}
@@ -129,6 +130,9 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 			q.end = base + int64(len(batch))
 			if !inDoubt { // an earlier try in doubt may still be reading set
 				q.buf = set
+				if t := q.kafka.tailOf(q.at, false); t != nil {
+					t.add(q.at, batch, base, appended)
+				}
 			}
 			return base, nil
 		}
@@ -160,21 +164,22 @@ func (q *queue) failure(err error, last effect, inDoubt bool) error {
 func (q *queue) encode(batch []*Pending) []byte {
 	set := append(q.buf[:0], 0, 0, 0, 0)
 	q.buf = nil
-	set = appendBatch(set, batch, time.Now())
+	q.sent = time.Now()
+	set = appendBatch(set, batch, q.sent)
 	binary.BigEndian.PutUint32(set, uint32(len(set)-4))
 	return set
 }
 
-// try sends the batch once. Before the first batch it reads the end of the
-// partition.
-func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
+// try sends the batch once, and returns the offset and time of its first record in
+// the log. Before the first batch it reads the end of the partition.
+func (q *queue) try(ctx context.Context, set []byte) (base int64, appended time.Time, err error) {
 	if ctx.Err() != nil {
-		return 0, unsentError{ctx.Err()}
+		return 0, appended, unsentError{ctx.Err()}
 	}
 	if q.end < 0 {
 		end, err := q.kafka.end(ctx, q.at.topic, q.at.partition)
 		if err != nil {
-			return 0, unsentError{fmt.Errorf("ask for the partition's end: %w", err)}
+			return 0, appended, unsentError{fmt.Errorf("ask for the partition's end: %w", err)}
 		}
 		q.end = end
 	}
@@ -185,10 +190,14 @@ func (q *queue) try(ctx context.Context, set []byte) (int64, error) {
 		RawRecords:   protocol.RawRecordSet{Reader: bytes.NewReader(set)},
 	})
 	if err != nil {
-		return 0, err
+		return 0, appended, err
 	}
 	q.kafka.noteThrottle(res.Throttle)
-	return res.BaseOffset, res.Error
+	appended = res.LogAppendTime
+	if appended.UnixMilli() <= 0 { // the broker keeps the producer's time
+		appended = q.sent
+	}
+	return res.BaseOffset, appended.Truncate(time.Millisecond).UTC(), res.Error
 }
 
 // firstCopy returns the offset of the first copy of a batch that was acknowledged

@@ -41,7 +41,7 @@ const (
 func (p *Projector) fetch(ctx context.Context, at *partitionState, from int64, out chan<- chunk) error {
 	until, bounded := p.until[partitionKey{at.family, at.partition}]
 	for !bounded || from < until {
-		records, high, err := p.Log.Read(ctx, at.topic, at.partition, from, readBytes, readWait)
+		records, high, err := p.Log.Follow(ctx, at.topic, at.partition, from, readBytes, readWait)
 		if err != nil {
 			return fmt.Errorf("read %s/%d at %d: %w", at.topic, at.partition, from, err)
 		}

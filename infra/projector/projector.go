@@ -42,6 +42,7 @@ type State interface{ Evolve(events.Event) }
 
 // Log is what the projector needs of the event log.
 type Log interface {
+	Follow(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 	Describe(ctx context.Context) (eventlog.Description, error)
 }
