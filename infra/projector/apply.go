@@ -12,10 +12,14 @@ import (
 	"netsim/events"
 )
 
-// apply judges a batch and commits it. When PostgreSQL refuses its rows, apply
-// commits record by record and parks those that are refused.
+// apply judges a batch and commits it. When a stream that seemed to begin in the
+// batch exists, apply judges again with all streams loaded. When PostgreSQL refuses
+// the rows, apply commits record by record and parks those that are refused.
 func (p *Projector) apply(ctx context.Context, batch []chunk) error {
-	err := p.commit(ctx, batch)
+	err := p.commit(ctx, batch, false)
+	if errors.Is(err, errGuessed) || isUniqueViolation(err) {
+		err = p.commit(ctx, batch, true)
+	}
 	if err == nil || !refusedRows(err) {
 		return err
 	}
@@ -24,11 +28,11 @@ func (p *Projector) apply(ctx context.Context, batch []chunk) error {
 	for _, part := range batch {
 		for i := range part.items {
 			one := []chunk{{part.at, part.items[i : i+1]}}
-			err := p.commit(ctx, one)
+			err := p.commit(ctx, one, true)
 			if refusedRows(err) {
 				p.forget()
 				part.items[i].parkReason = err.Error()
-				err = p.commit(ctx, one)
+				err = p.commit(ctx, one, true)
 			}
 			if err != nil {
 				return err
@@ -37,6 +41,9 @@ func (p *Projector) apply(ctx context.Context, batch []chunk) error {
 	}
 	return nil
 }
+
+// errGuessed says that a verdict rests on a stream that was not looked for.
+var errGuessed = errors.New("a stream that seemed to begin may exist")
 
 // errRefused marks an error of a projection or of a fold.
 var errRefused = errors.New("a projection refused the facts")
@@ -61,8 +68,14 @@ func refusedRows(err error) bool {
 // divisionByZero is how the compare-and-set fails, see moveOffsets.
 const divisionByZero = "22012"
 
-// commit judges the batch and writes it in one transaction.
-func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
+func isUniqueViolation(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "23505"
+}
+
+// commit judges the batch and writes it in one transaction. With loadAll it looks
+// for every stream that is not cached.
+func (p *Projector) commit(ctx context.Context, batch []chunk, loadAll bool) (err error) {
 	began := time.Now()
 	defer func() {
 		if r := recover(); r != nil {
@@ -73,21 +86,28 @@ func (p *Projector) commit(ctx context.Context, batch []chunk) (err error) {
 		}
 	}()
 	reads := &pgx.Batch{}
-	p.streams.load(reads, p.ident(), batch)
+	p.streams.load(reads, p.ident(), batch, loadAll)
 	if err := p.send(ctx, reads); err != nil {
 		return fmt.Errorf("load the streams: %w", err)
 	}
-	facts, next := p.judge(batch)
+	facts, next, err := p.judge(batch)
+	if err != nil {
+		return err
+	}
 	writes := &pgx.Batch{}
 	p.moveOffsets(writes, next)
 	if err := p.queueRows(ctx, writes, batch, facts); err != nil {
 		return err
 	}
 	p.saveVerdicts(writes, batch)
-	writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(batch, next))
+	verdicts := verdictsOf(batch, next)
+	if p.Watcher.isHeardElsewhere() {
+		writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(verdicts))
+	}
 	if err := p.send(ctx, writes); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	p.Watcher.apply(verdicts)
 	for at, to := range next {
 		at.position = to
 	}
@@ -155,7 +175,7 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]posi
 
 // saveStreams queues the streams that the batch touched.
 func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
-	var touched []*streamRow
+	var begun, changed []*streamRow
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
@@ -174,11 +194,18 @@ func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
 			}
 			p.cached += size - s.size
 			s.size = size
-			touched = append(touched, &streamRow{
+			row := &streamRow{
 				it.frame.Stream, string(part.at.family), part.at.partition, s.head.Sequence, s.head.Hash[:], state, s.parked,
-			})
+			}
+			if s.begins {
+				s.begins = false
+				begun = append(begun, row)
+			} else {
+				changed = append(changed, row)
+			}
 		}
 	}
-	streamColumns.Insert(writes, p.ident()+".streams", touched, streamColumns.Overwrite(3))
+	streamColumns.Insert(writes, p.ident()+".streams", begun, "")
+	streamColumns.Insert(writes, p.ident()+".streams", changed, streamColumns.Overwrite(3))
 	return nil
 }

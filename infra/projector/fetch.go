@@ -145,52 +145,24 @@ func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
 	}
 }
 
-// A projector that finds records after a transaction is under load. It then
-// waits up to linger for more: a transaction of a few records costs nearly as
-// much as one of hundreds. Without load it never waits.
-const (
-	linger     = 2 * time.Millisecond
-	smallBatch = 256 // records; a batch of fewer waits for more
-)
-
-// gather waits for one chunk and adds those that are ready, up to a batch.
+// gather waits for one chunk and adds those that are ready, up to a batch. So a
+// batch has what arrived while the one before was committed, and no timer delays
+// a lone record.
 func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, error) {
 	var batch []chunk
-	count := 0
-	add := func(c chunk) {
-		batch = append(batch, c)
-		count += len(c.items)
-	}
-	var expired <-chan time.Time
 	select {
 	case c := <-chunks:
-		add(c)
-		expired = time.After(linger)
-	default:
-		select {
-		case c := <-chunks:
-			add(c)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		batch = append(batch, c)
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	for count < p.BatchSize {
+	for count := len(batch[0].items); count < p.BatchSize; {
 		select {
 		case c := <-chunks:
-			add(c)
-			continue
+			batch = append(batch, c)
+			count += len(c.items)
 		default:
-		}
-		if expired == nil || count >= smallBatch {
 			return batch, nil
-		}
-		select {
-		case c := <-chunks:
-			add(c)
-		case <-expired:
-			return batch, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
 		}
 	}
 	return batch, nil

@@ -13,9 +13,13 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// watchEvery is how often a running projector compares the log with the one that
-// it knows.
-const watchEvery = 500 * time.Millisecond
+// watchEvery is how often a running projector checks that the read model is the
+// one that it writes to. Every so many checks, logEvery, it also compares the log
+// with the one that it knows.
+const (
+	watchEvery = 500 * time.Millisecond
+	logEvery   = 10
+)
 
 // compare refuses a log whose identity or shape is not that of the read model.
 func (p *Projector) compare(ctx context.Context, log eventlog.Description, partitions []*partitionState) error {
@@ -153,7 +157,8 @@ func tableOf(partitions []*partitionState) uint32 {
 func (p *Projector) watch(ctx context.Context, partitions []*partitionState) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for {
+	for check := 1; ; check++ {
+		p.Watcher.countOthers(ctx, p.Pool)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -170,6 +175,9 @@ func (p *Projector) watch(ctx context.Context, partitions []*partitionState) err
 			return err
 		case err == nil && !exists:
 			return errMissing
+		}
+		if check%logEvery != 0 {
+			continue
 		}
 		log, err := p.Log.Describe(ctx)
 		if err != nil {

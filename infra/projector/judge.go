@@ -31,13 +31,16 @@ type stream struct {
 	state   State
 	parked  bool
 	touched bool // by this batch
+	begins  bool // by this batch, as far as its first record says; it was not looked for
 	size    int  // bytes of the id and the encoded state, once written
 }
 
 type streamCache map[streamKey]*stream
 
-// load queues the read of the streams in the batch that are not cached.
-func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
+// load queues the read of the streams in the batch that are not cached. Unless
+// all are asked for, a stream whose first record in the batch has sequence 1 is
+// taken to begin with it; when it exists, writing it fails.
+func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all bool) {
 	var ids []string
 	asked := map[streamKey]bool{}
 	for _, part := range batch {
@@ -45,6 +48,10 @@ func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk) {
 			it := &part.items[i]
 			key := keyOf(part.at, it)
 			if it.badFrame != nil || c[key] != nil || asked[key] {
+				continue
+			}
+			if it.frame.Sequence == 1 && !all {
+				c[key] = &stream{begins: true}
 				continue
 			}
 			asked[key] = true
@@ -97,8 +104,9 @@ func (c streamCache) trim() (freed int) {
 
 // judge gives every record its verdict, moves the heads and folds the states.
 // It returns the facts that can be projected, and the positions of the
-// partitions after the batch.
-func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partitionState]position) {
+// partitions after the batch. The error is errGuessed when a record is rejected
+// because its stream has no head, and the stream was not looked for.
+func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partitionState]position, err error) {
 	next = map[*partitionState]position{}
 	for _, part := range batch {
 		to, seen := next[part.at]
@@ -114,6 +122,9 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partiti
 			s := p.streams.get(keyOf(part.at, it))
 			it.verdict = events.Judge(s.head, &it.frame, it.hash, to.sealing.Admits(&it.frame, it.sealer), part.at.partition, p.counts[part.at.family])
 			if it.verdict != events.Accepted {
+				if s.begins && s.head.Sequence == 0 {
+					return nil, nil, errGuessed
+				}
 				continue
 			}
 			to.accept(it)
@@ -129,7 +140,7 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partiti
 		to.next, to.lastRecord = last.Offset+1, recordSum(last)
 		next[part.at] = to
 	}
-	return facts, next
+	return facts, next, nil
 }
 
 // accept adds a fact to the position.

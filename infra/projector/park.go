@@ -117,7 +117,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		batch[0].items = append(batch[0].items, it)
 	}
 	reads := &pgx.Batch{}
-	p.streams.load(reads, p.ident(), batch)
+	p.streams.load(reads, p.ident(), batch, true)
 	if err := p.send(ctx, reads); err != nil {
 		return fmt.Errorf("load the parked stream: %w", err)
 	}

@@ -60,6 +60,7 @@ type Config struct {
 	BatchSize   int                                   // records a transaction; 0 is 8,192
 	Renew       bool                                  // Create drops a read model of another release instead of refusing it
 	Witness     Witness                               // of the log's ends; nil for none
+	Watcher     *Watcher                              // of this process, which learns of a commit at once; nil for none
 	Yield       bool                                  // Run releases the lock to a process that waits for it
 	Observe     func(records int, took time.Duration) // called for every committed batch; nil for none
 }

@@ -84,9 +84,9 @@ type gated struct {
 	closed atomic.Bool
 }
 
-func (g *gated) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
-	records, end, err := g.Log.Read(ctx, topic, partition, from, maxBytes, min(wait, 50*time.Millisecond))
-	if g.closed.Load() && wait > 0 { // looking at one record is not following
+func (g *gated) Follow(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
+	records, end, err := g.Log.Follow(ctx, topic, partition, from, maxBytes, min(wait, 50*time.Millisecond))
+	if g.closed.Load() {
 		return nil, end, err
 	}
 	return records, end, err

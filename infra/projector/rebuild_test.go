@@ -68,16 +68,25 @@ func TestTwoProjectorsApplyEverythingOnce(t *testing.T) {
 // append puts a record into the log by hand and waits for its verdict.
 func (s stack) append(t *testing.T, f events.Frame, value string) (events.Hash, events.Verdict) {
 	t.Helper()
+	return s.appendTo(t, f.PartitionKey, f, value)
+}
+
+// appendTo is append, to the partition of a key.
+func (s stack) appendTo(t *testing.T, key string, f events.Frame, value string) (events.Hash, events.Verdict) {
+	t.Helper()
 	if f.ID == "" {
 		f.ID = events.NewID("event")
 	}
-	f.Time, f.DataVersion = time.Now(), 1
+	f.DataVersion = 1
+	if f.Time.IsZero() {
+		f.Time = time.Now()
+	}
 	family, err := events.FamilyOf(f.Stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, hash := f.Message([]byte(value))
-	wait, err := s.WriteLog.Append(t.Context(), family, f.PartitionKey, m)
+	wait, err := s.WriteLog.Append(t.Context(), family, key, m)
 	if err != nil {
 		t.Fatal(err)
 	}

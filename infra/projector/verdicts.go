@@ -37,58 +37,70 @@ func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
 	parkedColumns.Insert(writes, p.ident()+".parked", parked, "")
 }
 
-// A notice is the payload of a notification: how far the partitions are judged,
-// and which offsets were rejected since the previous notice:
-//
-//	simulations/0:118:115=stale,116=gap;billing/1:40:
-//
-// PostgreSQL takes 8,000 bytes. When the lists are longer, each of them is "?"
-// and the watchers read the table.
-const maxNotice = 7500
-
-// channel is the notification channel of a read model.
-func channel(schema string) string { return "netsim_" + schema }
-
-func notice(batch []chunk, next map[*partitionState]position) string {
-	rejected := map[*partitionState]*strings.Builder{}
-	size := 0
-	for _, part := range batch {
-		for i := range part.items {
-			if it := &part.items[i]; it.verdict != events.Accepted {
-				b := rejected[part.at]
-				if b == nil {
-					b = &strings.Builder{}
-					rejected[part.at] = b
-				}
-				fmt.Fprintf(b, "%d=%s,", it.record.Offset, it.verdict)
-				size += 20
-			}
-		}
-	}
-	var out strings.Builder
-	for at, to := range next {
-		if out.Len() > 0 {
-			out.WriteByte(';')
-		}
-		fmt.Fprintf(&out, "%s/%d:%d:", at.family, at.partition, to.next)
-		switch list := rejected[at]; {
-		case list == nil:
-		case size > maxNotice-64*len(next):
-			out.WriteByte('?')
-		default:
-			out.WriteString(strings.TrimSuffix(list.String(), ","))
-		}
-	}
-	return out.String()
-}
-
-// judgedTo is the part of a notice about one partition.
+// judgedTo is how far a batch has judged a partition, and what it rejected there.
 type judgedTo struct {
 	family    events.Family
 	partition int32
 	next      int64
 	rejected  map[int64]events.Verdict
 	ask       bool // the rejected offsets are in the table
+}
+
+// verdictsOf returns the verdicts of a batch, by partition.
+func verdictsOf(batch []chunk, next map[*partitionState]position) []judgedTo {
+	rejected := map[*partitionState]map[int64]events.Verdict{}
+	for _, part := range batch {
+		for i := range part.items {
+			if it := &part.items[i]; it.verdict != events.Accepted {
+				if rejected[part.at] == nil {
+					rejected[part.at] = map[int64]events.Verdict{}
+				}
+				rejected[part.at][it.record.Offset] = it.verdict
+			}
+		}
+	}
+	all := make([]judgedTo, 0, len(next))
+	for at, to := range next {
+		all = append(all, judgedTo{family: at.family, partition: at.partition, next: to.next, rejected: rejected[at]})
+	}
+	return all
+}
+
+// channel is the notification channel of a read model.
+func channel(schema string) string { return "netsim_" + schema }
+
+// maxNotice bounds a notice, in bytes. PostgreSQL takes 8,000.
+const maxNotice = 7500
+
+// notice is the payload of a notification: how far the partitions are judged, and
+// which offsets the batch rejected:
+//
+//	simulations/0:118:115=stale,116=gap;billing/1:40:
+//
+// When the lists are too long, each of them is "?" and the watchers read the
+// table.
+func notice(all []judgedTo) string {
+	size := 0
+	for _, to := range all {
+		size += 64 + 40*len(to.rejected)
+	}
+	var out strings.Builder
+	for i, to := range all {
+		if i > 0 {
+			out.WriteByte(';')
+		}
+		fmt.Fprintf(&out, "%s/%d:%d:", to.family, to.partition, to.next)
+		if len(to.rejected) > 0 && size > maxNotice {
+			out.WriteByte('?')
+			continue
+		}
+		separator := ""
+		for offset, verdict := range to.rejected {
+			fmt.Fprintf(&out, "%s%d=%s", separator, offset, verdict)
+			separator = ","
+		}
+	}
+	return out.String()
 }
 
 func readNotice(text string) ([]judgedTo, error) {

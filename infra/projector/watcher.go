@@ -23,6 +23,7 @@ type Watcher struct {
 	schema string
 	log    *slog.Logger
 	lost   atomic.Bool // the last poll found no read model, or one behind
+	others audience
 
 	mu        sync.Mutex
 	parts     map[partitionKey]*judged
@@ -51,7 +52,7 @@ func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
 }
 
 // pollEvery bounds the delay of a lost notification.
-const pollEvery = 100 * time.Millisecond
+const pollEvery = 250 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
 func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
@@ -119,7 +120,7 @@ func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
 	}
 }
 
-// lookUp reads the verdict of a record that has been judged.
+// readVerdict reads the verdict of a record that has been judged.
 func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	var verdict events.Verdict
 	err := w.pool.QueryRow(ctx, fmt.Sprintf(
@@ -155,8 +156,8 @@ func (w *Watcher) listen(ctx context.Context) error {
 	}
 	conn := pooled.Hijack()                      // a listening session must not go back to the pool
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the connection is not used again
-	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel(w.schema)}.Sanitize()); err != nil {
-		return fmt.Errorf("listen: %w", err)
+	if err := w.announce(ctx, conn); err != nil {
+		return err
 	}
 	for {
 		if err := w.poll(ctx, conn); err != nil {
@@ -167,6 +168,10 @@ func (w *Watcher) listen(ctx context.Context) error {
 			n, err := conn.WaitForNotification(wait)
 			cancel()
 			switch {
+			case err == nil && n.Payload == announcement:
+				if n.PID != conn.PgConn().PID() {
+					w.others.joined()
+				}
 			case err == nil:
 				if err := w.applyNotice(n.Payload); err != nil {
 					return err
@@ -247,10 +252,19 @@ func (w *Watcher) applyNotice(payload string) error {
 	if err != nil {
 		return err
 	}
-	for _, to := range heard {
+	w.apply(heard)
+	return nil
+}
+
+// apply releases the callers that wait for what was judged. A nil Watcher has
+// none.
+func (w *Watcher) apply(all []judgedTo) {
+	if w == nil {
+		return
+	}
+	for _, to := range all {
 		w.release(to)
 	}
-	return nil
 }
 
 // release answers the callers that wait for an offset before to.next. An empty

@@ -102,10 +102,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustKey(ctx); err != nil {
 		return nil, err
 	}
-	live := s.projectorConfig(s.pool, "")
-	live.Renew, live.Observe = c.Development, observeBatches(s.metrics)
-	s.projector = projector.New(live)
 	s.watcher = projector.NewWatcher(s.pool, "", log)
+	live := s.projectorConfig(s.pool, "")
+	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
+	s.projector = projector.New(live)
 	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
 	if err = s.objects.EnsureBucket(ctx); err != nil {
 		return nil, err

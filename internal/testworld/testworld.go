@@ -76,7 +76,8 @@ func New(t testing.TB) *World {
 func (at Servers) Start(t testing.TB) *World {
 	t.Helper()
 	w := at.Connect(t)
-	Running(t, w.Projector(w.DB, projector.Live).Run)
+	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	Running(t, w.Projector(w.DB, projector.Live, func(c *projector.Config) { c.Watcher = w.Watcher }).Run)
 	w.Listen(t)
 	return w
 }
@@ -109,7 +110,9 @@ func (at Servers) Pool(t testing.TB, schema string) *pgxpool.Pool {
 // Listen makes the process ready for commands. A projector must run.
 func (w *World) Listen(t testing.TB) {
 	t.Helper()
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	if w.Watcher == nil {
+		w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	}
 	Running(t, w.Watcher.Run)
 	partitions, err := writelog.LoadPartitions(t.Context(), w.DB)
 	must(t, err)

@@ -1,0 +1,84 @@
+package projector
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// audience is what a Watcher knows about the watchers of other processes. A
+// projector notifies only when there are any, because notifications serialise the
+// commits of all sessions of the database.
+type audience struct {
+	mu    sync.Mutex
+	none  bool   // no other process listens
+	joins int    // announcements so far
+	self  uint32 // process id of this watcher's session; 0 while it does not listen
+}
+
+// announcement is the payload by which a watcher says that it listens.
+const announcement = "listening"
+
+// listenerName is the application_name of the sessions that listen.
+func listenerName(schema string) string { return "netsim listens to " + schema }
+
+// announce makes the connection listen, and says so to the other processes.
+func (w *Watcher) announce(ctx context.Context, conn *pgx.Conn) error {
+	w.others.setSelf(conn.PgConn().PID())
+	name := channel(w.schema)
+	if _, err := conn.Exec(ctx, "SELECT set_config('application_name', $1, false)", listenerName(w.schema)); err != nil {
+		return fmt.Errorf("name the listening session: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{name}.Sanitize()); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_notify($1, $2)", name, announcement); err != nil {
+		return fmt.Errorf("announce the listener: %w", err)
+	}
+	return nil
+}
+
+// isHeardElsewhere reports whether another process may listen. A nil Watcher
+// knows of none, so it says yes.
+func (w *Watcher) isHeardElsewhere() bool {
+	if w == nil {
+		return true
+	}
+	w.others.mu.Lock()
+	defer w.others.mu.Unlock()
+	return !w.others.none
+}
+
+func (a *audience) setSelf(pid uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.self = pid
+}
+
+// joined notes that another process has announced itself.
+func (a *audience) joined() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.none = false
+	a.joins++
+}
+
+// countOthers asks PostgreSQL whether another process listens. A process that
+// ends is noticed here; one that begins announces itself.
+func (w *Watcher) countOthers(ctx context.Context, pool *pgxpool.Pool) {
+	if w == nil {
+		return
+	}
+	w.others.mu.Lock()
+	joins, self := w.others.joins, w.others.self
+	w.others.mu.Unlock()
+	var any bool
+	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND application_name = $1 AND pid <> $2)`, listenerName(w.schema), int64(self)).Scan(&any)
+	w.others.mu.Lock()
+	defer w.others.mu.Unlock()
+	w.others.none = err == nil && !any && w.others.joins == joins
+}
