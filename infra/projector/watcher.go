@@ -214,6 +214,7 @@ func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 }
 
 func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
+	before := w.position() // commits of this process can overtake the query
 	rows, err := conn.Query(ctx, fmt.Sprintf(
 		`SELECT family, partition, next FROM %s.offsets`, pgx.Identifier{w.schema}.Sanitize()))
 	if err != nil {
@@ -230,9 +231,9 @@ func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("read the offsets: %w", err)
 	}
 	w.mu.Lock()
-	for key, part := range w.parts {
-		if at[key] < part.next {
-			part.next = at[key] // the read model was lost; the records are judged again
+	for key, next := range before {
+		if at[key] < next {
+			w.part(key).next = at[key] // the read model was lost; the records are judged again
 		}
 	}
 	w.mu.Unlock()
@@ -245,6 +246,17 @@ func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	return nil
+}
+
+// position returns how far the partitions are judged, as far as this watcher knows.
+func (w *Watcher) position() Position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := Position{}
+	for key, part := range w.parts {
+		at[key] = part.next
+	}
+	return at
 }
 
 func (w *Watcher) applyNotice(payload string) error {
