@@ -19,9 +19,9 @@ import (
 // an orderly way, after a third.
 type Leases struct {
 	Pool       *pgxpool.Pool
-	Subscriber string // names what the facts are read for, such as a read model's schema
-	Process    string // names this process; no other process may have the name
-	Shards     int32  // how many there are
+	Subscriber string        // names what the facts are read for, such as a read model's schema
+	Process    string        // names this process; no other process may have the name
+	Shards     int32         // how many there are
 	TTL        time.Duration // of a lease; 0 is DefaultTTL
 	Log        *slog.Logger
 }
@@ -33,9 +33,10 @@ const DefaultTTL = 3 * time.Second
 // they change, work's context ends; once work has returned, it is called with the
 // new leases. Work is not called while there are none.
 //
-// Work's context also ends before a lease can be another process's. A process
-// that was suspended in the meantime must be stopped by the epoch: what work
-// writes has to be refused after another process has written with a larger epoch.
+// Work's context also ends shortly before a lease can be another process's. That
+// saves work. It is not what safety rests on, because a process can be suspended
+// at any point: what work writes must be refused once another process has written
+// with a larger epoch.
 //
 // When work returns an error, Run returns it.
 func (l *Leases) Run(ctx context.Context, work func(ctx context.Context, held []Lease) error) error {
@@ -46,7 +47,7 @@ func (l *Leases) Run(ctx context.Context, work func(ctx context.Context, held []
 	for {
 		began := time.Now()
 		if err := l.balance(ctx, &s); err == nil {
-			s.validUntil = began.Add(l.ttl())
+			s.validUntil = began.Add(l.ttl() * 9 / 10)
 		} else if ctx.Err() == nil {
 			l.Log.WarnContext(ctx, "the leases of shards could not be renewed", "subscriber", l.Subscriber, "error", err)
 		}
@@ -78,18 +79,20 @@ func (l *Leases) ttl() time.Duration { return cmp.Or(l.TTL, DefaultTTL) }
 // balance renews the leases, releases those beyond this process's part, acquires
 // free ones up to it, and restarts the work when they have changed.
 func (l *Leases) balance(ctx context.Context, s *session) error {
-	kept, part, err := l.renew(ctx, s.held)
+	renewing := ctx
+	if s.ended != nil {
+		var cancel context.CancelFunc
+		renewing, cancel = context.WithDeadline(ctx, s.validUntil)
+		defer cancel()
+	}
+	kept, part, err := l.renew(renewing, s.held)
 	if err != nil {
 		return err
 	}
-	if len(kept) == len(s.held) && len(kept) == part {
-		s.start(ctx, kept)
-		return nil
-	}
-	if len(kept) < len(s.held) || len(kept) > part {
-		s.stop()
-	}
+	changed := len(kept) < len(s.held)
 	if len(kept) > part {
+		changed = true
+		s.stop()
 		if err := l.release(ctx, kept[part:]); err != nil {
 			return err
 		}
@@ -99,16 +102,20 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if len(gained) > 0 {
+	if changed || len(gained) > 0 {
 		s.stop()
-		kept = append(kept, gained...)
-		slices.SortFunc(kept, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+		s.held = append(kept, gained...)
+		slices.SortFunc(s.held, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+		l.Log.InfoContext(ctx, "the shards of this process have changed", "subscriber", l.Subscriber, "shards", shardsOf(s.held))
 	}
-	if len(kept) != len(s.held) || len(gained) > 0 {
-		l.Log.InfoContext(ctx, "the shards of this process have changed", "subscriber", l.Subscriber, "shards", shardsOf(kept))
-	}
-	s.start(ctx, kept)
+	s.start(ctx)
 	return nil
+}
+
+// within bounds a statement, so that work ends in time when PostgreSQL does not
+// answer.
+func (l *Leases) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, l.ttl()/3)
 }
 
 // renew extends this process's membership and leases. It returns the leases that
@@ -118,6 +125,8 @@ func (l *Leases) renew(ctx context.Context, held []Lease) (kept []Lease, part in
 	for _, lease := range held {
 		epochs = append(epochs, lease.Epoch)
 	}
+	ctx, cancel := l.within(ctx)
+	defer cancel()
 	var members []string
 	err = l.Pool.QueryRow(ctx, `
 		WITH me AS (
@@ -166,6 +175,8 @@ func (l *Leases) acquire(ctx context.Context, most int) ([]Lease, error) {
 	if most <= 0 {
 		return nil, nil
 	}
+	ctx, cancel := l.within(ctx)
+	defer cancel()
 	rows, err := l.Pool.Query(ctx, `
 		INSERT INTO shard_leases AS lease
 		SELECT $1, free.shard, $2, nextval('shard_epochs'), now() + $3
@@ -192,6 +203,8 @@ func (l *Leases) release(ctx context.Context, some []Lease) error {
 	for _, lease := range some {
 		epochs = append(epochs, lease.Epoch)
 	}
+	ctx, cancel := l.within(ctx)
+	defer cancel()
 	_, err := l.Pool.Exec(ctx, `
 		UPDATE shard_leases SET expires_at = '-infinity' WHERE subscriber = $1 AND holder = $2 AND epoch = ANY($3)`,
 		l.Subscriber, l.Process, epochs)
@@ -203,11 +216,10 @@ func (l *Leases) release(ctx context.Context, some []Lease) error {
 
 // leave ends the work and the membership.
 func (l *Leases) leave(ctx context.Context, s *session) {
-	held := s.held
 	s.stop()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.ttl())
+	ctx, cancel := l.within(context.WithoutCancel(ctx))
 	defer cancel()
-	err := l.release(ctx, held)
+	err := l.release(ctx, s.held)
 	if err == nil {
 		_, err = l.Pool.Exec(ctx, `DELETE FROM shard_members WHERE subscriber = $1 AND process = $2`, l.Subscriber, l.Process)
 	}
@@ -224,26 +236,27 @@ func shardsOf(held []Lease) []int32 {
 	return shards
 }
 
-// session is one call of the work.
+// session is the work on the leases that this process holds.
 type session struct {
 	work       func(ctx context.Context, held []Lease) error
-	validUntil time.Time // of the leases
+	held       []Lease
+	validUntil time.Time // when the work must have ended unless the leases were renewed
 
-	held   []Lease // nil when no work runs
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the work has returned; nil when none runs
 	err    error         // that it returned
 }
 
-// start calls the work with the leases unless it runs with them.
-func (s *session) start(ctx context.Context, held []Lease) {
-	if s.ended != nil || len(held) == 0 {
+// start calls the work unless it runs or no lease is held.
+func (s *session) start(ctx context.Context) {
+	if s.ended != nil || len(s.held) == 0 {
 		return
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
-	s.held, s.ended = held, make(chan struct{})
+	ended, held := make(chan struct{}), s.held
+	s.ended = ended
 	go func() {
-		defer close(s.ended)
+		defer close(ended)
 		s.err = s.work(ctx, held)
 	}()
 }
@@ -255,5 +268,5 @@ func (s *session) stop() {
 	}
 	s.cancel()
 	<-s.ended
-	s.held, s.ended = nil, nil
+	s.ended = nil
 }
