@@ -3,20 +3,24 @@ package facts
 import (
 	"cmp"
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Leases shares the shards of a subscriber among processes. Every process that
 // calls Run is a member; each member gets an equal part of the shards, give or
-// take one. A lease is renewed three times in its TTL. When a member dies, the
-// others have its shards after at most the TTL and a third of it; when it ends in
-// an orderly way, after a third.
+// take one. A lease is renewed three times in its TTL. When a member ends, in an
+// orderly way or not, its database session ends too, and the others have its
+// shards after a third of the TTL; when its machine is lost or suspended, after the
+// TTL and a third.
 type Leases struct {
 	Pool       *pgxpool.Pool
 	Subscriber string        // names what the facts are read for, such as a read model's schema
@@ -85,7 +89,15 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 		renewing, cancel = context.WithDeadline(ctx, s.validUntil)
 		defer cancel()
 	}
-	kept, part, err := l.renew(renewing, s.held)
+	if err := s.connect(renewing, l.Pool); err != nil {
+		return err
+	}
+	kept, part, err := l.renew(renewing, s)
+	if isMissing(err) {
+		if err = l.create(ctx); err == nil {
+			kept, part, err = l.renew(renewing, s)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -93,12 +105,12 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 	if len(kept) > part {
 		changed = true
 		s.stop()
-		if err := l.release(ctx, kept[part:]); err != nil {
+		if err := l.release(ctx, s, kept[part:]); err != nil {
 			return err
 		}
 		kept = kept[:part]
 	}
-	gained, err := l.acquire(ctx, part-len(kept))
+	gained, err := l.acquire(ctx, s, part-len(kept))
 	if err != nil {
 		return err
 	}
@@ -106,10 +118,36 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 		s.stop()
 		s.held = append(kept, gained...)
 		slices.SortFunc(s.held, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-		l.Log.InfoContext(ctx, "the shards of this process have changed", "subscriber", l.Subscriber, "shards", shardsOf(s.held))
+		l.Log.InfoContext(ctx, "the shards of this process have changed", "subscriber", l.Subscriber, "shards", len(s.held))
 	}
 	s.start(ctx)
 	return nil
+}
+
+//go:embed leases.sql
+var leasesSQL string
+
+// create makes the tables. They are not migrated with the others, because they
+// have nothing to keep, and the read model can be rebuilt only when they exist.
+func (l *Leases) create(ctx context.Context) error {
+	ctx, cancel := l.within(ctx)
+	defer cancel()
+	return pgx.BeginFunc(ctx, l.Pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('create schema facts'))")
+		if err == nil {
+			_, err = tx.Exec(ctx, leasesSQL)
+		}
+		if err != nil {
+			return fmt.Errorf("create the tables of leases: %w", err)
+		}
+		return nil
+	})
+}
+
+// isMissing reports whether a table or its schema does not exist.
+func isMissing(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (refused.Code == "42P01" || refused.Code == "3F000")
 }
 
 // within bounds a statement, so that work ends in time when PostgreSQL does not
@@ -120,33 +158,34 @@ func (l *Leases) within(ctx context.Context) (context.Context, context.CancelFun
 
 // renew extends this process's membership and leases. It returns the leases that
 // it still has and how many are its part.
-func (l *Leases) renew(ctx context.Context, held []Lease) (kept []Lease, part int, err error) {
-	var epochs, renewed []int64
-	for _, lease := range held {
-		epochs = append(epochs, lease.Epoch)
-	}
+func (l *Leases) renew(ctx context.Context, s *session) (kept []Lease, part int, err error) {
+	shards, epochs := columnsOf(s.held)
+	var renewed []int32
 	ctx, cancel := l.within(ctx)
 	defer cancel()
 	var members []string
-	err = l.Pool.QueryRow(ctx, `
+	err = s.conn.QueryRow(ctx, `
 		WITH me AS (
-			INSERT INTO shard_members VALUES ($1, $2, now() + $3)
-			ON CONFLICT (subscriber, process) DO UPDATE SET expires_at = excluded.expires_at
+			INSERT INTO facts.members VALUES ($1, $2, pg_backend_pid(), now() + $3)
+			ON CONFLICT (subscriber, process) DO UPDATE SET backend = excluded.backend, expires_at = excluded.expires_at
+		), others AS (
+			SELECT process, expires_at >= now() AND EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = backend) AS alive
+			FROM facts.members WHERE subscriber = $1 AND process <> $2
 		), gone AS (
-			DELETE FROM shard_members WHERE subscriber = $1 AND process <> $2 AND expires_at < now()
+			DELETE FROM facts.members m USING others o WHERE m.subscriber = $1 AND m.process = o.process AND NOT o.alive
 		), kept AS (
-			UPDATE shard_leases SET expires_at = now() + $3
-			WHERE subscriber = $1 AND holder = $2 AND epoch = ANY($4)
-			RETURNING epoch
+			UPDATE facts.leases l SET expires_at = now() + $3 FROM unnest($4::int[], $5::bigint[]) AS held (shard, epoch)
+			WHERE l.subscriber = $1 AND l.holder = $2 AND l.shard = held.shard AND l.epoch = held.epoch
+			RETURNING l.shard
 		)
-		SELECT (SELECT coalesce(array_agg(epoch), '{}') FROM kept),
-			(SELECT coalesce(array_agg(process), '{}') FROM shard_members WHERE subscriber = $1 AND process <> $2 AND expires_at >= now())`,
-		l.Subscriber, l.Process, l.ttl(), epochs).Scan(&renewed, &members)
+		SELECT (SELECT coalesce(array_agg(shard), '{}') FROM kept),
+			(SELECT coalesce(array_agg(process), '{}') FROM others WHERE alive)`,
+		l.Subscriber, l.Process, l.ttl(), shards, epochs).Scan(&renewed, &members)
 	if err != nil {
 		return nil, 0, fmt.Errorf("renew the leases: %w", err)
 	}
-	for _, lease := range held {
-		if slices.Contains(renewed, lease.Epoch) {
+	for _, lease := range s.held {
+		if slices.Contains(renewed, lease.Shard) {
 			kept = append(kept, lease)
 		}
 	}
@@ -171,21 +210,24 @@ func (l *Leases) partOf(others []string) int {
 }
 
 // acquire takes up to so many shards that no process holds.
-func (l *Leases) acquire(ctx context.Context, most int) ([]Lease, error) {
+func (l *Leases) acquire(ctx context.Context, s *session, most int) ([]Lease, error) {
 	if most <= 0 {
 		return nil, nil
 	}
 	ctx, cancel := l.within(ctx)
 	defer cancel()
-	rows, err := l.Pool.Query(ctx, `
-		INSERT INTO shard_leases AS lease
-		SELECT $1, free.shard, $2, nextval('shard_epochs'), now() + $3
+	rows, err := s.conn.Query(ctx, `
+		INSERT INTO facts.leases AS lease
+		SELECT $1, free.shard, $2, (extract(epoch FROM clock_timestamp()) * 1e6)::bigint, now() + $3
 		FROM (SELECT shard FROM generate_series(0, $4 - 1) AS shard
-			WHERE NOT EXISTS (SELECT FROM shard_leases t WHERE t.subscriber = $1 AND t.shard = shard.shard AND t.expires_at >= now())
+			WHERE NOT EXISTS (
+				SELECT FROM facts.leases t JOIN facts.members m ON m.subscriber = t.subscriber AND m.process = t.holder
+				WHERE t.subscriber = $1 AND t.shard = shard.shard AND t.expires_at >= now())
 			ORDER BY shard LIMIT $5) AS free
 		ON CONFLICT (subscriber, shard) DO UPDATE
-		SET holder = excluded.holder, epoch = excluded.epoch, expires_at = excluded.expires_at
+		SET holder = excluded.holder, epoch = greatest(excluded.epoch, lease.epoch + 1), expires_at = excluded.expires_at
 		WHERE lease.expires_at < now()
+			OR NOT EXISTS (SELECT FROM facts.members m WHERE m.subscriber = lease.subscriber AND m.process = lease.holder)
 		RETURNING shard, epoch`, l.Subscriber, l.Process, l.ttl(), l.Shards, most)
 	if err != nil {
 		return nil, fmt.Errorf("acquire shards: %w", err)
@@ -198,20 +240,33 @@ func (l *Leases) acquire(ctx context.Context, most int) ([]Lease, error) {
 }
 
 // release makes leases free at once.
-func (l *Leases) release(ctx context.Context, some []Lease) error {
-	var epochs []int64
-	for _, lease := range some {
-		epochs = append(epochs, lease.Epoch)
-	}
+func (l *Leases) release(ctx context.Context, s *session, some []Lease) error {
+	shards, epochs := columnsOf(some)
 	ctx, cancel := l.within(ctx)
 	defer cancel()
-	_, err := l.Pool.Exec(ctx, `
-		UPDATE shard_leases SET expires_at = '-infinity' WHERE subscriber = $1 AND holder = $2 AND epoch = ANY($3)`,
-		l.Subscriber, l.Process, epochs)
+	_, err := s.conn.Exec(ctx, `
+		UPDATE facts.leases l SET holder = '', expires_at = '-infinity' FROM unnest($3::int[], $4::bigint[]) AS held (shard, epoch)
+		WHERE l.subscriber = $1 AND l.holder = $2 AND l.shard = held.shard AND l.epoch = held.epoch`,
+		l.Subscriber, l.Process, shards, epochs)
 	if err != nil {
 		return fmt.Errorf("release shards: %w", err)
 	}
 	return nil
+}
+
+// Holders lists the processes that hold shards of a subscriber, with their shards;
+// "" when there are none.
+func Holders(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, subscriber string) (list string, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT coalesce(string_agg(format('%s (%s)', holder, shards), ', ' ORDER BY holder), '')
+		FROM (SELECT holder, string_agg(shard::text, ' ' ORDER BY shard) AS shards FROM facts.leases
+			WHERE subscriber = $1 AND expires_at > now() GROUP BY holder) AS held`, subscriber).Scan(&list)
+	if err != nil && !isMissing(err) {
+		return "", fmt.Errorf("list the holders of shards: %w", err)
+	}
+	return list, nil
 }
 
 // leave ends the work and the membership.
@@ -219,32 +274,53 @@ func (l *Leases) leave(ctx context.Context, s *session) {
 	s.stop()
 	ctx, cancel := l.within(context.WithoutCancel(ctx))
 	defer cancel()
-	err := l.release(ctx, s.held)
+	err := s.connect(ctx, l.Pool)
 	if err == nil {
-		_, err = l.Pool.Exec(ctx, `DELETE FROM shard_members WHERE subscriber = $1 AND process = $2`, l.Subscriber, l.Process)
+		err = l.release(ctx, s, s.held)
+	}
+	if err == nil {
+		_, err = s.conn.Exec(ctx, `DELETE FROM facts.members WHERE subscriber = $1 AND process = $2`, l.Subscriber, l.Process)
+	}
+	if s.conn != nil {
+		s.conn.Release()
 	}
 	if err != nil {
 		l.Log.WarnContext(ctx, "the leases of shards expire, they could not be released", "subscriber", l.Subscriber, "error", err)
 	}
 }
 
-func shardsOf(held []Lease) []int32 {
-	shards := []int32{}
-	for _, lease := range held {
-		shards = append(shards, lease.Shard)
+// columnsOf returns the shards and the epochs of leases.
+func columnsOf(leases []Lease) (shards []int32, epochs []int64) {
+	for _, lease := range leases {
+		shards, epochs = append(shards, lease.Shard), append(epochs, lease.Epoch)
 	}
-	return shards
+	return shards, epochs
 }
 
 // session is the work on the leases that this process holds.
 type session struct {
 	work       func(ctx context.Context, held []Lease) error
 	held       []Lease
-	validUntil time.Time // when the work must have ended unless the leases were renewed
+	conn       *pgxpool.Conn // whose end shows the other members that this process is gone
+	validUntil time.Time     // when the work must have ended unless the leases were renewed
 
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the work has returned; nil when none runs
 	err    error         // that it returned
+}
+
+// connect opens the database session unless it is open.
+func (s *session) connect(ctx context.Context, pool *pgxpool.Pool) (err error) {
+	if s.conn != nil && s.conn.Conn().IsClosed() {
+		s.conn.Release()
+		s.conn = nil
+	}
+	if s.conn == nil {
+		if s.conn, err = pool.Acquire(ctx); err != nil {
+			return fmt.Errorf("connect: %w", err)
+		}
+	}
+	return nil
 }
 
 // start calls the work unless it runs or no lease is held.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,10 +111,10 @@ func pool(t *testing.T) *pgxpool.Pool {
 const shards = 7
 
 // join makes a process a member until stop is called.
-func join(t *testing.T, db *pgxpool.Pool, name string, work func(context.Context, []facts.Lease) error) (stop func()) {
+func join(t *testing.T, db *pgxpool.Pool, name string, ttl time.Duration, work func(context.Context, []facts.Lease) error) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &facts.Leases{
-		Pool: db, Subscriber: "test", Process: name, Shards: shards, TTL: 300 * time.Millisecond, Log: testworld.Silent(),
+		Pool: db, Subscriber: "test", Process: name, Shards: shards, TTL: ttl, Log: testworld.Silent(),
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run(ctx, work) }()
@@ -136,7 +138,7 @@ func TestShardsAreSharedEvenly(t *testing.T) {
 	var stops []func()
 	for i, want := range [][]int{{7}, {3, 4}, {2, 2, 3}} {
 		name := fmt.Sprint("member ", i)
-		stops = append(stops, join(t, db, name, r.work(name)))
+		stops = append(stops, join(t, db, name, 300*time.Millisecond, r.work(name)))
 		r.await(want...)
 	}
 	stops[0]()
@@ -151,27 +153,91 @@ func TestASuspendedMemberLosesItsShards(t *testing.T) {
 	t.Parallel()
 	db, r := pool(t), newRegistry(t)
 	r.mayOverlap = true // when this machine is busy
-	join(t, db, "a", r.work("a"))
+	join(t, db, "a", time.Second, r.work("a"))
 	r.await(7)
-	c := db.Config().Copy()
-	c.MaxConns = 1
-	single, err := pgxpool.NewWithConfig(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(single.Close)
-	join(t, single, "b", r.work("b"))
+	var wire wire
+	join(t, wire.pool(t, db), "b", time.Second, r.work("b"))
 	r.await(3, 4)
-	conn, err := single.Acquire(t.Context()) // from now on b cannot renew
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.suspended.Store(true)
 	r.await(7)
 	if parts := r.parts(); parts["a"] != 7 {
-		t.Errorf("the members hold %v, want 7 of a", parts)
+		t.Errorf("the members work on %v shards, want 7 of a", parts)
 	}
-	conn.Release()
+	wire.suspended.Store(false)
 	r.await(3, 4)
+}
+
+// The shards of a member that is gone are taken before its leases expire.
+func TestTheShardsOfADeadMemberAreFree(t *testing.T) {
+	t.Parallel()
+	db, r := pool(t), newRegistry(t)
+	r.mayOverlap = true
+	const ttl = 9 * time.Second
+	join(t, db, "a", ttl, r.work("a"))
+	r.await(7)
+	var wire wire
+	join(t, wire.pool(t, db), "b", ttl, r.work("b"))
+	r.await(3, 4)
+	wire.cut.Store(true)
+	var expires time.Time
+	err := db.QueryRow(t.Context(), `SELECT max(expires_at) FROM facts.leases WHERE holder = 'b'`).Scan(&expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(t.Context(), `SELECT pg_terminate_backend(backend) FROM facts.members WHERE process = 'b'`); err != nil {
+		t.Fatal(err)
+	}
+	testworld.Await(t, func() bool { return r.parts()["a"] == 7 })
+	var taken time.Time
+	err = db.QueryRow(t.Context(), `SELECT to_timestamp(max(epoch) / 1e6) FROM facts.leases`).Scan(&taken)
+	if err != nil || !taken.Before(expires) {
+		t.Errorf("the shards were taken at %s, %v; the leases of the dead member expired at %s", taken, err, expires)
+	}
+}
+
+// wire is the network between a process and PostgreSQL.
+type wire struct {
+	suspended atomic.Bool // nothing is sent or closed
+	cut       atomic.Bool // nothing connects
+}
+
+// pool returns a pool of connections over the wire.
+func (w *wire) pool(t *testing.T, like *pgxpool.Pool) *pgxpool.Pool {
+	t.Helper()
+	c := like.Config().Copy()
+	dial := c.ConnConfig.DialFunc
+	c.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if w.cut.Load() {
+			return nil, errors.New("the wire is cut")
+		}
+		conn, err := dial(ctx, network, address)
+		return wired{conn, w}, err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+type wired struct {
+	net.Conn
+	wire *wire
+}
+
+func (c wired) Write(b []byte) (int, error) {
+	if c.wire.suspended.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+func (c wired) Close() error {
+	if c.wire.suspended.Load() {
+		return nil
+	}
+	return c.Conn.Close()
 }
 
 // An error of the work ends Run, which releases the leases.
@@ -184,6 +250,6 @@ func TestAnErrorOfTheWorkIsReturned(t *testing.T) {
 	if !errors.Is(err, broken) {
 		t.Fatalf("Run returned %v, want %v", err, broken)
 	}
-	join(t, db, "next", r.work("next"))
+	join(t, db, "next", time.Second, r.work("next"))
 	r.await(7)
 }

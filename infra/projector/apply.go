@@ -149,9 +149,9 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 }
 
 // moveOffsets queues the compare-and-set of the offsets, which makes a batch
-// count once. When a partition is not where it is expected, or another read
-// model was promoted, the count differs and the division by zero rolls the
-// transaction back.
+// count once. When a partition is not where it is expected, its shard is leased to
+// another process, or another read model was promoted, the count differs and the
+// division by zero rolls the transaction back.
 func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]position) {
 	var moves []*offsetMove
 	var table uint32
@@ -159,18 +159,21 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]posi
 		table = at.table
 		moves = append(moves, &offsetMove{
 			Family: string(at.family), Partition: at.partition, Expected: at.next,
-			Next: to.next, LastRecord: to.lastRecord, Facts: to.facts, Digest: to.digest[:], Sealing: to.sealing.String(),
+			Next: to.next, LastRecord: to.lastRecord, Facts: to.facts, Digest: to.digest[:], Sealing: to.sealing.String(), Epoch: at.epoch,
 		})
 	}
-	args := append(offsetMoveColumns.Arrays(moves), len(moves), table)
+	args := offsetMoveColumns.Arrays(moves)
+	n := len(args)
+	args = append(args, len(moves), table)
+	leased, args := p.ifLeased("u.epoch", args)
 	writes.Queue(fmt.Sprintf(`
 		WITH moved AS (
 			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest, sealing = u.sealing
 			FROM %s
-			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u.expected AND o.tableoid = $%d
+			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u.expected AND o.tableoid = $%d %s
 			RETURNING 1)
 		SELECT 1 / (CASE WHEN count(*) = $%d THEN 1 ELSE 0 END) FROM moved`,
-		p.ident(), offsetMoveColumns.From("u"), len(args), len(args)-1), args...)
+		p.ident(), offsetMoveColumns.From("u"), n+2, leased, n+1), args...)
 }
 
 // saveStreams queues the streams that the batch touched.

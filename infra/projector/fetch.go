@@ -103,11 +103,13 @@ func keyless(at *partitionState) error {
 // project runs one session: from the stored offsets on until something fails.
 func (p *Projector) project(ctx context.Context) error {
 	p.forget()
-	partitions, err := p.partitions(ctx)
+	all, err := p.partitions(ctx)
 	if err != nil {
 		return err
 	}
-	p.counts = countPartitions(partitions)
+	partitions := p.leased(all)
+	p.counts = countPartitions(all)
+	p.stats.reset()
 	if err := p.retry(ctx, partitions); err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (p *Projector) project(ctx context.Context) error {
 		from := at.next
 		group.Go(func() error { return p.fetch(ctx, at, from, chunks) })
 	}
-	group.Go(func() error { return p.watch(ctx, partitions) })
+	group.Go(func() error { return p.watch(ctx, all, partitions) })
 	group.Go(func() error { return p.consume(ctx, chunks) })
 	err = group.Wait()
 	if isOutOfRange(err) || errors.Is(err, eventlog.ErrNoTopic) {

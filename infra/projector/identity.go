@@ -129,7 +129,7 @@ func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionS
 	var behind, replaced, retry bool
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
 		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false),
-			EXISTS (SELECT FROM %[1]s.parked WHERE retry)
+			coalesce(bool_or(EXISTS (SELECT FROM %[1]s.parked k WHERE k.family = c.family AND k.partition = c.partition AND k.retry)), false)
 		FROM %[2]s
 		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident(), committedOffsetColumns.From("c")),
 		append(committedOffsetColumns.Arrays(committed), tableOf(partitions))...).Scan(&behind, &replaced, &retry)
@@ -154,7 +154,7 @@ func tableOf(partitions []*partitionState) uint32 {
 
 // watch returns an error when the log or the read model is no longer the one
 // that the session began with.
-func (p *Projector) watch(ctx context.Context, partitions []*partitionState) error {
+func (p *Projector) watch(ctx context.Context, all, mine []*partitionState) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for check := 1; ; check++ {
@@ -164,7 +164,7 @@ func (p *Projector) watch(ctx context.Context, partitions []*partitionState) err
 			return nil
 		case <-tick.C:
 		}
-		if err := p.checkCommitted(ctx, partitions); err != nil {
+		if err := p.checkCommitted(ctx, mine); err != nil {
 			return err
 		}
 		if p.Yield && p.lockAwaited(ctx) {
@@ -183,7 +183,7 @@ func (p *Projector) watch(ctx context.Context, partitions []*partitionState) err
 		if err != nil {
 			continue // the log is out of reach, which does not make it another one
 		}
-		if err := p.compare(ctx, log, partitions); err != nil && ctx.Err() == nil {
+		if err := p.compare(ctx, log, all); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

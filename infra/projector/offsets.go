@@ -20,6 +20,7 @@ type partitionState struct {
 	topic     string
 	topicID   string
 	table     uint32 // the oid of the table offsets, which identifies the read model
+	epoch     int64  // of the lease of its shard; 0 for none
 	position
 }
 
@@ -61,6 +62,34 @@ func (p *Projector) partitions(ctx context.Context) ([]*partitionState, error) {
 		return nil, err
 	}
 	return partitions, p.proveTails(ctx, partitions)
+}
+
+// leased returns the partitions of the shards that are leased to this process, all
+// of them without leases.
+func (p *Projector) leased(all []*partitionState) (mine []*partitionState) {
+	if p.Leases == nil {
+		return all
+	}
+	for _, at := range all {
+		for _, lease := range p.held {
+			if at.partition == lease.Shard {
+				at.epoch = lease.Epoch
+				mine = append(mine, at)
+			}
+		}
+	}
+	return mine
+}
+
+// ifLeased returns the condition that the shard of the row o of offsets is leased
+// to this process with the epoch, an expression. It adds its argument to args.
+func (p *Projector) ifLeased(epoch string, args []any) (condition string, all []any) {
+	if p.Leases == nil {
+		return "", args
+	}
+	args = append(args, p.Leases.Subscriber)
+	return fmt.Sprintf("AND EXISTS (SELECT FROM facts.leases l WHERE l.subscriber = $%d AND l.shard = o.partition AND l.epoch = %s)",
+		len(args), epoch), args
 }
 
 var errMissing = errors.New("the read model is missing")

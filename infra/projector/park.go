@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -78,10 +79,14 @@ func (p *Projector) parkedStreams(ctx context.Context, partitions []*partitionSt
 	var partition int32
 	var one parkedFact
 	_, err = pgx.ForEachRow(rows, []any{&family, &partition, &one.offset, &one.stream}, func() error {
+		one.at = nil
 		for _, at := range partitions {
 			if at.family == family && at.partition == partition {
 				one.at = at
 			}
+		}
+		if one.at == nil { // another process's shard
+			return nil
 		}
 		last := len(streams) - 1
 		if last < 0 || streams[last][0].stream != one.stream || streams[last][0].at != one.at {
@@ -134,10 +139,12 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	}
 	writes := &pgx.Batch{}
 	// The offset stays, but another projector must not have moved it.
+	leased, args := p.ifLeased(strconv.FormatInt(at.epoch, 10), []any{at.family, at.partition, at.next, at.table})
 	writes.Queue(fmt.Sprintf(`
 		WITH here AS (
-			SELECT FROM %s.offsets o WHERE o.family = $1 AND o.partition = $2 AND o.next = $3 AND o.tableoid = $4 FOR UPDATE)
-		SELECT 1 / count(*) FROM here`, p.ident()), at.family, at.partition, at.next, at.table)
+			SELECT FROM %s.offsets o
+			WHERE o.family = $1 AND o.partition = $2 AND o.next = $3 AND o.tableoid = $4 %s FOR UPDATE)
+		SELECT 1 / count(*) FROM here`, p.ident(), leased), args...)
 	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
 		parked[0].stream, at.family, at.partition)
 	if err := p.queueRows(ctx, writes, batch, facts); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 	"netsim/internal/wait"
 )
 
@@ -60,6 +61,7 @@ type Config struct {
 	BatchSize   int                                   // records a transaction; 0 is 8,192
 	Renew       bool                                  // Create drops a read model of another release instead of refusing it
 	Witness     Witness                               // of the log's ends; nil for none
+	Leases      *facts.Leases                         // of the shards of the live read model; nil projects all shards
 	Watcher     *Watcher                              // of this process, which learns of a commit at once; nil for none
 	Yield       bool                                  // Run releases the lock to a process that waits for it
 	Observe     func(records int, took time.Duration) // called for every committed batch; nil for none
@@ -72,6 +74,7 @@ type Projector struct {
 	cached  int                     // bytes of the streams' states
 	counts  map[events.Family]int32 // partitions, by family
 	until   Position                // where projecting ends; nil for never
+	held    []facts.Lease           // of this session
 	stats   Stats
 }
 
@@ -128,7 +131,18 @@ var ErrOtherLog = errors.New("the event log cannot be trusted")
 
 // Run projects until ctx ends, and returns nil then. It returns an error that
 // wraps ErrOtherLog or ErrOtherSchema, and retries after every other.
-func (p *Projector) Run(ctx context.Context) error { return p.repeat(ctx, p.projectLocked) }
+//
+// It projects the shards that are leased to this process; without Config.Leases
+// all of them, while no other process does.
+func (p *Projector) Run(ctx context.Context) error {
+	if p.Leases == nil {
+		return p.repeat(ctx, p.projectLocked)
+	}
+	return p.Leases.Run(ctx, func(ctx context.Context, held []facts.Lease) error {
+		p.held = held
+		return p.repeat(ctx, p.project)
+	})
+}
 
 // repeat runs sessions until ctx ends or one fails for good.
 func (p *Projector) repeat(ctx context.Context, session func(context.Context) error) error {

@@ -57,6 +57,7 @@ type offsetMove struct {
 	Facts      int64
 	Digest     []byte
 	Sealing    string
+	Epoch      int64 // of the lease; 0 for none
 }
 
 // A committedOffset is how far this process has committed a partition.

@@ -37,6 +37,14 @@ type Report struct {
 	Cached     int       // bytes of their ids and encoded states
 }
 
+// reset forgets the partitions of an earlier session.
+func (s *Stats) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ensure()
+	s.high, s.next = map[partitionKey]int64{}, map[partitionKey]int64{}
+}
+
 func (s *Stats) begin(at *partitionState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

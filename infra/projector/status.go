@@ -11,13 +11,14 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 )
 
 // Status is how far a read model has come.
 type Status struct {
 	Schema        string  `json:"schema"`
 	ThisRelease   bool    `json:"thisRelease"` // its tables are those of this release
-	Projector     string  `json:"projector"`   // the database session that projects into it; "" for none
+	Projector     string  `json:"projector"`   // the processes that project into it, with their shards; "" for none
 	Facts         int64   `json:"facts"`       // applied or parked
 	LagRecords    int64   `json:"lagRecords"`  // in the log and not judged
 	LagSeconds    float64 `json:"lagSeconds"`  // since the log took the oldest of them
@@ -97,8 +98,12 @@ func (p *Projector) Status(ctx context.Context, log eventlog.Description, now ti
 	return s, err
 }
 
-// holder names the session that holds the projecting lock, "" for none.
+// holder names the processes that the shards are leased to, or for a read model
+// beside the live one the session that holds the projecting lock; "" for none.
 func (p *Projector) holder(ctx context.Context) (name string, err error) {
+	if p.Schema == Live {
+		return facts.Holders(ctx, p.Pool, Live)
+	}
 	err = p.Pool.QueryRow(ctx, `
 		SELECT coalesce(min(format('backend %s', a.pid) || coalesce(' of ' || host(a.client_addr), '')), '')
 		FROM pg_locks l JOIN pg_stat_activity a USING (pid)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
@@ -19,6 +21,7 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/directory"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 	"netsim/infra/health"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
@@ -34,6 +37,7 @@ import (
 // and the command handler.
 type core struct {
 	config       Config
+	process      string // names this process
 	log          *slog.Logger
 	pool         *pgxpool.Pool
 	locks        postgres.Locks // use their own database sessions
@@ -42,6 +46,7 @@ type core struct {
 	projector    *projector.Projector
 	watcher      *projector.Watcher
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
+	shards       int32                   // the largest of these numbers
 	writeLog     *writelog.Log
 	handler      *handle.Handler
 	workloads    *reactions.Workloads
@@ -64,7 +69,7 @@ type core struct {
 
 // connect opens all connections. It starts nothing.
 func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
-	s := &core{config: c, log: log, build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
+	s := &core{config: c, log: log, process: processName(), build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -105,6 +110,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.watcher = projector.NewWatcher(s.pool, "", log)
 	live := s.projectorConfig(s.pool, "")
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
+	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
 	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
 	if err = s.objects.EnsureBucket(ctx); err != nil {
@@ -167,7 +173,24 @@ func (s *core) trustLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, topic := range log.Topics {
+		s.shards = max(s.shards, int32(len(topic.Partitions)))
+	}
 	return s.eventLog.Check(log)
+}
+
+// leases returns the leases of a subscriber's shards.
+func (s *core) leases(subscriber string) *facts.Leases {
+	return &facts.Leases{Pool: s.pool, Subscriber: subscriber, Process: s.process, Shards: s.shards, Log: s.log}
+}
+
+// processName returns a name that no other process has.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), uuid.NewString()[:8])
 }
 
 // watchLog checks the settings of the topics every hour.
