@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/events"
+	"netsim/internal/testwait"
 )
 
 // A follower gets the records of two processes, each once, in order, and as a
@@ -39,7 +40,7 @@ func followReturnsWhatAFetchReturns(t *testing.T, c Config) {
 		}
 		followed = append(followed, records...)
 	}
-	writers.Wait()
+	testwait.Group(t, &writers, "the writers")
 	var fetched []events.Record
 	for from := int64(0); from < 2*each; from = int64(len(fetched)) {
 		records, _, err := one.Read(t.Context(), topic, 0, from, 1<<20, 0)

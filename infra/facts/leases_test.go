@@ -16,6 +16,7 @@ import (
 	"netsim/infra/facts"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -122,7 +123,7 @@ func join(t *testing.T, db *pgxpool.Pool, name string, ttl time.Duration, work f
 	stop = func() {
 		once.Do(func() {
 			cancel()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, name); err != nil {
 				t.Errorf("%s ended with %v", name, err)
 			}
 		})

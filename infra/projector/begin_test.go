@@ -7,6 +7,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -21,7 +22,7 @@ func TestAFirstRecordIsJudgedByWhatIsStored(t *testing.T) {
 		go func() { ended <- s.Projector(s.DB, projector.Live).Run(ctx) }()
 		return func() {
 			cancel()
-			if err := <-ended; err != nil {
+			if err := testwait.Receive(t, ended, "the projector"); err != nil {
 				t.Error(err)
 			}
 		}

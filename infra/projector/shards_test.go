@@ -18,14 +18,14 @@ import (
 
 // startLeased starts a process that projects the shards leased to it, until stop is
 // called.
-func startLeased(t *testing.T, at testworld.Servers, name string, shards int32) (w *testworld.World, stop func()) {
+func startLeased(t *testing.T, at testworld.Servers, name string, shards int32, ttl time.Duration) (w *testworld.World, stop func()) {
 	w = at.Connect(t)
 	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
 	ctx, cancel := context.WithCancel(t.Context())
 	p := w.Projector(w.DB, projector.Live, func(c *projector.Config) {
 		c.Watcher = w.Watcher
 		c.Leases = &facts.Leases{
-			Pool: w.DB, Subscriber: projector.Live, Process: name, Shards: shards, TTL: 600 * time.Millisecond, Log: w.Logger,
+			Pool: w.DB, Subscriber: projector.Live, Process: name, Shards: shards, TTL: ttl, Log: w.Logger,
 		}
 	})
 	ended := make(chan error, 1)
@@ -48,7 +48,7 @@ func TestShardsMoveUnderLoad(t *testing.T) {
 	t.Parallel()
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 5
-	first, _ := startLeased(t, at, "first", 5)
+	first, _ := startLeased(t, at, "first", 5, 600*time.Millisecond)
 	first.Listen(t)
 	s := stack{first}
 	writing, stopWriting := context.WithCancel(t.Context())
@@ -81,7 +81,7 @@ func TestShardsMoveUnderLoad(t *testing.T) {
 			stop()
 			delete(stops, name)
 		} else {
-			_, stops[name] = startLeased(t, at, name, 5)
+			_, stops[name] = startLeased(t, at, name, 5, 600*time.Millisecond)
 		}
 		want := len(stops) + 1
 		testworld.Await(t, func() (shared bool) {
@@ -115,7 +115,7 @@ func TestAFormerHolderCannotWrite(t *testing.T) {
 	t.Parallel()
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 1
-	w, stop := startLeased(t, at, "former", 1)
+	w, stop := startLeased(t, at, "former", 1, 12*time.Second) // it notices the loss after the batch
 	w.Listen(t)
 	s := stack{w}
 	if _, err := s.createWorkspace(t.Context(), "before"); err != nil {
