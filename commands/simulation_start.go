@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// StartSimulation records that an engine took the run. On a running simulation,
-// which another worker takes over, it changes nothing. An ended simulation is a
+// StartSimulation records that an engine took the run. It changes nothing when
+// another worker takes over a running simulation. An ended simulation is a
 // Conflict, a deleted one NotFound.
 type StartSimulation struct {
 	Started events.SimulationStarted

@@ -3,7 +3,7 @@ package projections
 import "time"
 
 // Filter narrows a list by one column, or by a search in several. A filter
-// whose value is empty keeps every row.
+// without a value keeps every row.
 type Filter struct {
 	column string // "" for a search
 	add    func(c *conditions)
@@ -38,7 +38,7 @@ func AtLeast(column string, number int) Filter {
 }
 
 // Within keeps the rows whose column is in a span of time; from is inclusive, to
-// is exclusive. A zero end is open.
+// is exclusive. A zero from or to is no bound.
 func Within(column string, from, to time.Time) Filter {
 	return Filter{column, func(c *conditions) { c.within(column, from, to) }}
 }

@@ -121,7 +121,7 @@ func (s *slots) refusalLocked(a *account, limit int64, wait time.Duration) error
 	switch {
 	case int64(a.taken) >= limit: // the quota is used up
 		return fault.Exceeded(fault.Quota{Name: QuotaStreams, Limit: limit, Unit: "concurrent-requests"}, 5*time.Second,
-			"the account has %d streams open at a time", limit)
+			"the account may have %d streams open at a time", limit)
 	case s.total > 0 && a.taken+len(a.waiting) >= s.shareLocked(a):
 		return &fault.Fault{Code: fault.RateLimited, Message: "the account has too many requests of this kind at a time", RetryAfter: retry}
 	}
@@ -160,8 +160,8 @@ func (s *slots) leaving(name string, a *account) func() {
 
 // nextLocked returns the waiting account that holds the fewest slots, and among
 // several the one with the lowest turn. It returns nil when no account may have
-// another slot. Every waiting account therefore gets a slot before an account that
-// arrived later gets its second.
+// another slot. A waiting account without a slot therefore gets one before a later
+// account gets its second.
 func (s *slots) nextLocked() *account {
 	var next *account
 	for _, a := range s.accounts {

@@ -141,8 +141,8 @@ func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 	}
 }
 
-// TestNothingIsTracedByDefault: without an endpoint no record has a trace context, even if
-// the client sends one.
+// TestNothingIsTracedByDefault: with the exporter "none" no record has a trace context,
+// even if the client sends one.
 func TestNothingIsTracedByDefault(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)

@@ -71,9 +71,9 @@ type Node struct {
 	Type   NodeType
 
 	// Data names the nodes of the same file that must be over before this one
-	// starts; some may be missing. Control names the callers in the traced program.
-	// That is not an order: real traces have nodes that call themselves, and callers
-	// that depend on what they called.
+	// starts; some may be missing. So does Control, but in collected traces it
+	// names callers. That is not an order: nodes call themselves, and callers depend on
+	// what they called.
 	Data, Control []uint64
 
 	Start, Duration uint64 // µs

@@ -62,7 +62,7 @@ func (b *Builder) addRank(rank int) error {
 	on := d.dependencies(&known, true)
 	order, _, ok := on.arrange()
 	if !ok {
-		// Control dependencies with a cycle are ignored.
+		// Try again without any control dependencies.
 		on = d.dependencies(&known, false)
 		var cycle int32
 		if order, cycle, ok = on.arrange(); !ok {

@@ -89,9 +89,9 @@ func allowed(want *catalogue.Parameter) string {
 	case want.Min != nil && want.Max != nil:
 		return "between " + quantity(want.Min) + " and " + quantity(want.Max)
 	case want.Min != nil:
-		return quantity(want.Min) + " or more, as far as the engine can count"
+		return quantity(want.Min) + " or more, up to the engine's limit"
 	case want.Max != nil:
 		return "0 or more, and at most " + quantity(want.Max)
 	}
-	return "0 or more, as far as the engine can count"
+	return "0 or more, up to the engine's limit"
 }
