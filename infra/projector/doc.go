@@ -2,27 +2,45 @@
 // by the rule of docs/log.md, folds the facts into the write states and the
 // projections, and commits both with its offsets in the log.
 //
+// # Shards
+//
+// Partition i of all families is shard i. Nothing in the read model is written for
+// two shards, except sums, which are only added to. So processes project different
+// shards at the same time. They share them by leases (package facts). A process
+// projects all of its shards in one session: it has one set of caches, and one
+// transaction at a time. When its leases change, it begins another session.
+//
 // # One transaction a batch
 //
-// The projector gathers the records of all partitions, judges and folds them in
-// memory, and sends one pipelined batch to PostgreSQL, which is one
-// transaction:
+// A batch is what arrived while the batch before was committed. The projector judges
+// and folds it in memory, and sends one pipelined batch of statements to
+// PostgreSQL, which is one transaction:
 //
 //  1. the offsets move by compare-and-set; when one of them is not where this
-//     projector expects it, the statement fails and the transaction rolls back
+//     projector expects it, or a shard's lease has another epoch, the statement
+//     fails and the transaction rolls back
 //  2. heads and write states of the streams that changed
 //  3. the projections, each with a few set-based statements
 //  4. command ids, rejected and parked records
-//  5. the notification that carries the new offsets and the verdicts
+//  5. the notification that carries the new offsets and the verdicts, if another
+//     process listens; the callers in this process are woken after the commit
+//
+// A stream whose first record in a batch has sequence 1 is not looked for. It is
+// inserted, so a stream that exists violates the primary key, and the batch is
+// judged again with all streams loaded. The same happens when a verdict could
+// depend on the guess.
 //
 // # Why it is safe
 //
 // Rows, heads and offsets commit together, so a projector that dies at any
 // point resumes where the rows end: no record is applied twice or skipped. A
-// projector that loses the compare-and-set (a second one, a zombie, one whose
-// database was restored) drops its caches and reads its offsets again. An
-// advisory lock keeps a second projector idle. It saves work; safety does not
-// depend on it.
+// projector that loses the compare-and-set (another holder of the shard, a
+// suspended one that wakes up, one whose database was restored) drops its caches
+// and reads its offsets again. A lease keeps two processes from doing the same
+// work. Safety does not depend on it.
+//
+// A read model beside the live one has one projector: an advisory lock keeps
+// others out.
 //
 // The rows are a function of the log alone, so a read model rebuilt from offset
 // 0 holds the same bytes.

@@ -233,6 +233,11 @@ type writers struct {
 }
 
 func startWriters(t *testing.T, url string, count int) *writers {
+	return startNamedWriters(t, url, count, "workspace")
+}
+
+// startNamedWriters starts writers of workspaces whose names begin with a prefix.
+func startNamedWriters(t *testing.T, url string, count int, prefix string) *writers {
 	w := &writers{t: t, url: url, done: make(chan struct{}), acknowledged: map[string]string{}}
 	w.token = teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})
 	for n := range count {
@@ -243,7 +248,7 @@ func startWriters(t *testing.T, url string, count int) *writers {
 					return
 				default:
 					// Every fifth create is abandoned if its first request does not succeed.
-					w.create(fmt.Sprintf("workspace %d of %d", i, n), i%5 == 0)
+					w.create(fmt.Sprintf("%s %d of %d", prefix, i, n), i%5 == 0)
 				}
 			}
 		})

@@ -171,14 +171,20 @@ func (d *deployment) refused(args ...string) string {
 
 // another starts one more process of the service with the roles. It returns the URL when
 // the process is ready.
-func (d *deployment) another(roles string) string {
+func (d *deployment) another(roles string) string { return d.beside(roles).url }
+
+// beside starts one more process of the service with the roles, and returns it when it
+// is ready.
+func (d *deployment) beside(roles string) *deployment {
 	d.t.Helper()
 	http, ops := teststack.FreeAddress(d.t), teststack.FreeAddress(d.t)
-	other := &deployment{t: d.t, binary: d.binary, log: d.log, url: "http://" + http, ops: "http://" + ops}
+	other := &deployment{
+		t: d.t, binary: d.binary, log: d.log, url: "http://" + http, ops: "http://" + ops, broker: d.broker, postgres: d.postgres,
+	}
 	other.env = append(d.env[:len(d.env):len(d.env)], "NETSIM_HTTP="+http, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
 	other.start()
 	d.t.Cleanup(other.kill)
-	return other.url
+	return other
 }
 
 // awaitSchema waits until the schema exists.
