@@ -115,8 +115,8 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 	}
 }
 
-// TestTerminateTooLate: a run that completes while its engine is asked to stop it
-// stays completed.
+// TestTerminateTooLate: a run stays completed if it completes while its engine is
+// asked to stop it.
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))

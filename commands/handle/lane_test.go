@@ -51,9 +51,9 @@ func TestCommandsOnOneStreamArePipelined(t *testing.T) {
 	})
 }
 
-// A command that decided on top of a lost record decides again, whether it
+// A command that decided on top of a rejected record decides again, whether it
 // appended, refused or had nothing to do.
-func TestADecisionOnALostRecordIsMadeAgain(t *testing.T) {
+func TestADecisionOnARejectedRecordIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t)
@@ -62,7 +62,7 @@ func TestADecisionOnALostRecordIsMadeAgain(t *testing.T) {
 		p.log.beforeAppend = sync.OnceFunc(func() {
 			p.log.foreign(t, p.id, events.WorkspaceLegacyProjectSet{LegacyProjectID: "two"})
 		})
-		lost := begin(func() (handle.Result, error) { return p.setProject("one") })
+		rejected := begin(func() (handle.Result, error) { return p.setProject("one") })
 		refused := begin(func() (handle.Result, error) { return p.setProject("two") })
 		nothing := begin(func() (handle.Result, error) { return p.setProject("one") })
 		tail := begin(func() (handle.Result, error) { return p.rename("tail") })
@@ -74,8 +74,8 @@ func TestADecisionOnALostRecordIsMadeAgain(t *testing.T) {
 		default:
 		}
 		open()
-		if a := <-lost; !fault.Is(a.err, fault.Conflict) {
-			t.Errorf("the lost record: %+v, want a conflict with the foreign one", a)
+		if a := <-rejected; !fault.Is(a.err, fault.Conflict) {
+			t.Errorf("the rejected record: %+v, want a conflict with the foreign one", a)
 		}
 		if a := <-refused; a.err != nil || a.Event != nil {
 			t.Errorf("the refused one: %+v, want nothing to do", a)
@@ -88,7 +88,7 @@ func TestADecisionOnALostRecordIsMadeAgain(t *testing.T) {
 		}
 		want := []events.Verdict{
 			events.Accepted, events.Accepted, // the first two records
-			events.Accepted, events.Stale, events.Broken, // the foreign record, the lost one and its tail
+			events.Accepted, events.Stale, events.Broken, // the foreign record, the rejected one and its tail
 			events.Accepted, // the tail, decided again
 		}
 		if diff := cmp.Diff(want, p.log.verdicts()); diff != "" {
@@ -109,14 +109,14 @@ func TestAnAnswerIsNeverOlderThanItsCommand(t *testing.T) {
 		when: func(p *process) (handle.Result, error) { return p.rename("mine") },
 		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
-		name: "a version that another process made matches",
+		name: "If-Match accepts a version of another process",
 		when: func(p *process) (handle.Result, error) {
 			match := commands.Match{Given: true, Tags: []string{"3"}}
 			return p.run(handle.Origin{}, commands.UpdateWorkspace{ID: p.id, Name: "next", Match: match})
 		},
 		then: func(r handle.Result, err error) bool { return err == nil && r.Event != nil && r.Event.Sequence == 4 },
 	}, {
-		name: "the same with a command id",
+		name: "an undone change with a command id is made again",
 		when: func(p *process) (handle.Result, error) {
 			return p.run(handle.Origin{CommandID: "again"}, commands.UpdateWorkspace{ID: p.id, Name: "mine"})
 		},

@@ -12,8 +12,8 @@ import (
 )
 
 // Rebuild replays the log from offset 0 into a schema beside the live one, or
-// continues an earlier rebuild. It makes the indexes that only reads need when it
-// has caught up with the log. Then it returns; with follow it projects until the
+// continues an earlier rebuild. Once it has caught up with the log, it makes the
+// indexes that only reads need. Then it returns; with follow it projects until the
 // read model is promoted or ctx ends. It reports whether the read model was
 // promoted.
 func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, err error) {
@@ -43,7 +43,7 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 
 // complete makes the read model's tables, catches up with the log and makes the
 // indexes that are missing. It returns the oid of the schema. It takes the lock
-// before the schema exists, because other processes then wait for it.
+// first: once the schema exists, other processes wait for the lock.
 func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 	lock, err := p.tryLock(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *Projector) awaitPromotion(ctx context.Context, model uint32) (promoted 
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return false, fmt.Errorf("%s was dropped", p.Schema)
-		case err != nil: // out of reach
+		case err != nil: // PostgreSQL is out of reach
 		case name == Live:
 			return true, nil
 		case name != p.Schema:

@@ -27,7 +27,7 @@ type Transfer struct {
 	Acked      int64
 }
 
-// Collective is one collective operation: a phase of a group, or of a trace.
+// Collective is one collective operation: a phase of a group, or one in the traces.
 type Collective struct {
 	ID            int64
 	Group         int32
@@ -36,12 +36,12 @@ type Collective struct {
 	OperationType string
 	Algorithm     string
 	DataSize      int64 // bytes
-	Start         int64 // when the last rank to start made its first send, ps
+	Start         int64 // the latest of the ranks' first sends, ps
 	End           int64 // ps
 	Ideal         int64 // closed form at the NICs' rate, without latency, ps
 	Finished      bool
-	// AlgorithmBytes over the run time is the algorithm bandwidth. That times
-	// BusNum/BusDen is the bus bandwidth.
+	// AlgorithmBytes/(End-Start) is the algorithm bandwidth. That times BusNum/BusDen
+	// is the bus bandwidth.
 	AlgorithmBytes, BusNum, BusDen int64
 }
 
@@ -58,10 +58,9 @@ type Rank struct {
 	Finished      bool
 }
 
-// Links is what every link carried from Start to End, by the index of
-// topology.Link: 2·link upwards, 2·link+1 downwards. Bits are wire bits, with
-// headers and one acknowledgement for each packet. A packet counts in the interval
-// of its last bit.
+// Links is what every topology.Link carried from Start to End: upwards at index
+// 2·id, downwards at 2·id+1. Bits are wire bits, with headers and one
+// acknowledgement for each packet. A packet counts in the interval of its last bit.
 type Links struct {
 	Start, End    int64
 	Bits, Packets []int64

@@ -15,13 +15,13 @@ import (
 type Validated struct {
 	Findings []validation.Finding
 	Outline  *Outline // nil if the network cannot be unfolded
-	Map      string   // empty unless there are no errors
+	Map      string   // only if no finding is an error
 	Checksum string   // sha256:<hex> of the canonical text of what was sent
 }
 
-// Validate reads the members of a configuration that define its network, which
-// encoding/json has decoded into an any, and validates them without a traceset. Every
-// error is the client's; its text is the message of a 400.
+// Validate validates, without a traceset, the members of a configuration that define
+// its network. body is JSON that was decoded into an any. Every error is the client's;
+// its text is the message of a 400.
 func Validate(body any) (Validated, error) {
 	if err := checkParams(body); err != nil {
 		return Validated{}, err
@@ -85,7 +85,8 @@ func checkParams(body any) error {
 	return nil
 }
 
-// defaultTopology returns a topology with one of everything that no container holds.
+// defaultTopology returns a topology with each switch, layer and container that no
+// container holds.
 func defaultTopology(d *design.Document) design.Topology {
 	held := map[string]bool{}
 	for i := range d.Containers {

@@ -118,7 +118,7 @@ func TestRefusals(t *testing.T) {
 			options: replay.Options{MaxBytes: 400},
 			ranks:   []string{node(1, compute, "", "", ""), node(2, collect, "", "", "comm_type=0 comm_size=1 pg_name="+strings.Repeat("a", 250))},
 		},
-		"rank 0, node 3: the traces take more than the 0 MiB that replaying may hold": { // the plan
+		"rank 0, node 3: the traces take more than the 0 MiB that replaying may hold": { // a collective's plan
 			options: replay.Options{MaxBytes: 500}, ranks: []string{node(3, collect, "", "", "comm_type=0 comm_size=1")},
 		},
 	} {
