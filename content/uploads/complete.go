@@ -15,7 +15,7 @@ import (
 
 // CompleteTraceset completes the upload of a traceset with the parts of each
 // file. fresh reports whether this call completed it. A request with a command id
-// waits for another request on the same upload, which may be a copy of it.
+// waits for another request on the same upload, which may have the same id.
 //
 // Errors: Validation for files or parts that are not the session's and for an
 // aborted session, Conflict while another request completes it, Gone when it has

@@ -47,7 +47,7 @@ type streamRow struct {
 	Parked    bool
 }
 
-// An offsetMove moves a row of offsets from where it is expected.
+// An offsetMove moves a row of offsets if its next is Expected.
 type offsetMove struct {
 	Family     string
 	Partition  int32

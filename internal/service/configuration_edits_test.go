@@ -78,7 +78,7 @@ func (l *editAccount) everything(globals any, traceset string) *versionModel {
 		"globalParameters": globals,
 	}}
 	s.declare("traffic-generator-v1", "application", "gen")
-	s.declare("traffic-generator-v1", "application", "idle") // the shares of idle are 0
+	s.declare("traffic-generator-v1", "application", "idle") // gen has all the traffic
 	s.attachTraceset(traceset)
 	return s
 }
@@ -129,7 +129,7 @@ func (c *configuration) checkBody(t *rapid.T, what string, r servicetest.Reply, 
 func (c *configuration) condition(t *rapid.T, row int) (header string, holds bool) {
 	n := len(c.versions)
 	choices := []string{"", "", "", c.tag(), "*", `"99"`, `W/` + c.tag(), `"0", ` + c.tag(), strconv.Quote(strconv.Itoa(n - 1))}
-	if row == 4 {
+	if row == 4 { // requires If-Match
 		choices = append(choices[2:], c.tag(), c.tag())
 	}
 	header = rapid.SampledFrom(choices).Draw(t, "If-Match")
@@ -190,11 +190,11 @@ func (c *configuration) checkReply(t *rapid.T, what string, e edit, want answer,
 func (c *configuration) checkContent(t *rapid.T, what string, e edit, want answer, r servicetest.Reply, s *versionModel, n int) {
 	status := c.status[n-1]
 	switch {
-	case e.row == 4:
+	case e.row == 4: // PATCH of the configuration
 		c.checkBody(t, what, r, s.updated(n, status))
 	case want.body == wholeDocument:
 		c.checkBody(t, what, r, s.whole(n, status))
-	case e.row == 8:
+	case e.row == 8: // DELETE of an application
 		if got := r.Object()["status"]; got != status {
 			t.Fatalf("%s: status %v, want %s", what, got, status)
 		}
@@ -203,8 +203,8 @@ func (c *configuration) checkContent(t *rapid.T, what string, e edit, want answe
 	}
 }
 
-// validate validates the configuration. The model has no validation, but the report
-// must contain dangling references.
+// validate validates the configuration. The model only predicts whether the report
+// has dangling references.
 func (c *configuration) validate(t *rapid.T) {
 	r := c.account.user.Post(c.path+"/validate", nil)
 	if r.Status != 200 || r.Header.Get("ETag") != c.tag() {
@@ -266,7 +266,7 @@ func (c *configuration) history(t *rapid.T) {
 	diff := c.account.user.Get(fmt.Sprintf("%s/diff?from=%d&to=%d", c.path, from, to)).Object()
 	was, is := c.versions[from-1].clone().Doc, c.versions[to-1].Doc
 	if same := reflect.DeepEqual(was, is); same != (len(diff["patch"].(array)) == 0) || same != (len(diff["changes"].(array)) == 0) {
-		t.Fatalf("the diff of versions %d and %d, which are equal: %v: %v", from, to, same, diff)
+		t.Fatalf("versions %d and %d: equal is %t, but the diff is %v", from, to, same, diff)
 	}
 	if d := cmp.Diff(any(is), patched(t, was, diff["patch"].(array))); d != "" {
 		t.Fatalf("version %d with the patch to version %d (-model +service):\n%s", from, to, d)

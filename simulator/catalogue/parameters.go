@@ -66,7 +66,7 @@ func gpu() []Parameter {
 }
 
 func gpuServer() []Parameter {
-	return []Parameter{logicalGroup("group of the server; an application runs on the servers of the group with its number")}
+	return []Parameter{logicalGroup("group of the server; an application runs on servers of its own group")}
 }
 
 func ethernetLayer() []Parameter {
