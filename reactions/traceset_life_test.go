@@ -19,7 +19,7 @@ import (
 	"netsim/reactions"
 )
 
-// life is the life of tracesets as of so many days from now.
+// life returns a TracesetLife whose clock is so many days ahead.
 func (s *stand) life(days int) *reactions.TracesetLife {
 	at := time.Now().AddDate(0, 0, days)
 	now := func() time.Time { return at }
@@ -92,15 +92,15 @@ func TestTracesetsExpire(t *testing.T) {
 	running, r := s.submit(t, events.DefaultWorkspace, 8)
 	ofRunning := s.traceset(t, r.TracesetID).LibraryHash
 
-	// A use puts it off, but not twice within the hour, and not of what never
-	// expires.
+	// A use puts the expiry off, at most once an hour, and only of tracesets that
+	// expire.
 	attached := events.Fact{Event: events.Event{
 		Frame: events.Frame{ID: "1", Stream: events.NewID(events.ConfigurationPrefix)}, Data: events.ConfigurationTracesetAttached{TracesetID: used},
 	}}
 	before := *s.traceset(t, used).ExpiresAt
 	react(t, s.life(0).React, attached)
 	if got := *s.traceset(t, used).ExpiresAt; !got.Equal(before) {
-		t.Errorf("expires %s, before the use %s", got, before)
+		t.Errorf("a use within the hour: expires %s, want %s", got, before)
 	}
 	react(t, s.life(5).React, attached)
 	if got := s.traceset(t, used).ExpiresAt.Sub(before); got < 119*time.Hour || got > 121*time.Hour {
@@ -108,7 +108,7 @@ func TestTracesetsExpire(t *testing.T) {
 	}
 	attached.Data = events.ConfigurationCreated{TracesetID: promoted}
 	react(t, s.life(5).React, attached)
-	attached.Data = events.SimulationRequested{TracesetID: events.NewID(events.TracesetPrefix)} // to be made
+	attached.Data = events.SimulationRequested{TracesetID: events.NewID(events.TracesetPrefix)} // not created yet
 	react(t, s.life(5).React, attached)
 
 	s.sweep(t, 6)
@@ -130,7 +130,7 @@ func TestTracesetsExpire(t *testing.T) {
 		}
 	}
 
-	// With its simulation ends what kept the last one.
+	// Only the running simulation kept its traceset.
 	testworld.Do(t, s.World, running, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}})
 	s.sweep(t, 8)
 	if s.traceset(t, r.TracesetID).Status != projections.Deleted || s.stored(t, ofRunning) {
@@ -138,8 +138,8 @@ func TestTracesetsExpire(t *testing.T) {
 	}
 }
 
-// What is deleted stays stored until it would have expired, and as long as
-// another refers to it.
+// A library stays stored until all its tracesets are deleted and would have
+// expired.
 func TestLibrariesAreRemovedWithTheirLastTraceset(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -161,7 +161,7 @@ func TestLibrariesAreRemovedWithTheirLastTraceset(t *testing.T) {
 	}
 	s.sweep(t, 8)
 	if !s.stored(t, hash) {
-		t.Fatal("removed while another was at it")
+		t.Fatal("removed while it was locked")
 	}
 	release()
 	if _, err := s.Objects.Put(t.Context(), "libraries/"+events.NewID(events.LibraryPrefix)+"/aa/bb", "", strings.NewReader("x")); err != nil {
@@ -200,9 +200,9 @@ func TestAnExpiredWorkloadIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Of what a deleted workspace has, uploads end and mapping files go; what was
-// promoted stays.
-func TestTheWholeOfAWorkspaceFollowsIt(t *testing.T) {
+// Deleting a workspace aborts its uploads and deletes its mapping files and
+// unpromoted tracesets.
+func TestAWorkspaceIsDeletedWithItsContent(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	id := events.NewID(events.WorkspacePrefix)

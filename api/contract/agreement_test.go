@@ -64,7 +64,7 @@ func TestCheckAgreesWithJSONSchema(t *testing.T) {
 	})
 }
 
-// change replaces, removes or adds one member or item somewhere in the value.
+// change replaces, extends, shortens or empties one part of the value.
 func change(t *rapid.T, value any) any {
 	if rapid.IntRange(0, 3).Draw(t, "descend") == 0 {
 		return rapid.SampledFrom([]any{

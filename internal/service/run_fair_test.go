@@ -45,7 +45,7 @@ func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	if waiting < 5 {
 		t.Errorf("only %d of 33 runs were still waiting when the other account's had completed", waiting)
 	}
-	// Runs that have started complete.
+	// Every started run completes.
 	for _, id := range ids {
 		many.Eventually(simulations+id, func(r servicetest.Reply) bool {
 			return r.Status == 404 || r.Object()["status"] == "completed"

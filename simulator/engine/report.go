@@ -1,6 +1,6 @@
 package engine
 
-// cover is the state of the link reports.
+// cover is what a link report covers.
 type cover struct {
 	start         int64 // ps, of the current interval
 	bits, packets []int64

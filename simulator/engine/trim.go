@@ -7,9 +7,9 @@ import "math"
 // instead of dropping them, and senders send them again when the receiver pulls.
 //
 // For each packet that it carries, a stage trims t packets. Each trimmed packet costs
-// a header. Because the other direction trims as many packets, it also costs a negative
-// acknowledgement and a pull; if traffic is sprayed, that pull replaces a separate pull
-// (see pullsNum). Relative to the size of a packet, h is the cost of trimming one
+// a header. The other direction trims as many, so the stage also carries a negative
+// acknowledgement and a pull for each; sprayed traffic then needs one separate pull
+// less (see pullsNum). Relative to the size of a packet, h is the cost of trimming one
 // packet and a the cost of an acknowledgement. Two bounds apply, and t is their smooth
 // minimum.
 //
@@ -17,11 +17,11 @@ import "math"
 // in a round trip. Of this, q is in queues, and the rest is delivered or trimmed once
 // in a round trip. The stage also carries control, so (1+t)/(1+a+h·t) = w-q.
 //
-// Pulls: hosts send at most k times the rate of the stage, and also their own control,
-// so (1+t)/(1+a+h·t) = 24/25·k.
+// Pulls: hosts send at most k times the rate of the stage, part of it control, so
+// (1+t)/(1+a+h·t) = 24/25·k, where 24/25 is fitted.
 //
 // Windows empty as flows end. While w is below q+1/(1+a) nothing is trimmed, so t is
-// the mean over what is left to carry. Short flows fit into the queues and cost
+// averaged over what is left to carry. Short flows fit into the queues and cost
 // nothing.
 func (e *engine) trim() {
 	s := &e.solver
@@ -102,8 +102,8 @@ func (e *engine) weigh() {
 }
 
 // weight returns the flow's weight in a stage that trims: what it has in flight, which
-// is a whole window, or what is left to send if that is less. A stage trims the
-// packets of all flows alike, so flows that are behind catch up.
+// is a whole window, or what is left to send if that is less. A stage trims all
+// packets alike, so flows near their end get less, and the others catch up.
 func (e *engine) weight(id int32) int64 {
 	return max(min(e.window(id), e.flows[id].left.bits()), 1)
 }
