@@ -15,12 +15,17 @@ import (
 // comment has the safety argument.
 type Recovery struct {
 	log     Log
+	repair  func(context.Context, *pgx.Conn) error
 	turn    chan struct{} // has a value while a session waits for the read model
-	pending atomic.Bool   // the last session that was verified waits, or failed
+	pending atomic.Bool   // the last session that asked was not verified
 }
 
-// NewRecovery returns a Recovery of the live read model.
-func NewRecovery(log Log) *Recovery { return &Recovery{log: log, turn: make(chan struct{}, 1)} }
+// NewRecovery returns a Recovery of the live read model. It calls repair once
+// after PostgreSQL has crashed, when the read model has caught up and no session
+// is verified yet, to mend what is not made from the log.
+func NewRecovery(log Log, repair func(context.Context, *pgx.Conn) error) *Recovery {
+	return &Recovery{log: log, repair: repair, turn: make(chan struct{}, 1)}
+}
 
 // ErrNotRecovered says that PostgreSQL may have lost commits and the projector has
 // not applied them again yet.
@@ -32,19 +37,19 @@ const RecoveryTimeout = 2 * time.Second
 // answerTimeout bounds a query of Verify.
 const answerTimeout = 5 * time.Second
 
-// Pending reports whether PostgreSQL has started and no session has been verified
-// since, as far as this process knows. Sessions are verified when they are
-// opened, so somebody has to try.
+// Pending reports whether PostgreSQL has started and, as far as this process
+// knows, no session has been verified since. Sessions are verified when they are
+// opened, so a caller has to open one.
 func (r *Recovery) Pending() bool { return r.pending.Load() }
 
 // Verify returns nil when the session may be used. The first session after a
 // start of PostgreSQL waits until the read model has reached the end of the log,
-// however long that takes; the other sessions wait for it and return
-// ErrNotRecovered after RecoveryTimeout.
+// however long that takes; the other sessions of the process wait for it and
+// return ErrNotRecovered after RecoveryTimeout.
 //
 // Verify must not be called for the sessions of the projector, which it waits for.
 func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
-	if recovered, err := r.hasRecovered(ctx, conn); err != nil || recovered {
+	if verified, _, err := r.read(ctx, conn); err != nil || verified {
 		return err
 	}
 	timeout := time.NewTimer(RecoveryTimeout)
@@ -57,17 +62,22 @@ func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if recovered, err := r.hasRecovered(ctx, conn); err != nil || recovered {
+	const lock = "(hashtext('recover " + Live + "'))" // one process at a time
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock"+lock); err != nil {
+		return fmt.Errorf("wait for another process: %w", err)
+	}
+	defer conn.Exec(ctx, "SELECT pg_advisory_unlock"+lock) //nolint:errcheck // the end of the session also releases the lock
+	verified, crashed, err := r.read(ctx, conn)
+	if err != nil || verified {
 		return err
 	}
-	return r.await(ctx, conn)
+	return r.recover(ctx, conn, crashed)
 }
 
-// await waits until the read model has reached the end that the log has now, and
-// has the other sessions know. The log is asked on behalf of a session that is
-// already connected, so its end is after every record that was committed before
-// PostgreSQL started.
-func (r *Recovery) await(ctx context.Context, conn *pgx.Conn) error {
+// recover waits until the read model has reached the end that the log has now.
+// The session is already connected, so this is after every record that was
+// committed before PostgreSQL started. Then recover records that for all sessions.
+func (r *Recovery) recover(ctx context.Context, conn *pgx.Conn, crashed bool) error {
 	log, err := r.log.Describe(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotRecovered, err)
@@ -82,28 +92,33 @@ func (r *Recovery) await(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
+	if crashed {
+		if err := r.repair(ctx, conn); err != nil && !missing(err) {
+			return fmt.Errorf("repair after a crash: %w", err)
+		}
+	}
 	_, err = conn.Exec(ctx, `INSERT INTO recovered (started) VALUES (pg_postmaster_start_time())
 		ON CONFLICT (one) DO UPDATE SET started = excluded.started`)
 	if conn.IsClosed() {
 		return fmt.Errorf("record the recovery: %w", err)
 	}
 	r.pending.Store(false)
-	return nil // otherwise it cannot be recorded, and every session waits for itself
+	return nil // when it cannot be recorded, every session waits for itself
 }
 
-// hasRecovered reports whether a session of this start of PostgreSQL, of any
-// process, has been verified. Nothing is recorded in a database that was dropped
-// and created again under the service.
-func (r *Recovery) hasRecovered(ctx context.Context, conn *pgx.Conn) (recovered bool, err error) {
+// read reports whether a session of this start of PostgreSQL, of any process, has
+// been verified, and whether PostgreSQL crashed before it started. Nothing is
+// recorded in a database that was dropped and created again under the service.
+func (r *Recovery) read(ctx context.Context, conn *pgx.Conn) (verified, crashed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM recovered WHERE started = pg_postmaster_start_time())`).Scan(&recovered)
-	if missing(err) {
+	err = conn.QueryRow(ctx, `SELECT started = pg_postmaster_start_time() FROM recovered`).Scan(&verified)
+	if crashed = errors.Is(err, pgx.ErrNoRows) || missing(err); crashed {
 		err = nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("verify the session: %w", err)
+		return false, false, fmt.Errorf("verify the session: %w", err)
 	}
-	r.pending.Store(!recovered)
-	return recovered, nil
+	r.pending.Store(!verified)
+	return verified, crashed, nil
 }

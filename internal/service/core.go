@@ -103,7 +103,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
 		return nil, err
 	}
-	s.recovery = projector.NewRecovery(s.eventLog)
+	s.recovery = projector.NewRecovery(s.eventLog, repairCounters)
 	if s.pool, err = postgres.New(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed, s.verified); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func TestAPowerCutHidesNothing(t *testing.T) {
 			d.start()
 		}},
 	}
-	for i := range number(t, "NETSIM_TEST_POWER_CUTS", 6) {
+	for i := range number(t, "NETSIM_TEST_POWER_CUTS", 3) {
 		everyone.progress(50)
 		at := d.powerCutNow()
 		everyone.progress(20)
@@ -61,10 +61,11 @@ func TestAPowerCutHidesNothing(t *testing.T) {
 		t.Logf("after a crash %s: %s", c.name, everyone)
 	}
 	everyone.stop()
-	var parked int
+	var parked, overwritten int
 	d.query(`SELECT count(*) FROM readmodel.parked`, &parked)
-	if parked > 0 {
-		t.Errorf("%d facts are parked", parked)
+	d.query(`SELECT max(sequence) - min(sequence) + 1 - count(*) FROM readmodel.billing_events`, &overwritten)
+	if parked > 0 || overwritten > 0 {
+		t.Errorf("%d facts are parked, %d billing events had an id that was taken", parked, overwritten)
 	}
 }
 
@@ -90,10 +91,11 @@ type workspace struct {
 func startWitnesses(t *testing.T, urls ...string) *witnesses {
 	w := &witnesses{urls: urls, end: make(chan struct{}), renamed: map[string]int{}}
 	w.writers = &writers{t: t, token: teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "writer"})}
-	for n := range 4 * len(urls) {
-		target := urls[n%len(urls)]
-		w.wg.Go(func() { w.write(target, n) })
-		w.wg.Go(func() { w.read(target) })
+	for i, url := range urls {
+		for n := range 4 {
+			w.wg.Go(func() { w.write(url, 4*i+n) })
+		}
+		w.wg.Go(func() { w.read(url) })
 	}
 	t.Cleanup(w.stop)
 	return w
@@ -156,8 +158,7 @@ func (w *witnesses) read(url string) {
 		}
 		w.mu.Unlock()
 		if renamed == "" {
-			time.Sleep(time.Millisecond)
-			continue
+			continue // nothing is acknowledged yet
 		}
 		w.find(url, created[rand.IntN(len(created))])
 		w.list(url, created)

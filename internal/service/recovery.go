@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/billing"
 	"netsim/infra/projector"
 	"netsim/internal/wait"
 	"netsim/projections"
@@ -26,6 +27,12 @@ func (s *core) verified(c *pgxpool.Config) {
 		}
 		return nil
 	}
+}
+
+// repairCounters keeps the ids from repeating that were taken by commits that
+// PostgreSQL lost.
+func repairCounters(ctx context.Context, conn *pgx.Conn) error {
+	return billing.SkipCounters(ctx, conn)
 }
 
 // isBehind reports whether the read model may lack what it has shown before.
