@@ -62,11 +62,12 @@ func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	const lock = "(hashtext('recover " + Live + "'))" // one process at a time
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock"+lock); err != nil {
+	// One process at a time. PostgreSQL ends the session of one that is suspended.
+	const lock = "(hashtext('recover " + Live + "'))"
+	if _, err := conn.Exec(ctx, "SET idle_session_timeout = '15s'; SELECT pg_advisory_lock"+lock); err != nil {
 		return fmt.Errorf("wait for another process: %w", err)
 	}
-	defer conn.Exec(ctx, "SELECT pg_advisory_unlock"+lock) //nolint:errcheck // the end of the session also releases the lock
+	defer conn.Exec(ctx, "SELECT pg_advisory_unlock"+lock+"; RESET idle_session_timeout") //nolint:errcheck // the end of the session also releases the lock
 	verified, crashed, err := r.read(ctx, conn)
 	if err != nil || verified {
 		return err
