@@ -34,16 +34,35 @@ func (c Counter) Next(ctx context.Context, db projections.Reader, n int) ([]int6
 	return ids, nil
 }
 
+// skipped is how many ids SkipCounters leaves out: more than can be taken at a
+// time for events that are not in the log yet.
+const skipped = 1_000_000
+
+// SkipCounters leaves out the next ids of each counter that is in use. Call it
+// when a crash of PostgreSQL may have set the counters back, when the read model
+// has caught up with the log and before an id is taken: ids of events that are
+// still to be appended are not taken twice either.
+func SkipCounters(ctx context.Context, db projections.Reader) error {
+	return setCounters(ctx, db, fmt.Sprintf(`
+		CASE WHEN held.id > 0 THEN setval('%%[1]s', greatest(held.id, c.last_value) + %d) ELSE c.last_value END`, skipped))
+}
+
 // RaiseCounters sets each counter to at least the largest id in the read model,
 // so that no id is taken twice after the database was lost. Call it at start,
 // when the read model has caught up with the log and before Metering reacts.
 func RaiseCounters(ctx context.Context, db projections.Reader) error {
+	return setCounters(ctx, db, `CASE WHEN held.id > c.last_value THEN setval('%[1]s', held.id) ELSE c.last_value END`)
+}
+
+// setCounters evaluates the expression for each counter c, where held.id is the
+// largest id in the read model, 0 for none.
+func setCounters(ctx context.Context, db projections.Reader, expression string) error {
 	for counter, table := range map[Counter]string{
 		BillingItemIDs: "billing_items", BillingEventIDs: "billing_events", DailyCostIDs: "daily_costs",
 	} {
 		var at int64
 		err := db.QueryRow(ctx, fmt.Sprintf(`
-			SELECT CASE WHEN held.id > c.last_value THEN setval('%[1]s', held.id) ELSE c.last_value END
+			SELECT `+expression+`
 			FROM %[1]s AS c, (SELECT coalesce(max(id), 0) AS id FROM %[2]s) AS held`,
 			counter, table)).Scan(&at)
 		if err != nil {

@@ -11,11 +11,14 @@ import (
 
 // Outage returns a client message for an error that is an outage of the read
 // model: a lost connection, exhausted server resources, an operator's
-// intervention, or dropped tables. It returns "" for every other error.
+// intervention, lost commits, or dropped tables. It returns "" for every other
+// error.
 func Outage(err error) string {
 	switch {
 	case errors.Is(err, ErrRebuilding), dropped(err):
 		return "the read store has lost its tables; repeat the request when they are rebuilt"
+	case errors.Is(err, ErrBehind):
+		return "the read store is catching up after a restart; repeat the request"
 	case unreachable(err):
 		return "the read store does not answer; repeat the request"
 	}
@@ -24,6 +27,10 @@ func Outage(err error) string {
 
 // ErrRebuilding says that the read model was lost and is being rebuilt.
 var ErrRebuilding = errors.New("the read model is being rebuilt")
+
+// ErrBehind says that PostgreSQL has started again, and that the read model may
+// lack commits which it had before.
+var ErrBehind = errors.New("the read model is catching up after a restart of PostgreSQL")
 
 // dropped reports whether a table or its schema is missing.
 func dropped(err error) bool {

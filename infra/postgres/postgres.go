@@ -27,10 +27,23 @@ var migrations embed.FS
 // Schema is the schema of the tables that are not derived from events.
 const Schema = "netsim"
 
-// Open returns a pool whose connections have the read model and then the
-// service's own schema in their search path. The options change the pool's
-// settings.
+// Open returns a pool like New's once PostgreSQL has answered.
 func Open(ctx context.Context, url, readModel string, maxConns int32, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
+	pool, err := New(ctx, url, readModel, maxConns, options...)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("no PostgreSQL answers: %w", err)
+	}
+	return pool, nil
+}
+
+// New returns a pool whose connections have the read model and then the
+// service's own schema in their search path. The options change the pool's
+// settings. New does not connect.
+func New(ctx context.Context, url, readModel string, maxConns int32, options ...func(*pgxpool.Config)) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
@@ -48,10 +61,6 @@ func Open(ctx context.Context, url, readModel string, maxConns int32, options ..
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("no PostgreSQL answers: %w", err)
 	}
 	return pool, nil
 }

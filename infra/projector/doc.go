@@ -88,4 +88,39 @@
 // of the offsets by its oid, so a batch that was prepared for one read model
 // fails on another. The lock ends with its session, so a crash blocks nothing
 // (docs/adr/0018).
+//
+// # A crash of PostgreSQL
+//
+// The read model is committed with synchronous_commit=off. After a crash, or a
+// failover to an asynchronous standby, PostgreSQL lacks its last commits until
+// the projector has applied them again. No read may show that. Recovery verifies
+// each session when it is opened, so a read costs nothing.
+//
+// A run of PostgreSQL is the time between two starts of its shared memory. Within
+// a run nothing that is committed disappears. A session belongs to one run, which
+// the session does not survive. Let a session of run R be verified, and let a read
+// on it begin after a write was acknowledged:
+//
+//   - If the write was committed in R, the read sees it.
+//   - If it was committed in an earlier run, its record was in the log before R
+//     began. When the first session of R was verified, the end of the log was read
+//     after that session had been opened, so the record is before this end, and
+//     the read model had reached it. The row was committed in R.
+//
+// The same holds for rows that an earlier read saw. It holds for every process,
+// because the table recovered has the run in which a session was verified: the
+// start time of the server, in an unlogged table. The time differs after a restart
+// and on another server; the table is empty after a crash, also after one that the
+// server itself recovers from, and on a standby that was promoted. A session that
+// does not find its run waits. All processes together describe the log once.
+//
+// The projector, the Watcher and the checks of the read model use sessions that
+// are not verified, because the others wait for them. A verdict in the table
+// counts only while the offsets are beyond its record (readVerdict).
+//
+// A session must be a session of PostgreSQL: a proxy that moves a connection to
+// another server, such as a pool of transactions, breaks the argument, and so do
+// two primaries. Promotion ends no run and loses nothing. A read model that is
+// dropped or replaced by an operator within a run is not covered: every Watcher
+// polls for it (Behind). A process that starts waits for the end of the log.
 package projector

@@ -56,20 +56,31 @@ const pollEvery = 250 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
 func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	for {
+		verdict, err := w.hear(ctx, at)
+		if verdict == "" && err == nil {
+			verdict, err = w.readVerdict(ctx, at)
+		}
+		if verdict != "" || err != nil {
+			return verdict, err
+		}
+	}
+}
+
+// hear waits until the record is judged. It returns "" when the verdict is in the
+// table.
+func (w *Watcher) hear(ctx context.Context, at events.Position) (events.Verdict, error) {
 	w.mu.Lock()
 	part := w.part(partitionKey{at.Family, at.Partition})
 	if at.Offset < part.next {
 		w.mu.Unlock()
-		return w.readVerdict(ctx, at)
+		return "", nil
 	}
 	answer := make(chan events.Verdict, 1)
 	part.waiters[at.Offset] = append(part.waiters[at.Offset], answer)
 	w.mu.Unlock()
 	select {
 	case verdict := <-answer:
-		if verdict == "" {
-			return w.readVerdict(ctx, at)
-		}
 		return verdict, nil
 	case <-ctx.Done():
 		w.forget(at, answer)
@@ -120,19 +131,27 @@ func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
 	}
 }
 
-// readVerdict reads the verdict of a record that has been judged.
+// readVerdict reads the verdict of a record that has been judged. It returns ""
+// when the read model has lost that, so that the record is judged again.
 func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.Verdict, error) {
+	var next int64
 	var verdict events.Verdict
-	err := w.pool.QueryRow(ctx, fmt.Sprintf(
-		`SELECT verdict FROM %s.rejected WHERE family = $1 AND partition = $2 AND "offset" = $3`,
-		pgx.Identifier{w.schema}.Sanitize()), at.Family, at.Partition, at.Offset).Scan(&verdict)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return events.Accepted, nil
-	}
-	if err != nil {
+	err := w.pool.QueryRow(ctx, fmt.Sprintf(`
+		SELECT o.next, coalesce(r.verdict, $4) FROM %[1]s.offsets o
+		LEFT JOIN %[1]s.rejected r ON r.family = o.family AND r.partition = o.partition AND r."offset" = $3
+		WHERE o.family = $1 AND o.partition = $2`, pgx.Identifier{w.schema}.Sanitize()),
+		at.Family, at.Partition, at.Offset, events.Accepted).Scan(&next, &verdict)
+	switch {
+	case err != nil && !errors.Is(err, pgx.ErrNoRows):
 		return "", fmt.Errorf("look the verdict up: %w", err)
+	case next > at.Offset:
+		return verdict, nil
 	}
-	return verdict, nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	part := w.part(partitionKey{at.Family, at.Partition})
+	part.next = min(part.next, next) // poll corrects it when a commit has overtaken the query
+	return "", nil
 }
 
 // Run listens until ctx ends, and reconnects after an error.
@@ -197,7 +216,7 @@ func (w *Watcher) Behind() bool { return w.lost.Load() }
 // It also finds out that the read model was lost.
 func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 	err := w.readOffsets(ctx, conn)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == "42P01" || pg.Code == "3F000") {
+	if missing(err) {
 		w.lost.Store(true)
 	}
 	if err != nil {
@@ -211,6 +230,12 @@ func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 	}
 	w.lost.Store(behind)
 	return nil
+}
+
+// missing reports whether a table or its schema does not exist.
+func missing(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "42P01" || pg.Code == "3F000")
 }
 
 func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {

@@ -79,7 +79,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		return nil, err
 	}
 	s.registerJobs(d)
-	observePools(s.metrics, map[string]func() *pgxpool.Stat{"main": s.pool.Stat, "locks": s.locks.Pool.Stat, "jobs": d.jobs.Stat})
+	observePools(s.metrics, map[string]func() *pgxpool.Stat{"main": s.pool.Stat, "projector": s.unverified.Stat, "locks": s.locks.Pool.Stat, "jobs": d.jobs.Stat})
 	s.observeWork(d.jobs)
 	queue := runs.Queue{Runner: d.runner, Enqueue: d.jobs.Enqueue, Cancel: d.jobs.Cancel}
 	d.traceset = &reactions.Traceset{EnqueueExtraction: func(ctx context.Context, traceset string) error {

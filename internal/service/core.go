@@ -40,11 +40,13 @@ type core struct {
 	config       Config
 	process      string // names this process
 	log          *slog.Logger
-	pool         *pgxpool.Pool
+	pool         *pgxpool.Pool  // of verified sessions
+	unverified   *pgxpool.Pool  // for the projector and those who watch it
 	locks        postgres.Locks // use their own database sessions
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
+	recovery     *projector.Recovery
 	watcher      *projector.Watcher
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
@@ -87,18 +89,22 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.traces, err = s.openTraces(ctx); err != nil {
 		return nil, err
 	}
-	if s.pool, err = postgres.Open(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed); err != nil {
+	if s.unverified, err = postgres.Open(ctx, c.Postgres, projector.Live, unverifiedSessions, s.observed); err != nil {
 		return nil, err
 	}
 	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks, s.observed); err != nil {
 		return nil, err
 	}
-	if err = postgres.Migrate(ctx, s.pool); err != nil {
+	if err = postgres.Migrate(ctx, s.unverified); err != nil {
 		return nil, err
 	}
 	topics := c.eventLogConfig()
 	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
 	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
+		return nil, err
+	}
+	s.recovery = projector.NewRecovery(s.eventLog, repairCounters)
+	if s.pool, err = postgres.New(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed, s.verified); err != nil {
 		return nil, err
 	}
 	s.letters = reactor.NewDeadLetters(s.eventLog, c.TopicPrefix)
@@ -108,8 +114,8 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustKey(ctx); err != nil {
 		return nil, err
 	}
-	s.watcher = projector.NewWatcher(s.pool, "", log)
-	live := s.projectorConfig(s.pool, "")
+	s.watcher = projector.NewWatcher(s.unverified, "", log)
+	live := s.projectorConfig(s.unverified, "")
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
@@ -182,7 +188,7 @@ func (s *core) trustLog(ctx context.Context) error {
 
 // leases returns the leases of a subscriber's shards.
 func (s *core) leases(subscriber string) *facts.Leases {
-	return &facts.Leases{Pool: s.pool, Subscriber: subscriber, Process: s.process, Shards: s.shards, Log: s.log}
+	return &facts.Leases{Pool: s.unverified, Subscriber: subscriber, Process: s.process, Shards: s.shards, Log: s.log}
 }
 
 // processName returns a name that no other process has.
@@ -256,7 +262,7 @@ func (s *core) openReadModel(ctx context.Context) error {
 // openWriteLog waits until a projector of this or another process has recorded the
 // partitions of the log. Then it creates the command handler.
 func (s *core) openWriteLog(ctx context.Context) error {
-	partitions, err := writelog.LoadPartitions(ctx, s.pool)
+	partitions, err := writelog.LoadPartitions(ctx, s.unverified)
 	if err != nil {
 		return err
 	}
@@ -296,8 +302,10 @@ func (s *core) close() {
 	if s.eventLog != nil {
 		s.eventLog.Close()
 	}
-	if s.pool != nil {
-		s.pool.Close()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.unverified} {
+		if pool != nil {
+			pool.Close()
+		}
 	}
 	s.locks.Close()
 	s.closeTraces()

@@ -116,7 +116,11 @@ func (s *core) probeStore(ctx context.Context) health.State {
 	case s.watcher.Behind():
 		return health.State{Err: projections.ErrRebuilding, Message: projections.ErrRebuilding.Error()}
 	}
-	return health.Failed(postgres.Check(ctx, s.pool))
+	err := postgres.Check(ctx, s.pool)
+	if err != nil && s.recovery.Pending() {
+		return health.State{Err: fmt.Errorf("%w: %w", projections.ErrBehind, err), Message: projections.ErrBehind.Error()}
+	}
+	return health.Failed(err)
 }
 
 func (s *core) probeLog(ctx context.Context) health.State {

@@ -125,6 +125,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err := s.catchUp(ctx); err != nil {
 		return err
 	}
+	if err := s.pool.Ping(ctx); err != nil { // the first verified session
+		return err
+	}
 	list, err := s.config.priceList()
 	if err != nil {
 		return err
@@ -167,6 +170,6 @@ func (s *core) frontEnd(quotas *readapi.Quotas) (frontEnd, error) {
 	return frontEnd{
 		config: s.config, contract: terms, verifier: s.verifier, admission: s.admission(quotas),
 		metrics: observeRequests(s.metrics), tracer: s.traces.Tracer(),
-		admit: s.admit, behind: s.watcher.Behind, log: s.log,
+		admit: s.admit, recovered: s.awaitRecovery, behind: s.isBehind, log: s.log,
 	}, nil
 }

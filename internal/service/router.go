@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -27,14 +28,15 @@ type frontEnd struct {
 	metrics   *web.Metrics
 	tracer    trace.Tracer                // nil: nothing is traced
 	admit     func(context.Context) error // refuses writes while the read model lags
-	behind    func() bool                 // reports whether the read model is behind what it has shown before
+	recovered func(context.Context) error // waits while the read model is behind what it has shown before
+	behind    func() bool                 // whether it is
 	log       *slog.Logger
 }
 
 // router serves the contract. The checks have the order of completions section 1.3:
 // feature flag (404), token (401), access (403), contract (400), handler.
 func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
-	fail := web.Errors{Log: d.log, Outage: projections.Outage}.Fail
+	fail := web.Errors{Log: d.log, Outage: d.outage}.Fail
 	root := chi.NewRouter()
 	root.Use(
 		web.Identify, web.Observer{Log: d.log, Metrics: d.metrics, Tracer: d.tracer, Now: time.Now}.Observe, web.Locate, web.Harden, web.Recover(fail),
@@ -128,13 +130,25 @@ func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// whole refuses requests while a lost read model is being rebuilt, except health checks.
+// outage returns the client message for an error that is an outage. A request
+// that reached the pool before the recovery was known timed out because of it.
+func (d frontEnd) outage(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) && d.behind() {
+		err = projections.ErrBehind
+	}
+	return projections.Outage(err)
+}
+
+// whole refuses requests while the read model lacks what it has shown before,
+// except those for the health of the service. It waits for a short recovery.
 func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op := d.operation(r); d.behind() && op != "GetHealth" && op != "GetReadiness" {
-				fail(w, r, projections.ErrRebuilding)
-				return
+			if op := d.operation(r); op != "GetHealth" && op != "GetReadiness" {
+				if err := d.recovered(r.Context()); err != nil {
+					fail(w, r, err)
+					return
+				}
 			}
 			next.ServeHTTP(w, r)
 		})
