@@ -75,18 +75,21 @@ func memoryOf(pid int, name string) (float64, error) {
 
 // cpu returns the CPU time so far of the service, the clients, the broker and
 // PostgreSQL.
-func (s *stack) cpu(serving *process) map[string]time.Duration {
-	return map[string]time.Duration{
-		"service": serving.used(), "clients": cpuSelf(),
-		"broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
+func (s *stack) cpu(serving ...*process) map[string]time.Duration {
+	used := map[string]time.Duration{
+		"clients": cpuSelf(), "broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
 	}
+	for _, p := range serving {
+		used["service"] += p.used()
+	}
+	return used
 }
 
 // since returns the CPU time per operation of each process, in µs.
-func (s *stack) since(before map[string]time.Duration, serving *process, operations int) map[string]float64 {
+func (s *stack) since(before map[string]time.Duration, operations int, serving ...*process) map[string]float64 {
 	costs := map[string]float64{}
-	for name, used := range s.cpu(serving) {
-		costs[name] = float64((used - before[name]).Microseconds()) / float64(operations)
+	for name, used := range s.cpu(serving...) {
+		costs[name] = float64((used - before[name]).Microseconds()) / float64(max(operations, 1))
 	}
 	return costs
 }
@@ -103,10 +106,10 @@ func cpuSelf() time.Duration {
 
 // under runs a load and returns the CPU time per operation of each process. It begins
 // when the service is idle and ends when the service is idle again, so the costs
-// include the work that the operations cause later. With -profile it profiles the
-// service's CPU during the load.
-func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name string, p plan, clients []client) (sample, map[string]float64, error) {
-	drain := s.drain
+// include the work that the operations cause later. With -profile it profiles the CPU
+// of the first service during the load.
+func (b *bench) under(ctx context.Context, s *stack, serving services, name string, p plan, clients []client) (sample, map[string]float64, error) {
+	drain, ops := s.drain, serving[0].ops
 	if ops == "" { // the process is not the service
 		drain = func(context.Context) (time.Duration, error) { return 0, nil }
 	}
@@ -115,15 +118,15 @@ func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name
 	}
 	profiled := make(chan error, 1)
 	go func() { profiled <- b.profile(ctx, ops, name, p.warm+p.run) }()
-	before := s.cpu(serving)
+	before := s.cpu(serving.processes()...)
 	got, err := load(ctx, p, clients)
 	if err != nil {
-		return got, nil, errors.Join(err, serving.complaint())
+		return got, nil, errors.Join(err, serving[0].complaint())
 	}
 	if got.Drained, err = drain(ctx); err != nil {
 		return got, nil, fmt.Errorf("after %s: %w", name, err)
 	}
-	return got, s.since(before, serving, got.Total), <-profiled
+	return got, s.since(before, got.Total, serving.processes()...), <-profiled
 }
 
 // nonWords matches characters that a file name should not have.

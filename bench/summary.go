@@ -74,10 +74,10 @@ func (y year) seed(ctx context.Context, db *pgxpool.Pool) error {
 	return nil
 }
 
-// summaries measures the cost summary of a year: of whole months, and of a period that
-// begins and ends inside a month.
+// summaries measures the cost summary of a year of whole months, of days within a
+// month, and of a period that begins and ends inside a month.
 func (b *bench) summaries(ctx context.Context) (err error) {
-	s, err := b.startStack(ctx, false)
+	s, err := b.startStack(ctx, servers{})
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,9 @@ func (b *bench) summaries(ctx context.Context) (err error) {
 		return err
 	}
 	for _, k := range []struct{ what, start, end string }{
-		{"of whole months", "2025-01-01", "2025-12-31"}, {"from the 2nd to the 30th", "2025-01-02", "2025-12-30"},
+		{"of a year of whole months", "2025-01-01", "2025-12-31"},
+		{"within a month", "2025-03-05", "2025-03-24"},
+		{"from the middle of a month to the middle of another", "2025-01-12", "2025-12-17"},
 	} {
 		alone, err := s.sumLimit(ctx, y.account, k.start, k.end, b.limit)
 		if err != nil {
@@ -110,9 +112,9 @@ func (b *bench) summaries(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("summary of a year %s over %s", k.what, plural(y.days*y.items, "daily cost"))
+		name := fmt.Sprintf("summary %s, of %s", k.what, plural(y.days*y.items, "daily cost"))
 		path := "/api/v1/billing/costs/summary?startDate=" + k.start + "&endDate=" + k.end
-		got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
+		got, costs, err := b.under(ctx, s, services{serving}, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
 			return client{do: func() error {
 				_, err := c.want(http.StatusOK, "GET", path, nil)
 				return err
