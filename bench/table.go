@@ -25,9 +25,13 @@ func (r *report) print(out io.Writer) error {
 	heading(w, "figure", "measured", "to reach", "peers and limits of the same run")
 	for _, f := range r.Figures {
 		beside := append(append([]limit(nil), f.Peers...), f.Limits...)
-		row(w, f.Name, f.measured(), f.Reach, firstOf(beside))
-		for _, l := range beside[min(1, len(beside)):] {
-			row(w, "", "", "", l.String())
+		cells := []string{f.Name, f.measured(), f.Reach}
+		for _, l := range beside {
+			row(w, append(cells, l.String())...)
+			cells = []string{"", "", ""}
+		}
+		if len(beside) == 0 {
+			row(w, append(cells, "")...)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -52,23 +56,16 @@ func heading(w io.Writer, names ...string) {
 
 func micros(f figure, process string) string { return number(math.Round(f.CPU[process])) }
 
-// measured is the figure's value and what belongs to it.
+// measured formats the value with its percentiles, timeouts and drain time.
 func (f figure) measured() string {
 	text := number(f.Value) + f.Unit + percentiles(f.P50, f.P99)
 	if f.TimedOut > 0 {
 		text += ", " + number(float64(f.TimedOut)) + " timed out"
 	}
-	if f.DrainedIn > 0 {
+	if f.DrainedIn >= 0.05 {
 		text += fmt.Sprintf(", drained in %.1f s", f.DrainedIn)
 	}
 	return text
-}
-
-func firstOf(beside []limit) string {
-	if len(beside) == 0 {
-		return ""
-	}
-	return beside[0].String()
 }
 
 func (l limit) String() string {
