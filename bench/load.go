@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -99,6 +100,9 @@ func load(ctx context.Context, p plan, clients []client) (sample, error) {
 		return sample{}, err
 	}
 	got := sample{PerSecond: float64(len(all)) / p.run.Seconds(), Total: int(total.Load()), TimedOut: int(late.Load())}
+	if got.Total == 0 {
+		return got, fmt.Errorf("no operation of %d clients began within %s", len(clients), p.run)
+	}
 	if len(all) == 0 { // every operation takes longer than the run
 		got.PerSecond = float64(got.Total-got.TimedOut) / (p.warm + time.Since(begin)).Seconds()
 		return got, nil

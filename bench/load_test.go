@@ -1,38 +1,43 @@
 package main
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"netsim/internal/wait"
 )
 
 // TestLoadCountsTimeouts: an operation that timed out in the server is counted and is
 // no part of the rate; the load goes on.
 func TestLoadCountsTimeouts(t *testing.T) {
 	t.Parallel()
-	count := 0
-	got, err := load(t.Context(), plan{run: 50 * time.Millisecond}, []client{{do: func() error {
-		count++
-		if count%2 == 0 {
-			return errTimedOut
+	synctest.Test(t, func(t *testing.T) {
+		count := 0
+		got, err := load(t.Context(), plan{run: time.Second}, []client{{do: func() error {
+			if count++; count%2 == 0 {
+				return errors.Join(errTimedOut, wait.For(t.Context(), time.Second/10))
+			}
+			return wait.For(t.Context(), time.Second/10)
+		}}})
+		if err != nil || got.TimedOut != 5 || got.PerSecond != 5 || got.P50 != time.Second/10 {
+			t.Errorf("%+v, %v, of %d operations", got, err, count)
 		}
-		return nil
-	}}})
-	if err != nil || got.Total != count || got.TimedOut != count/2 || got.PerSecond <= 0 {
-		t.Errorf("%+v, %v, of %d operations", got, err, count)
-	}
+	})
 }
 
 // TestLoadOfSlowOperations: a load whose operations all take longer than the run still
-// has a rate.
+// has a rate: that until they have ended.
 func TestLoadOfSlowOperations(t *testing.T) {
 	t.Parallel()
-	begun, ended := make(chan struct{}), false
-	timer := time.AfterFunc(20*time.Millisecond, func() { close(begun) })
-	defer timer.Stop()
-	got, err := load(t.Context(), plan{run: time.Millisecond}, []client{{do: func() error { <-begun; ended = true; return nil }}})
-	if err != nil || !ended || got.Total != 1 || got.PerSecond <= 0 || got.P99 != 0 {
-		t.Errorf("%+v, %v", got, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := client{do: func() error { return wait.For(t.Context(), 10*time.Second) }}
+		got, err := load(t.Context(), plan{warm: time.Second, run: 4 * time.Second}, []client{slow, slow})
+		if err != nil || got.Total != 2 || got.PerSecond != 0.2 || got.P99 != 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
 }
 
 // TestTakeoverCountsWritesAfterTheKill: a partition is taken over when a write that

@@ -1,8 +1,8 @@
-// Command bench measures netsim on this machine. It prints each figure with the
-// physical limits measured in the same run and the ratio of figure and limit.
+// Command bench measures netsim on this machine. It prints each figure with its target,
+// and with the peers and the physical limits measured in the same run.
 //
-//	go run ./bench            about six minutes
-//	go run ./bench -quick     about one minute, for a first impression
+//	go run ./bench            about 15 minutes
+//	go run ./bench -quick     about three minutes, for a first impression
 //	go run ./bench -profile D also writes CPU profiles of the service into D
 //
 // It builds the service and netsim-dev, runs them as processes on loopback with
