@@ -19,30 +19,37 @@ import (
 // clockTick is the kernel's unit of CPU time (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
-// cpuOf returns the CPU time that a process and its children have used.
+// cpuOf returns the CPU time that a process and its descendants have used, including
+// those that have ended. It reads the parent of every process, because the kernel's
+// lists of children are incomplete while children end.
 func cpuOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0 // the process has ended
-	}
-	// The process name, in parentheses, may contain any character. The fields from
-	// index 11 after it are utime, stime, cutime and cstime.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	var used time.Duration
-	for _, field := range fields[11:15] {
-		ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
-		used += time.Duration(ticks) * clockTick
-	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) //nolint:errcheck // the pattern is valid
-	for _, file := range threads {
-		children, _ := os.ReadFile(file) //nolint:errcheck // the thread may have ended
-		for child := range strings.FieldsSeq(string(children)) {
-			if id, err := strconv.Atoi(child); err == nil {
-				used += cpuOf(id)
-			}
+	used, children := map[int]time.Duration{}, map[int][]int{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") //nolint:errcheck // the pattern is right
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the process has ended meanwhile
+		}
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) //nolint:errcheck // the pattern is that of a number
+		// The name, in parentheses, may contain anything. The second field behind it is
+		// the parent, the 12th to 15th are utime, stime, cutime and cstime.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		parent, _ := strconv.Atoi(fields[1]) //nolint:errcheck // the kernel writes numbers
+		children[parent] = append(children[parent], id)
+		for _, field := range fields[11:15] {
+			ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
+			used[id] += time.Duration(ticks) * clockTick
 		}
 	}
-	return used
+	return cpuOfTree(pid, used, children)
+}
+
+func cpuOfTree(pid int, used map[int]time.Duration, children map[int][]int) time.Duration {
+	sum := used[pid]
+	for _, child := range children[pid] {
+		sum += cpuOfTree(child, used, children)
+	}
+	return sum
 }
 
 // used returns the CPU time of the process so far, or in total if it has ended. The

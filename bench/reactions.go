@@ -26,6 +26,9 @@ func (b *bench) reactionBacklog(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
+	if _, err := s.startAndDrain(ctx); err != nil { // the first start also makes topics and tables
+		return err
+	}
 	starting, err := s.startAndDrain(ctx)
 	if err != nil {
 		return err
