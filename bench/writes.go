@@ -235,7 +235,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 	go func() { watched <- watcher.Run(watching) }()
 	defer func() { stop(); <-watched }()
 	handler := &handle.Handler{
-		Log: writelog.New(writelog.Config{Pool: pool, EventLog: j, Watcher: watcher, Partitions: counts}), Now: time.Now,
+		Log: writelog.New(writelog.Config{Pool: pool, EventLog: j, Watcher: watcher, Partitions: counts}), Now: time.Now, Keys: writerKeys(),
 	}
 	id := events.NewID(events.WorkspacePrefix)
 	to, from := handle.Target{Stream: id, PartitionKey: id}, handle.Origin{Actor: "bench"}
