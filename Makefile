@@ -56,7 +56,7 @@ race: netsim-dev ## race tests, of the packages in RACE
 fuzz: build ## three minutes of requests that Schemathesis generates from the contract (FUZZ_SECONDS, FUZZ_SEED)
 	.ci/fuzz/run
 
-bench: ## print the figures beside their limits; BENCH=-quick for a minute of it
+bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
 	go run ./bench $(BENCH)
 
 accuracy: ## compare the engine with closed forms and other simulators, row by row

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,7 +21,7 @@ import (
 // With these arguments the program runs one of the servers that the service is
 // compared with:
 //
-//	bench child empty|peer ADDRESS ISSUER JWKS BROKER POSTGRES
+//	bench child NAME ADDRESS ISSUER JWKS BROKER POSTGRES
 const (
 	childCommand = "child"
 	readyPath    = "/ready"
@@ -40,20 +41,18 @@ func child(args []string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	serve := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	p, err := newProgram(ctx, name, broker, database)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return verifier.Run(ctx) })
-	if name == "peer" {
-		p, err := newPeer(ctx, broker, database)
-		if err != nil {
-			return err
-		}
-		serve = p
-		group.Go(func() error { return p.router.Run(ctx) })
+	if p.run != nil {
+		group.Go(func() error { return p.run(ctx) })
 	}
 	routes := http.NewServeMux()
 	routes.HandleFunc(readyPath, func(http.ResponseWriter, *http.Request) {})
-	routes.Handle("/", verifier.Authenticate(web.Errors{Log: log}.Fail)(serve))
+	routes.Handle("/", verifier.Authenticate(web.Errors{Log: log}.Fail)(p))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
@@ -62,4 +61,24 @@ func child(args []string) error {
 		return web.Serve(ctx, web.NewServer(routes, answerWithin, log), listener, time.Second)
 	})
 	return group.Wait()
+}
+
+// childServer is what a child does behind the check of the token.
+type childServer struct {
+	http.Handler
+	run func(context.Context) error // beside the requests; nil for nothing
+}
+
+func newProgram(ctx context.Context, name, broker, database string) (childServer, error) {
+	switch name {
+	case "empty":
+		return childServer{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })}, nil
+	case "watermill":
+		return newWatermill(ctx, broker, database)
+	case "outbox":
+		return newOutbox(ctx, broker, database)
+	case "durable", "asynchronous":
+		return newInserting(ctx, database, name == "durable")
+	}
+	return childServer{}, fmt.Errorf("child: no program is called %q", name)
 }

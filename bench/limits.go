@@ -116,13 +116,13 @@ func (s *stack) copyLimit(ctx context.Context, table string, batch int, d time.D
 // emptyLimit measures how many requests per second the same clients make to a server
 // that checks the same token and does nothing else.
 func (s *stack) emptyLimit(ctx context.Context, count int, method string, body []byte, d time.Duration) (limit, error) {
-	p, at, err := s.startChild(ctx, "empty")
+	empty, err := s.startChild(ctx, "empty")
 	if err != nil {
 		return limit{}, err
 	}
-	conns, hangUp, err := at.dial(count)
+	conns, hangUp, err := empty.dial(count)
 	if err != nil {
-		return limit{}, errors.Join(err, p.stop())
+		return limit{}, errors.Join(err, empty.stop())
 	}
 	defer hangUp()
 	got, err := load(ctx, plan{warm: d / 4, run: d}, each(conns, func(_ int, c *conn) client {
@@ -131,11 +131,11 @@ func (s *stack) emptyLimit(ctx context.Context, count int, method string, body [
 			return err
 		}}
 	}))
-	return limit{Name: fmt.Sprintf("empty handler with auth, %s", plural(count, "client")), Value: got.PerSecond}, errors.Join(err, p.stop())
+	return limit{Name: fmt.Sprintf("empty handler with auth, %s", plural(count, "client")), Value: got.PerSecond}, errors.Join(err, empty.stop())
 }
 
 // startChild starts one of the bench's own servers (child.go) as a process.
-func (s *stack) startChild(ctx context.Context, name string) (*process, target, error) {
+func (s *stack) startChild(ctx context.Context, name string) (*service, error) {
 	address, issuer := freeAddress(), s.parts["issuer"].at
 	p := &process{
 		cmd: exec.Command(s.binaries.self, childCommand, name, address,
@@ -143,10 +143,10 @@ func (s *stack) startChild(ctx context.Context, name string) (*process, target, 
 		said: filepath.Join(s.dir, name+".log"),
 	}
 	if err := p.start(); err != nil {
-		return nil, target{}, err
+		return nil, err
 	}
 	if err := awaitReady(ctx, "http://"+address+readyPath); err != nil {
-		return nil, target{}, errors.Join(err, p.stop(), p.complaint())
+		return nil, errors.Join(err, p.stop(), p.complaint())
 	}
-	return p, target{address, s.token}, nil
+	return &service{process: p, target: target{address, s.token}}, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,11 +28,16 @@ type plan struct {
 	perSecond int
 }
 
+// errTimedOut is the error of an operation that timed out in the server. It is
+// counted; every other error ends the load.
+var errTimedOut = errors.New("the operation timed out in the server")
+
 // sample is the result of a load.
 type sample struct {
 	PerSecond float64
 	P50, P99  time.Duration
 	Total     int           // completed operations, including the warm-up
+	TimedOut  int           // operations of the Total
 	Drained   time.Duration // time that the service needed for the remaining work
 }
 
@@ -43,6 +49,7 @@ func load(ctx context.Context, p plan, clients []client) (sample, error) {
 		mu    sync.Mutex
 		all   []time.Duration
 		total atomic.Int64
+		late  atomic.Int64
 		due   atomic.Int64
 	)
 	begin := time.Now().Add(p.warm)
@@ -66,11 +73,16 @@ func load(ctx context.Context, p plan, clients []client) (sample, error) {
 				if from.After(end) {
 					break
 				}
-				if err := c.do(); err != nil {
-					return err
-				}
+				err := c.do()
 				now := time.Now()
 				total.Add(1)
+				if errors.Is(err, errTimedOut) {
+					late.Add(1)
+					continue
+				}
+				if err != nil {
+					return err
+				}
 				if now.After(begin) && now.Before(end) {
 					took = append(took, now.Sub(from))
 				}
@@ -87,15 +99,17 @@ func load(ctx context.Context, p plan, clients []client) (sample, error) {
 	if err := group.Wait(); err != nil {
 		return sample{}, err
 	}
-	if len(all) == 0 {
-		return sample{}, fmt.Errorf("no operation of %d clients ended within %s", len(clients), p.run)
+	got := sample{PerSecond: float64(len(all)) / p.run.Seconds(), Total: int(total.Load()), TimedOut: int(late.Load())}
+	if got.Total == 0 {
+		return got, fmt.Errorf("no operation of %d clients began within %s", len(clients), p.run)
+	}
+	if len(all) == 0 { // every operation takes longer than the run
+		got.PerSecond = float64(got.Total-got.TimedOut) / (p.warm + time.Since(begin)).Seconds()
+		return got, nil
 	}
 	slices.Sort(all)
-	return sample{
-		PerSecond: float64(len(all)) / p.run.Seconds(),
-		P50:       all[len(all)/2], P99: all[len(all)*99/100],
-		Total: int(total.Load()),
-	}, nil
+	got.P50, got.P99 = all[len(all)/2], all[len(all)*99/100]
+	return got, nil
 }
 
 // each makes a client for every connection.

@@ -1,8 +1,8 @@
-// Command bench measures netsim on this machine. It prints each figure with the
-// physical limits measured in the same run and the ratio of figure and limit.
+// Command bench measures netsim on this machine. It prints each figure with its target,
+// and with the peers and the physical limits measured in the same run.
 //
-//	go run ./bench            about six minutes
-//	go run ./bench -quick     about one minute, for a first impression
+//	go run ./bench            about 15 minutes
+//	go run ./bench -quick     about three minutes, for a first impression
 //	go run ./bench -profile D also writes CPU profiles of the service into D
 //
 // It builds the service and netsim-dev, runs them as processes on loopback with
@@ -38,19 +38,28 @@ type scale struct {
 	simulations int           // simulations in the list
 	items       int           // billing items active on the day of the accrual
 	costs       int           // daily costs in the year of the cost summary
+	reactions   int           // workspaces in the backlog of reactions
+	clients     []int         // numbers of clients that create workspaces
+	idle        time.Duration // duration of the measurement without requests
 }
 
 func scaleOf(quick bool) scale {
-	if quick {
-		return scale{warm: 200 * time.Millisecond, run: time.Second, limit: 400 * time.Millisecond, burst: 20_000, simulations: 50_000, items: 50_000, costs: 500_000}
+	s := scale{
+		warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000,
+		costs: 10_000_000, reactions: 30_000, clients: []int{1, 64, 1024}, idle: 20 * time.Second,
 	}
-	return scale{warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000, costs: 10_000_000}
+	if quick {
+		s.warm, s.run, s.limit, s.idle = 200*time.Millisecond, time.Second, 400*time.Millisecond, 2*time.Second
+		s.burst, s.simulations, s.items, s.costs, s.reactions = 20_000, 50_000, 50_000, 500_000, 3_000
+	}
+	return s
 }
 
 // bench is one run.
 type bench struct {
 	scale
 	dir      string // for all temporary files
+	root     string // directory of the module
 	binaries binaries
 	profiles string // directory, "" for none
 	report   *report
@@ -89,8 +98,11 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		return err
 	}
 	b := &bench{scale: scaleOf(o.quick), dir: dir, profiles: o.profiles, report: newReport(ctx, o.quick)}
+	if b.root, err = moduleRoot(ctx); err != nil {
+		return err
+	}
 	say("building")
-	if b.binaries, err = build(ctx, dir); err != nil {
+	if b.binaries, err = build(ctx, b.root, dir); err != nil {
 		return err
 	}
 	parts := []struct {
@@ -98,15 +110,17 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		measure func(context.Context) error
 	}{
 		{"durable", func(ctx context.Context) error { return b.writes(ctx, true) }},
-		{"fast", func(ctx context.Context) error { return b.writes(ctx, false) }},
-		{"peer", b.peer},
+		{"peers", b.peers},
+		{"reactions", b.reactionBacklog},
+		{"processes", b.several},
 		{"lists", b.lists},
+		{"summary", b.summaries},
+		{"accrual", b.accrual},
+		{"fast", func(ctx context.Context) error { return b.writes(ctx, false) }},
 		{"topology", b.topologies},
 		{"replay", b.replays},
 		{"engine", b.engines},
 		{"audit", b.audits},
-		{"accrual", b.accrual},
-		{"summary", b.summaries},
 	}
 	for _, part := range parts {
 		if !slices.Contains(o.only, part.name) {
@@ -116,6 +130,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
+	b.report.compare()
 	if err := b.report.print(out); err != nil {
 		return err
 	}
@@ -125,7 +140,16 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 // binaries are the programs under test.
 type binaries struct{ service, stack, self string }
 
-func build(ctx context.Context, dir string) (binaries, error) {
+// moduleRoot returns the directory of the module that this runs in.
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("the bench runs inside its module: go list -m: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func build(ctx context.Context, root, dir string) (binaries, error) {
 	self, err := os.Executable()
 	b := binaries{filepath.Join(dir, "netsim"), filepath.Join(dir, "netsim-dev"), self}
 	if err != nil {
@@ -133,7 +157,7 @@ func build(ctx context.Context, dir string) (binaries, error) {
 	}
 	for _, args := range [][]string{
 		{"build", "-o", b.service, "netsim/cmd/netsim"},
-		{"build", "-C", "infra/devstack", "-o", b.stack, "."},
+		{"build", "-C", filepath.Join(root, "infra", "devstack"), "-o", b.stack, "."},
 	} {
 		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 			return b, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)

@@ -19,14 +19,14 @@ type options struct {
 // allParts lists the parts of a run in order. The parts in profiled run the service,
 // so -profile has an effect.
 func allParts() (names []string, profiled map[string]bool) {
-	return []string{"durable", "fast", "peer", "lists", "topology", "replay", "engine", "audit", "accrual", "summary"},
-		map[string]bool{"durable": true, "fast": true, "lists": true, "topology": true, "accrual": true, "summary": true}
+	return []string{"durable", "peers", "reactions", "processes", "lists", "summary", "accrual", "fast", "topology", "replay", "engine", "audit"},
+		map[string]bool{"durable": true, "reactions": true, "processes": true, "lists": true, "summary": true, "accrual": true, "fast": true, "topology": true}
 }
 
 func newFlags(o *options, only *string) *flag.FlagSet {
 	names, _ := allParts()
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.BoolVar(&o.quick, "quick", false, "measure less, in about a minute")
+	flags.BoolVar(&o.quick, "quick", false, "measure less, in about three minutes")
 	flags.StringVar(only, "only", strings.Join(names, ","), "which parts to run")
 	flags.StringVar(&o.profiles, "profile", "", "directory for CPU profiles of the service")
 	flags.StringVar(&o.results, "results", "bench/results", "directory for the figures as JSON")

@@ -19,30 +19,37 @@ import (
 // clockTick is the kernel's unit of CPU time (USER_HZ).
 const clockTick = 10 * time.Millisecond
 
-// cpuOf returns the CPU time that a process and its children have used.
+// cpuOf returns the CPU time that a process and its descendants have used, including
+// those that have ended. It reads the parent of every process, because the kernel's
+// lists of children are incomplete while children end.
 func cpuOf(pid int) time.Duration {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0 // the process has ended
-	}
-	// The process name, in parentheses, may contain any character. The fields from
-	// index 11 after it are utime, stime, cutime and cstime.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	var used time.Duration
-	for _, field := range fields[11:15] {
-		ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
-		used += time.Duration(ticks) * clockTick
-	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) //nolint:errcheck // the pattern is valid
-	for _, file := range threads {
-		children, _ := os.ReadFile(file) //nolint:errcheck // the thread may have ended
-		for child := range strings.FieldsSeq(string(children)) {
-			if id, err := strconv.Atoi(child); err == nil {
-				used += cpuOf(id)
-			}
+	used, children := map[int]time.Duration{}, map[int][]int{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") //nolint:errcheck // the pattern is right
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the process has ended meanwhile
+		}
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file))) //nolint:errcheck // the pattern is that of a number
+		// The name, in parentheses, may contain anything. The second field behind it is
+		// the parent, the 12th to 15th are utime, stime, cutime and cstime.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		parent, _ := strconv.Atoi(fields[1]) //nolint:errcheck // the kernel writes numbers
+		children[parent] = append(children[parent], id)
+		for _, field := range fields[11:15] {
+			ticks, _ := strconv.ParseInt(field, 10, 64) //nolint:errcheck // the kernel writes numbers
+			used[id] += time.Duration(ticks) * clockTick
 		}
 	}
-	return used
+	return cpuOfTree(pid, used, children)
+}
+
+func cpuOfTree(pid int, used map[int]time.Duration, children map[int][]int) time.Duration {
+	sum := used[pid]
+	for _, child := range children[pid] {
+		sum += cpuOfTree(child, used, children)
+	}
+	return sum
 }
 
 // used returns the CPU time of the process so far, or in total if it has ended. The
@@ -75,18 +82,21 @@ func memoryOf(pid int, name string) (float64, error) {
 
 // cpu returns the CPU time so far of the service, the clients, the broker and
 // PostgreSQL.
-func (s *stack) cpu(serving *process) map[string]time.Duration {
-	return map[string]time.Duration{
-		"service": serving.used(), "clients": cpuSelf(),
-		"broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
+func (s *stack) cpu(serving ...*process) map[string]time.Duration {
+	used := map[string]time.Duration{
+		"clients": cpuSelf(), "broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
 	}
+	for _, p := range serving {
+		used["service"] += p.used()
+	}
+	return used
 }
 
 // since returns the CPU time per operation of each process, in µs.
-func (s *stack) since(before map[string]time.Duration, serving *process, operations int) map[string]float64 {
+func (s *stack) since(before map[string]time.Duration, operations int, serving ...*process) map[string]float64 {
 	costs := map[string]float64{}
-	for name, used := range s.cpu(serving) {
-		costs[name] = float64((used - before[name]).Microseconds()) / float64(operations)
+	for name, used := range s.cpu(serving...) {
+		costs[name] = float64((used - before[name]).Microseconds()) / float64(max(operations, 1))
 	}
 	return costs
 }
@@ -103,10 +113,10 @@ func cpuSelf() time.Duration {
 
 // under runs a load and returns the CPU time per operation of each process. It begins
 // when the service is idle and ends when the service is idle again, so the costs
-// include the work that the operations cause later. With -profile it profiles the
-// service's CPU during the load.
-func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name string, p plan, clients []client) (sample, map[string]float64, error) {
-	drain := s.drain
+// include the work that the operations cause later. With -profile it profiles the CPU
+// of the first service during the load.
+func (b *bench) under(ctx context.Context, s *stack, serving services, name string, p plan, clients []client) (sample, map[string]float64, error) {
+	drain, ops := s.drain, serving[0].ops
 	if ops == "" { // the process is not the service
 		drain = func(context.Context) (time.Duration, error) { return 0, nil }
 	}
@@ -115,15 +125,15 @@ func (b *bench) under(ctx context.Context, s *stack, serving *process, ops, name
 	}
 	profiled := make(chan error, 1)
 	go func() { profiled <- b.profile(ctx, ops, name, p.warm+p.run) }()
-	before := s.cpu(serving)
+	before := s.cpu(serving.processes()...)
 	got, err := load(ctx, p, clients)
 	if err != nil {
-		return got, nil, errors.Join(err, serving.complaint())
+		return got, nil, errors.Join(err, serving[0].complaint())
 	}
 	if got.Drained, err = drain(ctx); err != nil {
 		return got, nil, fmt.Errorf("after %s: %w", name, err)
 	}
-	return got, s.since(before, serving, got.Total), <-profiled
+	return got, s.since(before, got.Total, serving.processes()...), <-profiled
 }
 
 // nonWords matches characters that a file name should not have.

@@ -3,13 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,14 +30,24 @@ type stack struct {
 	parts    map[string]*process
 	pool     *pgxpool.Pool // connected to the live read model, as the service is
 	token    string        // service token with access to every workspace of one account
+	serves   int           // services started so far
+	shards   int           // partitions of the topics that the service creates
+}
+
+// servers are the settings of the servers of a stack.
+type servers struct {
+	sync   bool   // the broker writes to the disk before it acknowledges
+	kafka  string // directory of Apache Kafka's jars; "" runs the embedded broker
+	shards int    // partitions of the service's topics; 0 is the default
 }
 
 // process is a running child. Its standard error goes to a file.
 type process struct {
-	cmd   *exec.Cmd
-	stdin io.Closer // closing it stops netsim-dev; nil for other programs
-	said  string    // path of the file with standard error
-	at    endpoint
+	cmd    *exec.Cmd
+	stdin  io.Closer // closing it stops netsim-dev; nil for other programs
+	said   string    // path of the file with standard error
+	at     endpoint
+	killed bool
 }
 
 // endpoint is the JSON that netsim-dev prints about a part when it is ready.
@@ -47,10 +56,10 @@ type endpoint struct {
 	PID                                                                int
 }
 
-// startStack starts the servers on fresh data. With sync the broker writes to
-// the disk before it acknowledges; PostgreSQL runs as it does in netsim-dev.
-func (b *bench) startStack(ctx context.Context, sync bool) (_ *stack, err error) {
-	say("starting the servers, broker %s fsync", map[bool]string{true: "with", false: "without"}[sync])
+// startStack starts the servers on fresh data. PostgreSQL runs as it does in
+// netsim-dev.
+func (b *bench) startStack(ctx context.Context, how servers) (_ *stack, err error) {
+	say("starting the servers, broker %s fsync", map[bool]string{true: "with", false: "without"}[how.sync])
 	dir, err := os.MkdirTemp(b.dir, "stack-")
 	if err != nil {
 		return nil, err
@@ -58,18 +67,21 @@ func (b *bench) startStack(ctx context.Context, sync bool) (_ *stack, err error)
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &stack{dir: dir, binaries: b.binaries, parts: map[string]*process{}}
+	s := &stack{dir: dir, binaries: b.binaries, parts: map[string]*process{}, shards: cmp.Or(how.shards, partitions)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
 		}
 	}()
 	for _, name := range []string{"broker", "postgres", "objects", "issuer"} {
-		var flags []string
-		if name == "broker" && !sync {
-			flags = []string{"--no-sync"}
+		part, flags := name, []string(nil)
+		if name == "broker" && how.kafka != "" {
+			part, flags = "kafka", []string{"--jars", how.kafka}
 		}
-		if s.parts[name], err = startPart(ctx, b.binaries.stack, dir, name, flags...); err != nil {
+		if name == "broker" && !how.sync {
+			flags = append(flags, "--no-sync")
+		}
+		if s.parts[name], err = startPart(ctx, b.binaries.stack, dir, part, flags...); err != nil {
 			return s, err
 		}
 	}
@@ -122,8 +134,11 @@ func (p *process) start() error {
 }
 
 // stop stops the child and waits for it. If a child that gets SIGTERM fails, the error
-// has the end of its standard error.
+// has the end of its standard error. A killed child has already ended.
 func (p *process) stop() error {
+	if p.killed {
+		return nil
+	}
 	if p.stdin != nil {
 		return errors.Join(p.stdin.Close(), p.cmd.Wait())
 	}
@@ -134,6 +149,14 @@ func (p *process) stop() error {
 		return errors.Join(err, p.complaint())
 	}
 	return nil
+}
+
+// kill ends the child with SIGKILL.
+func (p *process) kill() error {
+	p.killed = true
+	err := p.cmd.Process.Kill()
+	p.cmd.Wait() //nolint:errcheck // the error is "signal: killed"
+	return err
 }
 
 // complaint returns the end of the child's standard error as an error.
@@ -165,70 +188,4 @@ func (s *stack) openEventLog(ctx context.Context) (*eventlog.Kafka, error) {
 	return eventlog.Open(ctx, eventlog.Config{
 		Brokers: s.brokers(), Relaxed: true, MaxQueued: 1 << 20, MaxQueuedBytes: 1 << 30, AppendTimeout: time.Minute,
 	})
-}
-
-// service is the running service.
-type service struct {
-	*process
-	target
-	ops string
-}
-
-// settings returns the environment of the service and its tools.
-func (s *stack) settings(more ...string) []string {
-	objects, issuer := s.parts["objects"].at, s.parts["issuer"].at
-	return append(append(os.Environ(),
-		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s", "NETSIM_WRITER_KEYS="+writerKey,
-		"NETSIM_KAFKA="+s.parts["broker"].at.Addr, "NETSIM_POSTGRES="+s.parts["postgres"].at.URL,
-		"NETSIM_S3_ENDPOINT="+objects.URL, "NETSIM_S3_REGION="+objects.Region,
-		"NETSIM_S3_ACCESS_KEY="+objects.AccessKey, "NETSIM_S3_SECRET_KEY="+objects.SecretKey,
-		"NETSIM_OIDC_ISSUER="+issuer.Issuer, "NETSIM_OIDC_JWKS_URL="+issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE="+issuer.Audience,
-	), more...)
-}
-
-// serve starts the service with some of its roles and waits until it is ready.
-func (s *stack) serve(ctx context.Context, roles string) (*service, error) {
-	web, ops, err := freeAddress(), freeAddress(), error(nil)
-	p := &process{cmd: exec.Command(s.binaries.service, "serve"), said: filepath.Join(s.dir, "service.log")}
-	p.cmd.Env = s.settings("NETSIM_HTTP="+web, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
-	if err = p.start(); err != nil {
-		return nil, err
-	}
-	started := &service{process: p, target: target{web, s.token}, ops: ops}
-	if err := awaitReady(ctx, "http://"+ops+"/readyz"); err != nil {
-		return nil, fmt.Errorf("the service: %w", errors.Join(err, p.stop()))
-	}
-	return started, nil
-}
-
-func awaitReady(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close() //nolint:errcheck // only its status matters
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w", url, ctx.Err())
-		}
-	}
-}
-
-// freeAddress returns a loopback address that was free a moment ago.
-func freeAddress() string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "127.0.0.1:0"
-	}
-	defer l.Close() //nolint:errcheck // nothing was written
-	return l.Addr().String()
 }

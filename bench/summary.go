@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
 	"netsim/infra/devissuer"
@@ -37,22 +38,13 @@ func newYear(account string, costs int) year {
 // seed writes the year into the read model's tables with SQL, because writing it
 // through the log takes hours. A test compares the rows with the projection's.
 func (y year) seed(ctx context.Context, db *pgxpool.Pool) error {
+	days, within := errgroup.WithContext(ctx)
+	days.SetLimit(2)
 	for day := range y.days {
-		date := y.first.AddDate(0, 0, day)
-		_, err := db.Exec(ctx, `
-			INSERT INTO daily_costs (slot, id, account_id, item_id, item_name, date, rate_id, rate_name, rate_amount, cost, currency,
-				quantity, workspace_id, sandbox_id, user_id, segments, day_price, unit_days, period, tier_start, tier_end,
-				engine_version, first_event_id, last_event_id, version, supersedes, correction_of, rated_at)
-			SELECT i || '/' || $2 || '/' || i % 3 + 1, $4::bigint * $5 + i, $1, i, 'item ' || i, $2, i % 3 + 1,
-				(ARRAY['cluster', 'storage', 'workspace'])[i % 3 + 1], '1', i % 9 + 1 || '.5', 'CREDIT',
-				1, ($6::text[])[i % 20 + 1], '', 'developer',
-				'[{"from":"' || $2 || 'T00:00:00Z","to":"' || $3 || 'T00:00:00Z","units":1,"fraction":"1","count":1}]',
-				'1', i % 9 + 1 || '.5', 'day', 0, 0, 'rating-1', i, i, 1, 0, 0, $3::text::timestamptz
-			FROM generate_series(1, $5::bigint) AS i`,
-			y.account, date.Format(time.DateOnly), date.AddDate(0, 0, 1).Format(time.DateOnly), day, y.items, y.workspaces)
-		if err != nil {
-			return fmt.Errorf("seed the costs of %s: %w", date.Format(time.DateOnly), err)
-		}
+		days.Go(func() error { return y.seedDay(within, db, day) })
+	}
+	if err := days.Wait(); err != nil {
+		return err
 	}
 	_, err := db.Exec(ctx, `
 		INSERT INTO cost_totals (account_id, period, currency, rate_name, workspace_id, total)
@@ -74,10 +66,30 @@ func (y year) seed(ctx context.Context, db *pgxpool.Pool) error {
 	return nil
 }
 
-// summaries measures the cost summary of a year: of whole months, and of a period that
-// begins and ends inside a month.
+// seedDay writes the costs of one day.
+func (y year) seedDay(ctx context.Context, db *pgxpool.Pool, day int) error {
+	date := y.first.AddDate(0, 0, day)
+	_, err := db.Exec(ctx, `
+		INSERT INTO daily_costs (slot, id, account_id, item_id, item_name, date, rate_id, rate_name, rate_amount, cost, currency,
+			quantity, workspace_id, sandbox_id, user_id, segments, day_price, unit_days, period, tier_start, tier_end,
+			engine_version, first_event_id, last_event_id, version, supersedes, correction_of, rated_at)
+		SELECT i || '/' || $2 || '/' || i % 3 + 1, $4::bigint * $5 + i, $1, i, 'item ' || i, $2, i % 3 + 1,
+			(ARRAY['cluster', 'storage', 'workspace'])[i % 3 + 1], '1', i % 9 + 1 || '.5', 'CREDIT',
+			1, ($6::text[])[i % 20 + 1], '', 'developer',
+			'[{"from":"' || $2 || 'T00:00:00Z","to":"' || $3 || 'T00:00:00Z","units":1,"fraction":"1","count":1}]',
+			'1', i % 9 + 1 || '.5', 'day', 0, 0, 'rating-1', i, i, 1, 0, 0, $3::text::timestamptz
+		FROM generate_series(1, $5::bigint) AS i`,
+		y.account, date.Format(time.DateOnly), date.AddDate(0, 0, 1).Format(time.DateOnly), day, y.items, y.workspaces)
+	if err != nil {
+		return fmt.Errorf("seed the costs of %s: %w", date.Format(time.DateOnly), err)
+	}
+	return nil
+}
+
+// summaries measures the cost summary of a year of whole months, of days within a
+// month, and of a period that begins and ends inside a month.
 func (b *bench) summaries(ctx context.Context) (err error) {
-	s, err := b.startStack(ctx, false)
+	s, err := b.startStack(ctx, servers{})
 	if err != nil {
 		return err
 	}
@@ -100,7 +112,9 @@ func (b *bench) summaries(ctx context.Context) (err error) {
 		return err
 	}
 	for _, k := range []struct{ what, start, end string }{
-		{"of whole months", "2025-01-01", "2025-12-31"}, {"from the 2nd to the 30th", "2025-01-02", "2025-12-30"},
+		{"of a year of whole months", "2025-01-01", "2025-12-31"},
+		{"within a month", "2025-03-05", "2025-03-24"},
+		{"from the middle of a month to the middle of another", "2025-01-12", "2025-12-17"},
 	} {
 		alone, err := s.sumLimit(ctx, y.account, k.start, k.end, b.limit)
 		if err != nil {
@@ -110,9 +124,9 @@ func (b *bench) summaries(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("summary of a year %s over %s", k.what, plural(y.days*y.items, "daily cost"))
+		name := fmt.Sprintf("summary %s, of %s", k.what, plural(y.days*y.items, "daily cost"))
 		path := "/api/v1/billing/costs/summary?startDate=" + k.start + "&endDate=" + k.end
-		got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
+		got, costs, err := b.under(ctx, s, services{serving}, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
 			return client{do: func() error {
 				_, err := c.want(http.StatusOK, "GET", path, nil)
 				return err

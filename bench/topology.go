@@ -16,7 +16,7 @@ import (
 // topologies measures the validation of a topology while a user draws it. The topology
 // has three tiers and 4,096 ranks, and each request expands it again.
 func (b *bench) topologies(ctx context.Context) (err error) {
-	s, err := b.startStack(ctx, false)
+	s, err := b.startStack(ctx, servers{})
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (b *bench) validations(ctx context.Context, s *stack, serving *service, bod
 	}
 	defer hangUp()
 	name := fmt.Sprintf("topology/validate, 4,096 ranks in three tiers, %s", plural(clients, "client"))
-	got, costs, err := b.under(ctx, s, serving.process, serving.ops, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
+	got, costs, err := b.under(ctx, s, services{serving}, name, plan{warm: b.warm, run: b.run}, each(conns, func(_ int, c *conn) client {
 		return client{do: func() error {
 			_, err := c.want(http.StatusOK, "POST", "/api/v1/topology/validate", body)
 			return err

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+)
+
+const (
+	severalShards    = 12
+	severalProcesses = 3
+	severalClients   = 64
+	// spreadWithin is how long processes that start have to share the shards.
+	spreadWithin = 5 * time.Second
+	// retryAfter is the pause of a client whose write was refused.
+	retryAfter = 20 * time.Millisecond
+	// takeoverLimit is how long a takeover may take before it fails the run.
+	takeoverLimit = 2 * time.Minute
+)
+
+// kafkaJars returns the directory of Apache Kafka's jars, which the tests fetch,
+// and the name of the log. Without the jars, or without Java, it is the embedded
+// broker's.
+func kafkaJars(root string) (jars, log string) {
+	jars = filepath.Join(root, ".cache", "kafka")
+	found, _ := filepath.Glob(filepath.Join(jars, "kafka_*.jar")) //nolint:errcheck // the pattern is right
+	if _, err := exec.LookPath("java"); err != nil || len(found) == 0 {
+		return "", "embedded broker"
+	}
+	return jars, "Apache Kafka"
+}
+
+// several measures one process and then three, with all roles, on the same
+// servers, and then how fast two of them take over the work of a killed one.
+func (b *bench) several(ctx context.Context) (err error) {
+	jars, log := kafkaJars(b.root)
+	s, err := b.startStack(ctx, servers{sync: true, kafka: jars, shards: severalShards})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	var all services
+	defer func() { err = errors.Join(err, all.stop()) }()
+	on := fmt.Sprintf("%d shards, %s", severalShards, log)
+	first, err := s.serve(ctx, allRoles)
+	if err != nil {
+		return err
+	}
+	all = services{first}
+	one := fmt.Sprintf("one process, %s, %s", on, plural(severalClients, "client"))
+	made, err := b.createsBy(ctx, s, all, one, "")
+	if err != nil {
+		return err
+	}
+	for len(all) < severalProcesses {
+		another, err := s.serve(ctx, allRoles)
+		if err != nil {
+			return err
+		}
+		all = append(all, another)
+	}
+	time.Sleep(spreadWithin)
+	three := fmt.Sprintf("three processes, %s, %s", on, plural(severalClients, "client"))
+	more, err := b.createsBy(ctx, s, all, three, "no slower than one process", one)
+	if err != nil {
+		return err
+	}
+	if err := s.countWorkspaces(ctx, made+more); err != nil {
+		return err
+	}
+	took, err := b.takeover(ctx, all)
+	if err != nil {
+		return err
+	}
+	b.report.add(figure{Name: "takeover after kill -9 of one of three processes, " + on, Value: took.Seconds(), Unit: " s", Reach: "≤ 5 s"})
+	return nil
+}
+
+// createsBy measures creates that are spread over the services, beside other
+// figures, and returns how many there were. It takes longer than for other
+// figures, because Apache Kafka is slow until its code is compiled.
+func (b *bench) createsBy(ctx context.Context, s *stack, all services, name, reach string, beside ...string) (int, error) {
+	conns, hangUp, err := all.dial(severalClients)
+	if err != nil {
+		return 0, err
+	}
+	defer hangUp()
+	got, costs, err := b.under(ctx, s, all, name, plan{warm: 5 * b.warm, run: 2 * b.run}, each(conns, createWorkspaces))
+	if err != nil {
+		return 0, err
+	}
+	f := of(name, got, reach)
+	f.CPU, f.beside = costs, beside
+	b.report.add(f)
+	return got.Total, nil
+}
+
+// takeover kills the first service while clients write through the others, to
+// every partition. It returns how long it takes until a write to every partition
+// that begins after the kill has succeeded.
+func (b *bench) takeover(ctx context.Context, all services) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, takeoverLimit)
+	defer cancel()
+	conns, hangUp, err := all[1:].dial(severalClients)
+	if err != nil {
+		return 0, err
+	}
+	defer hangUp()
+	written, err := oneWorkspaceEach(conns)
+	if err != nil {
+		return 0, err
+	}
+	writes := &takeover{back: map[int32]time.Duration{}}
+	group, ctx := errgroup.WithContext(ctx)
+	for n, c := range conns {
+		group.Go(func() error { return writes.write(ctx, n, c, written[n]) })
+	}
+	time.Sleep(b.warm)
+	err = all[0].kill()
+	writes.killed(time.Now())
+	err = errors.Join(err, group.Wait())
+	for _, after := range writes.back {
+		took = max(took, after)
+	}
+	return took, err
+}
+
+// oneWorkspaceEach makes a workspace for each connection; together they are in
+// every partition.
+func oneWorkspaceEach(conns []*conn) ([]string, error) {
+	ids, left := make([]string, len(conns)), len(conns)
+	for count := 0; left > 0; count++ {
+		reply, err := conns[0].want(http.StatusCreated, "POST", "/api/v1/workspaces", workspaceBody(0, count))
+		if err != nil {
+			return nil, err
+		}
+		var made struct{ ID string }
+		if err := json.Unmarshal(reply, &made); err != nil {
+			return nil, err
+		}
+		for n := int(events.PartitionOf(made.ID, severalShards)); n < len(ids); n += severalShards {
+			if ids[n] == "" {
+				ids[n] = made.ID
+				left--
+				break
+			}
+		}
+	}
+	return ids, nil
+}
+
+// takeover is what the clients of a takeover have seen.
+type takeover struct {
+	mu   sync.Mutex
+	at   time.Time               // of the kill; zero before
+	back map[int32]time.Duration // of a partition, from the kill until a write has succeeded
+}
+
+func (t *takeover) killed(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at = at
+}
+
+// succeeded notes a write that began at a time and has succeeded now. It reports
+// whether every partition has one since the kill.
+func (t *takeover) succeeded(partition int32, began time.Time) (done bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, is := t.back[partition]; !is && !t.at.IsZero() && began.After(t.at) {
+		t.back[partition] = time.Since(t.at)
+	}
+	return len(t.back) == severalShards
+}
+
+// write changes a workspace again and again until every partition is written to
+// after the kill. A write that is refused, or whose result is unknown, is tried
+// again.
+func (t *takeover) write(ctx context.Context, n int, c *conn, id string) error {
+	partition := events.PartitionOf(id, severalShards)
+	for count := 0; ctx.Err() == nil; count++ {
+		began := time.Now()
+		status, answer, err := c.do("PATCH", "/api/v1/workspaces/"+id, workspaceBody(n, count))
+		switch {
+		case err != nil:
+			return err
+		case status == http.StatusServiceUnavailable:
+			time.Sleep(retryAfter)
+		case status != http.StatusOK:
+			return fmt.Errorf("a write to partition %d beside a takeover: status %d: %.300s", partition, status, answer)
+		case t.succeeded(partition, began):
+			return nil
+		}
+	}
+	return fmt.Errorf("partition %d: %w", partition, ctx.Err())
+}
