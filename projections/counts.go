@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/internal/columns"
 )
 
@@ -47,7 +45,7 @@ func (c *workspaceCounts) add(workspace, account string, total, active int64) {
 	change.Active += active
 }
 
-func (c *workspaceCounts) queue(writes *pgx.Batch, table string) {
+func (c *workspaceCounts) queue(writes *columns.Writes, table string) {
 	changes := slices.SortedFunc(maps.Values(c.changes), func(a, b *countChange) int {
 		return cmp.Or(strings.Compare(a.WorkspaceID, b.WorkspaceID), strings.Compare(a.AccountID, b.AccountID))
 	})

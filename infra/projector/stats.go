@@ -59,20 +59,23 @@ func (s *Stats) saw(at *partitionState, high int64) {
 	s.high[partitionKey{at.family, at.partition}] = high
 }
 
-func (s *Stats) applied(batch []chunk, facts []events.Fact) {
+func (s *Stats) applied(b *prepared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ensure()
 	s.batches++
-	s.lastBatch = countRecords(batch)
-	s.facts += int64(len(facts))
-	for i := range facts {
-		if facts[i].RecordedAt.After(s.lastFact) {
-			s.lastFact = facts[i].RecordedAt
+	s.lastBatch = countRecords(b.batch)
+	s.streams, s.cached = b.streams, b.cached
+	s.facts += int64(len(b.facts))
+	for i := range b.facts {
+		if b.facts[i].RecordedAt.After(s.lastFact) {
+			s.lastFact = b.facts[i].RecordedAt
 		}
 	}
-	for _, part := range batch {
-		s.next[partitionKey{part.at.family, part.at.partition}] = part.at.next
+	for at, to := range b.next {
+		s.next[partitionKey{at.family, at.partition}] = to.next
+	}
+	for _, part := range b.batch {
 		for i := range part.items {
 			it := &part.items[i]
 			s.verdicts[it.verdict]++
@@ -81,13 +84,6 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 			}
 		}
 	}
-}
-
-// keeps stores the size of the cache.
-func (s *Stats) keeps(streams, bytes int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.streams, s.cached = streams, bytes
 }
 
 func countRecords(batch []chunk) (n int) {
