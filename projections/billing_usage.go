@@ -139,7 +139,10 @@ func (p *Usage) Load(reads *pgx.Batch, facts []events.Fact) {
 func (p *Usage) Apply(writes *columns.Writes, facts []events.Fact) error {
 	stored := map[string]int64{}
 	p.items.apply(writes, facts, func(before, after *BillingItem) {
-		if change := storedBytes(after) - storedBytes(before); change != 0 {
+		change := storedBytes(after) - storedBytes(before)
+		// An account that has had an item of storage has a row, also when the item
+		// ends in the batch in which it begins.
+		if change != 0 || before == nil && after.Meter == events.MeterStorage {
 			stored[after.AccountID] += change
 		}
 	})

@@ -111,7 +111,7 @@ func (p *Configurations) Apply(writes *columns.Writes, facts []events.Fact) erro
 	p.versions = nil
 	var counts workspaceCounts
 	p.apply(writes, facts, func(before, after *Configuration) {
-		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0)
+		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0, before == nil)
 	})
 	configurationVersionColumns.Upsert(writes, "configuration_versions", p.versions, nil, "ON CONFLICT DO NOTHING")
 	queueVersionStatuses(writes, facts)

@@ -28,8 +28,10 @@ var countChangeColumns = columns.Of[countChange]()
 // does not matter to the sums.
 type workspaceCounts struct{ changes map[countKey]*countChange }
 
-func (c *workspaceCounts) add(workspace, account string, total, active int64) {
-	if total == 0 && active == 0 {
+// add adds to the counts, which exist from the first row on that begins in the
+// workspace, also when that ends in the same batch.
+func (c *workspaceCounts) add(workspace, account string, total, active int64, begins bool) {
+	if total == 0 && active == 0 && !begins {
 		return
 	}
 	if c.changes == nil {

@@ -163,7 +163,7 @@ func (s *Simulation) item() string {
 func (p *Simulations) Apply(writes *columns.Writes, facts []events.Fact) error {
 	var counts workspaceCounts
 	var items simulationItems
-	p.history.clear()
+	p.history = simulationHistory{}
 	p.apply(writes, facts, func(before, after *Simulation) {
 		items.add(before, after)
 		total, active := tally(after)
@@ -171,7 +171,7 @@ func (p *Simulations) Apply(writes *columns.Writes, facts []events.Fact) error {
 			t, a := tally(before)
 			total, active = total-t, active-a
 		}
-		counts.add(after.WorkspaceID, after.AccountID, total, active)
+		counts.add(after.WorkspaceID, after.AccountID, total, active, before == nil)
 	})
 	counts.queue(writes, "simulation_counts")
 	items.queue(writes)

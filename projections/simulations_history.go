@@ -91,8 +91,6 @@ type simulationHistory struct {
 	gone    []string
 }
 
-func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[:0] }
-
 // add adds the moment of the fact, or notes that the fact deleted the simulation.
 func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	m := moment{SimulationID: s.ID, Sequence: f.Sequence, MomentAt: f.Time, Status: s.Status, Reason: s.FailureReason}

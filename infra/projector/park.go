@@ -151,5 +151,8 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	if err := p.queueRows(ctx, writes, []*stream{s}, facts); err != nil {
 		return err
 	}
-	return writes.Send(ctx, p.Pool)
+	if err := writes.Send(ctx, p.Pool); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }
