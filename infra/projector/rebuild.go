@@ -80,6 +80,8 @@ func (p *Projector) index(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the tables of %s: %w", p.Schema, err)
 	}
+	p.stats.indexes(true)
+	defer p.stats.indexes(false)
 	last := len(missing) - 1
 	for _, statements := range [][]string{missing[:last], statistics, missing[last:]} {
 		if err := p.execute(ctx, statements); err != nil {
@@ -115,7 +117,9 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("describe the log: %w", err)
 	}
-	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
+	end := endOf(log)
+	p.stats.sawAll(end)
+	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, end) })
 }
 
 // awaitPromotion waits until the schema with the oid is named Live.

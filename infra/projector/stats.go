@@ -21,6 +21,7 @@ type Stats struct {
 	lastBatch int
 	streams   int // in memory
 	cached    int // bytes of these
+	indexing  bool
 }
 
 // Report is a snapshot of Stats.
@@ -35,6 +36,7 @@ type Report struct {
 	LastFact   time.Time // when the log took the newest fact applied
 	Streams    int       // whose states are in memory
 	Cached     int       // bytes of their ids and encoded states
+	Indexing   bool      // a rebuild has caught up and is making indexes
 }
 
 // reset forgets the partitions of an earlier session.
@@ -57,6 +59,23 @@ func (s *Stats) saw(at *partitionState, high int64) {
 	defer s.mu.Unlock()
 	s.ensure()
 	s.high[partitionKey{at.family, at.partition}] = high
+}
+
+// sawAll notes where the log ends.
+func (s *Stats) sawAll(ends Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ensure()
+	for key, end := range ends {
+		s.high[key] = max(s.high[key], end)
+	}
+}
+
+// indexes notes whether indexes are being made.
+func (s *Stats) indexes(now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexing = now
 }
 
 func (s *Stats) applied(b *prepared) {
@@ -106,7 +125,7 @@ func (p *Projector) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := Report{Facts: s.facts, Parked: s.parked, Batches: s.batches, LastBatch: s.lastBatch,
-		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Verdicts: maps.Clone(s.verdicts)}
+		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Indexing: s.indexing, Verdicts: maps.Clone(s.verdicts)}
 	for _, next := range s.next {
 		r.Records += next
 	}
