@@ -34,13 +34,13 @@ func TestAKilledRebuildGoesOn(t *testing.T) {
 		`SELECT count(*) > 0 FROM pg_stat_user_tables WHERE schemaname = 'again' AND relname = 'workspaces' AND n_tup_ins > 0`,
 		`SELECT to_regclass('again.workspaces_created') IS NOT NULL`,
 	} {
-		rebuild := exec.Command(d.binary, "readmodel", "rebuild", "--once", "again")
-		rebuild.Env = d.env
-		if err := rebuild.Start(); err != nil {
+		child := exec.Command(d.binary, "readmodel", "rebuild", "--once", "again")
+		child.Env = d.env
+		if err := child.Start(); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- rebuild.Wait() }()
+		go func() { ended <- child.Wait() }()
 		over := false
 		testworld.Await(t, func() bool {
 			select {
@@ -56,7 +56,7 @@ func TestAKilledRebuildGoesOn(t *testing.T) {
 			return yes
 		})
 		if !over {
-			if err := rebuild.Process.Kill(); err != nil {
+			if err := child.Process.Kill(); err != nil {
 				t.Error(err)
 			}
 			testwait.Receive(t, ended, "the killed rebuild to end")
