@@ -118,7 +118,7 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 		return fmt.Errorf("describe the log: %w", err)
 	}
 	end := endOf(log)
-	p.stats.sawAll(end)
+	p.stats.expect(end)
 	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, end) })
 }
 

@@ -19,8 +19,9 @@ type Stats struct {
 	batches   int64
 	lastFact  time.Time // when the log took the newest fact applied
 	lastBatch int
-	streams   int // in memory
-	cached    int // bytes of these
+	streams   int      // in memory
+	cached    int      // bytes of these
+	ends      Position // of the log, as far as it was described
 	indexing  bool
 }
 
@@ -45,6 +46,7 @@ func (s *Stats) reset() {
 	defer s.mu.Unlock()
 	s.ensure()
 	s.high, s.next = map[partitionKey]int64{}, map[partitionKey]int64{}
+	maps.Copy(s.high, s.ends)
 }
 
 func (s *Stats) begin(at *partitionState) {
@@ -61,14 +63,11 @@ func (s *Stats) saw(at *partitionState, high int64) {
 	s.high[partitionKey{at.family, at.partition}] = high
 }
 
-// sawAll notes where the log ends.
-func (s *Stats) sawAll(ends Position) {
+// expect notes where the log ends, before its partitions are read.
+func (s *Stats) expect(ends Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ensure()
-	for key, end := range ends {
-		s.high[key] = max(s.high[key], end)
-	}
+	s.ends = ends
 }
 
 // indexes notes whether indexes are being made.
