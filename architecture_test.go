@@ -36,8 +36,9 @@ func directions() map[string]set {
 
 		"internal/columns":    {}, // the columns of a struct, for set-based SQL
 		"internal/gather":     {}, // combines lookups into few queries
+		"internal/recent":     {}, // caches what was used recently
 		"internal/wait":       {}, // a pause that a context can end
-		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "simulator/design"},
+		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
 		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
@@ -54,7 +55,7 @@ func directions() map[string]set {
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/wait"}, // never the packages that use infra
+		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/wait"}, // never the packages that use infra
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,

@@ -19,6 +19,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	"netsim/projections"
 )
 
@@ -97,7 +98,7 @@ func newModel(t *testing.T) *model {
 // apply creates the tables and applies the facts.
 func (m *model) apply(t *testing.T, facts []events.Fact) {
 	t.Helper()
-	writes := &pgx.Batch{}
+	writes := &columns.Writes{}
 	for _, p := range projections.All() {
 		if _, err := m.db.Exec(t.Context(), p.Schema()); err != nil {
 			t.Fatal(err)
@@ -107,7 +108,7 @@ func (m *model) apply(t *testing.T, facts []events.Fact) {
 			t.Fatal(err)
 		}
 	}
-	if err := m.db.SendBatch(t.Context(), writes).Close(); err != nil {
+	if err := writes.Send(t.Context(), m.db); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
 	"netsim/internal/columns"
 )
@@ -71,7 +69,7 @@ func foldDailyCost(c *DailyCost, f *events.Fact) {
 }
 
 // Apply implements Projection.
-func (p *Costs) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (p *Costs) Apply(writes *columns.Writes, facts []events.Fact) error {
 	var moves []*costMove
 	p.apply(writes, facts, func(before, after *DailyCost) {
 		m := costMove{after.AccountID, after.Date, after.Currency, after.RateName, after.WorkspaceID, "0", after.Cost, after.RatedAt}
@@ -97,7 +95,7 @@ var costMoveColumns = columns.Of[costMove]()
 
 // queueTotals queues the change of the sums. PostgreSQL adds exactly. It trims
 // the scale, so that equal sums have equal bytes.
-func queueTotals(writes *pgx.Batch, moves []*costMove) {
+func queueTotals(writes *columns.Writes, moves []*costMove) {
 	if len(moves) == 0 {
 		return
 	}
@@ -112,7 +110,7 @@ func queueTotals(writes *pgx.Batch, moves []*costMove) {
 }
 
 // queueBalances queues the change of the balances by costs and credits.
-func queueBalances(writes *pgx.Batch, moves []*costMove, facts []events.Fact) {
+func queueBalances(writes *columns.Writes, moves []*costMove, facts []events.Fact) {
 	var entries []*balanceMove
 	for _, m := range moves {
 		entries = append(entries, &balanceMove{m.AccountID, m.Currency, "0", m.Before, m.After, m.At})

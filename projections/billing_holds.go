@@ -48,6 +48,6 @@ func foldCreditHold(h *CreditHold, f *events.Fact) {
 			Amount: d.Amount, Currency: d.Currency, ExpiresAt: d.ExpiresAt,
 		}
 	case events.CreditReleased:
-		h.SimulationID, h.AccountID, h.ReleasedAt = d.SimulationID, f.Stream, &f.Time
+		h.SimulationID, h.AccountID, h.ReleasedAt = d.SimulationID, f.Stream, timeOf(f)
 	}
 }

@@ -108,7 +108,8 @@ func foldBillingItem(i *BillingItem, f *events.Fact) {
 		i.SizeBytes = u.SizeBytes
 	}
 	if u.Action == commands.UsageStop {
-		i.EndedAt, i.ClosedBy = &u.OccurredAt, u.BillingEventID
+		ended := u.OccurredAt
+		i.EndedAt, i.ClosedBy = &ended, u.BillingEventID
 	}
 }
 
@@ -135,10 +136,13 @@ func (p *Usage) Load(reads *pgx.Batch, facts []events.Fact) {
 }
 
 // Apply implements Projection.
-func (p *Usage) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (p *Usage) Apply(writes *columns.Writes, facts []events.Fact) error {
 	stored := map[string]int64{}
 	p.items.apply(writes, facts, func(before, after *BillingItem) {
-		if change := storedBytes(after) - storedBytes(before); change != 0 {
+		change := storedBytes(after) - storedBytes(before)
+		// An account that has had an item of storage has a row, also when the item
+		// ends in the batch in which it begins.
+		if change != 0 || before == nil && after.Meter == events.MeterStorage {
 			stored[after.AccountID] += change
 		}
 	})

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/internal/columns"
@@ -109,13 +107,13 @@ func componentCount(before int64, data events.Data) int64 {
 }
 
 // Apply implements Projection.
-func (p *Configurations) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (p *Configurations) Apply(writes *columns.Writes, facts []events.Fact) error {
 	p.versions = nil
 	var counts workspaceCounts
 	p.apply(writes, facts, func(before, after *Configuration) {
-		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0)
+		counts.add(after.WorkspaceID, after.AccountID, liveOf(after)-liveOf(before), 0, before == nil)
 	})
-	configurationVersionColumns.Insert(writes, "configuration_versions", p.versions, "ON CONFLICT DO NOTHING")
+	configurationVersionColumns.Upsert(writes, "configuration_versions", p.versions, nil, "ON CONFLICT DO NOTHING")
 	queueVersionStatuses(writes, facts)
 	counts.queue(writes, "configuration_counts")
 	return nil
@@ -139,7 +137,7 @@ var versionStatusColumns = columns.Of[versionStatus]()
 
 // queueVersionStatuses queues the last status that validation gave each version
 // in the batch.
-func queueVersionStatuses(writes *pgx.Batch, facts []events.Fact) {
+func queueVersionStatuses(writes *columns.Writes, facts []events.Fact) {
 	type version struct {
 		configuration string
 		number        int64

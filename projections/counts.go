@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/internal/columns"
 )
 
@@ -30,8 +28,10 @@ var countChangeColumns = columns.Of[countChange]()
 // does not matter to the sums.
 type workspaceCounts struct{ changes map[countKey]*countChange }
 
-func (c *workspaceCounts) add(workspace, account string, total, active int64) {
-	if total == 0 && active == 0 {
+// add adds to the counts, which exist from the first row on that begins in the
+// workspace, also when that ends in the same batch.
+func (c *workspaceCounts) add(workspace, account string, total, active int64, begins bool) {
+	if total == 0 && active == 0 && !begins {
 		return
 	}
 	if c.changes == nil {
@@ -47,7 +47,7 @@ func (c *workspaceCounts) add(workspace, account string, total, active int64) {
 	change.Active += active
 }
 
-func (c *workspaceCounts) queue(writes *pgx.Batch, table string) {
+func (c *workspaceCounts) queue(writes *columns.Writes, table string) {
 	changes := slices.SortedFunc(maps.Values(c.changes), func(a, b *countChange) int {
 		return cmp.Or(strings.Compare(a.WorkspaceID, b.WorkspaceID), strings.Compare(a.AccountID, b.AccountID))
 	})

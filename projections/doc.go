@@ -9,10 +9,12 @@ package projections
 import (
 	"embed"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 //go:embed *.sql
@@ -23,7 +25,7 @@ var ddl embed.FS
 type Projection interface {
 	Schema() string
 	Load(reads *pgx.Batch, facts []events.Fact)
-	Apply(writes *pgx.Batch, facts []events.Fact) error
+	Apply(writes *columns.Writes, facts []events.Fact) error
 	Forget()
 }
 
@@ -53,6 +55,13 @@ func streamOf(prefix string) func(*events.Fact) string {
 		}
 		return ""
 	}
+}
+
+// timeOf returns the fact's time. A pointer into the fact would keep its whole batch
+// in memory as long as the row is cached.
+func timeOf(f *events.Fact) *time.Time {
+	at := f.Time
+	return &at
 }
 
 // begins reports whether the fact is the first of its stream.

@@ -3,14 +3,13 @@ package projections
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/internal/columns"
 )
 
 // simulationItems collects the list items that a batch changes or removes. The
 // sort keys of an item never change.
 type simulationItems struct {
+	begun   []*simulationItem
 	changed []*simulationItem
 	removed []*simulationItemKey
 }
@@ -37,24 +36,21 @@ var (
 func (i *simulationItems) add(before, after *Simulation) {
 	key := simulationItemKey{after.AccountID, after.CreatedAt, after.ID}
 	listed := before != nil && before.Deleted == ""
-	switch {
+	switch item := (&simulationItem{key, after.WorkspaceID, after.Name, after.Item}); {
 	case after.Deleted != "":
 		if listed {
 			i.removed = append(i.removed, &key)
 		}
-	case !listed || before.Item != after.Item:
-		i.changed = append(i.changed, &simulationItem{key, after.WorkspaceID, after.Name, after.Item})
+	case !listed:
+		i.begun = append(i.begun, item)
+	case before.Item != after.Item:
+		i.changed = append(i.changed, item)
 	}
 }
 
-func (i *simulationItems) queue(writes *pgx.Batch) {
-	if len(i.changed) > 0 {
-		names := simulationItemColumns.List("")
-		writes.Queue(`
-			INSERT INTO simulation_items (`+names+`, folded) SELECT `+names+`, lower(name) FROM `+simulationItemColumns.From("new")+`
-			ON CONFLICT (account_id, created_at, id) DO UPDATE SET item = excluded.item`,
-			simulationItemColumns.Arrays(i.changed)...)
-	}
+func (i *simulationItems) queue(writes *columns.Writes) {
+	simulationItemColumns.Upsert(writes, "simulation_items", i.begun, i.changed,
+		"ON CONFLICT (account_id, created_at, id) DO UPDATE SET item = excluded.item")
 	if len(i.removed) > 0 {
 		writes.Queue(`
 			DELETE FROM simulation_items i USING `+simulationItemKeyColumns.From("old")+`

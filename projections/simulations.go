@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/internal/columns"
@@ -84,10 +82,10 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationValidated:
 		s.Status = commands.Provisioning
 	case events.SimulationInvalidated:
-		s.Status, s.FailureReason, s.CompletedAt = commands.Invalid, d.Reason, &f.Time
+		s.Status, s.FailureReason, s.CompletedAt = commands.Invalid, d.Reason, timeOf(f)
 	case events.SimulationStarted:
 		s.Status, s.Engine, s.RunID, s.Ranks = commands.Running, d.Engine, d.RunID, d.Ranks
-		s.BaseURL, s.Capabilities, s.StartedAt = d.BaseURL, strings.Join(d.Capabilities, " "), &f.Time
+		s.BaseURL, s.Capabilities, s.StartedAt = d.BaseURL, strings.Join(d.Capabilities, " "), timeOf(f)
 	case events.SimulationReordered:
 		s.RunID, s.BaseURL, s.Capabilities = d.RunID, d.BaseURL, strings.Join(d.Capabilities, " ")
 	case events.SimulationProgressed:
@@ -106,14 +104,14 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 			s.reach(f, d.Reached)
 		}
 	case events.SimulationCompleted:
-		s.Status, s.UnfinishedRanks, s.CompletedAt = commands.Completed, d.UnfinishedRanks, &f.Time
+		s.Status, s.UnfinishedRanks, s.CompletedAt = commands.Completed, d.UnfinishedRanks, timeOf(f)
 		s.reach(f, d.Progress)
 		s.StalledSince = nil
 	case events.SimulationFailed:
-		s.Status, s.FailureReason, s.CompletedAt = commands.Failed, d.Reason, &f.Time
+		s.Status, s.FailureReason, s.CompletedAt = commands.Failed, d.Reason, timeOf(f)
 		s.reach(f, d.Progress)
 	case events.SimulationTerminated:
-		s.Status, s.CompletedAt = commands.Terminated, &f.Time
+		s.Status, s.CompletedAt = commands.Terminated, timeOf(f)
 		s.reach(f, d.Progress)
 	case events.SimulationDeleted:
 		s.Deleted = d.Reason
@@ -162,10 +160,10 @@ func (s *Simulation) item() string {
 }
 
 // Apply implements Projection.
-func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (p *Simulations) Apply(writes *columns.Writes, facts []events.Fact) error {
 	var counts workspaceCounts
 	var items simulationItems
-	p.history.clear()
+	p.history = simulationHistory{}
 	p.apply(writes, facts, func(before, after *Simulation) {
 		items.add(before, after)
 		total, active := tally(after)
@@ -173,7 +171,7 @@ func (p *Simulations) Apply(writes *pgx.Batch, facts []events.Fact) error {
 			t, a := tally(before)
 			total, active = total-t, active-a
 		}
-		counts.add(after.WorkspaceID, after.AccountID, total, active)
+		counts.add(after.WorkspaceID, after.AccountID, total, active, before == nil)
 	})
 	counts.queue(writes, "simulation_counts")
 	items.queue(writes)

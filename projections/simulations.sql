@@ -67,7 +67,7 @@ CREATE TABLE simulation_items (
     id           text        NOT NULL,
     workspace_id text        NOT NULL,
     name         text        NOT NULL,
-    folded       text        NOT NULL, -- the name in lower case
+    folded       text        NOT NULL GENERATED ALWAYS AS (lower(name)) STORED,
     item         text        NOT NULL,
     PRIMARY KEY (account_id, created_at, id)
 ) WITH (fillfactor = 70);

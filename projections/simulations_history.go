@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/commands"
 	"netsim/events"
 	"netsim/internal/columns"
@@ -27,7 +25,7 @@ type RunProgress struct {
 func (s *Simulation) reach(f *events.Fact, p events.Progress) {
 	s.Progress = p
 	if s.StartedAt != nil && p.EventsProcessed > 0 {
-		s.ProgressedAt = &f.Time
+		s.ProgressedAt = timeOf(f)
 	}
 }
 
@@ -93,8 +91,6 @@ type simulationHistory struct {
 	gone    []string
 }
 
-func (h *simulationHistory) clear() { h.moments, h.gone = h.moments[:0], h.gone[:0] }
-
 // add adds the moment of the fact, or notes that the fact deleted the simulation.
 func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	m := moment{SimulationID: s.ID, Sequence: f.Sequence, MomentAt: f.Time, Status: s.Status, Reason: s.FailureReason}
@@ -116,8 +112,8 @@ func (h *simulationHistory) add(s *Simulation, f *events.Fact) {
 	h.moments = append(h.moments, &m)
 }
 
-func (h *simulationHistory) queue(writes *pgx.Batch) {
-	momentColumns.Insert(writes, "simulation_history", h.moments, "ON CONFLICT DO NOTHING")
+func (h *simulationHistory) queue(writes *columns.Writes) {
+	momentColumns.Upsert(writes, "simulation_history", h.moments, nil, "ON CONFLICT DO NOTHING")
 	if len(h.gone) > 0 {
 		writes.Queue(`DELETE FROM simulation_history WHERE simulation_id = ANY($1)`, h.gone)
 	}

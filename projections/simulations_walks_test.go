@@ -73,7 +73,8 @@ func TestPagesAreShortWalks(t *testing.T) {
 			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '',
 			timestamptz '2026-01-01Z' + i * interval '1 second', NULL, NULL FROM generate_series(1, 100000) i`,
 		`UPDATE simulations SET name = 'needle' WHERE id = 'sim_' || lpad('501', 26, '0')`,
-		`INSERT INTO simulation_items SELECT account_id, created_at, id, workspace_id, name, lower(name), item FROM simulations`,
+		`INSERT INTO simulation_items (account_id, created_at, id, workspace_id, name, item)
+			SELECT account_id, created_at, id, workspace_id, name, item FROM simulations`,
 		`INSERT INTO simulation_counts SELECT workspace_id, account_id, count(*), 0 FROM simulations GROUP BY 1, 2`,
 		`ANALYZE`,
 	} {

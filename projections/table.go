@@ -7,11 +7,12 @@ import (
 
 	"netsim/events"
 	"netsim/internal/columns"
+	"netsim/internal/recent"
 )
 
 // table is a projection in which each row is a fold of facts. A batch of facts
 // costs one query for the rows that are not cached, and one or two writing
-// statements.
+// statements. Many new rows are copied.
 type table[R any] struct {
 	name    string                      // of the SQL table
 	file    string                      // of its DDL
@@ -23,20 +24,27 @@ type table[R any] struct {
 	// inserted without an ON CONFLICT clause.
 	insertsNew bool
 
-	rows map[string]*R // cached, by key; nil for a row that does not exist
+	rows recent.Cache[string, *entry[R]] // by key
 }
 
-// maxCachedRows bounds the rows that a table keeps between batches.
-const maxCachedRows = 20_000
+// entry is a row in the cache.
+type entry[R any] struct {
+	row     *R   // nil when there is none
+	touched bool // by the batch, like the next two
+	begins  bool // there was no row before
+	before  *R   // the row before, when it is asked for
+}
+
+// cachedRows bounds the rows in a generation of a table's cache.
+const cachedRows = 20_000
 
 // Schema implements Projection.
 func (t *table[R]) Schema() string { return schema(t.file) }
 
-// Load implements Projection.
+// Load implements Projection. The rows of a batch stay in the cache at least until
+// the end of the next batch, whose rows can be loaded before this one is committed.
 func (t *table[R]) Load(reads *pgx.Batch, facts []events.Fact) {
-	if t.rows == nil || len(t.rows) > maxCachedRows {
-		t.rows = map[string]*R{}
-	}
+	t.rows.Turn(cachedRows)
 	var missing []string
 	for i := range facts {
 		f := &facts[i]
@@ -44,10 +52,10 @@ func (t *table[R]) Load(reads *pgx.Batch, facts []events.Fact) {
 		if key == "" {
 			continue
 		}
-		if _, cached := t.rows[key]; cached {
+		if _, cached := t.rows.Get(key); cached {
 			continue
 		}
-		t.rows[key] = nil
+		t.rows.Put(key, &entry[R]{})
 		if !t.first(f) {
 			missing = append(missing, key)
 		}
@@ -63,60 +71,63 @@ func (t *table[R]) Load(reads *pgx.Batch, facts []events.Fact) {
 				if err := rows.Scan(t.columns.Pointers(r)...); err != nil {
 					return err
 				}
-				t.rows[t.columns.KeyOf(r)] = r
+				t.rows.Put(t.columns.KeyOf(r), &entry[R]{row: r})
 			}
 			return rows.Err()
 		})
 }
 
 // Apply implements Projection.
-func (t *table[R]) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (t *table[R]) Apply(writes *columns.Writes, facts []events.Fact) error {
 	t.apply(writes, facts, nil)
 	return nil
 }
 
 // Forget implements Projection.
-func (t *table[R]) Forget() { t.rows = nil }
+func (t *table[R]) Forget() { t.rows = recent.Cache[string, *entry[R]]{} }
 
 // apply folds the facts and queues the write of every touched row. If changed is
 // not nil, it is called with each touched row before the batch, nil for a new
 // row, and after it.
-func (t *table[R]) apply(writes *pgx.Batch, facts []events.Fact, changed func(before, after *R)) {
-	before := map[string]*R{}
-	var touched []string
+func (t *table[R]) apply(writes *columns.Writes, facts []events.Fact, changed func(before, after *R)) {
+	var touched []*entry[R]
 	for i := range facts {
 		f := &facts[i]
 		key := t.keyOf(f)
 		if key == "" {
 			continue
 		}
-		r := t.rows[key]
-		if _, seen := before[key]; !seen {
-			touched = append(touched, key)
-			before[key] = nil
-			if r != nil {
-				was := *r
-				before[key] = &was
+		e, _ := t.rows.Get(key) // since Load
+		if !e.touched {
+			touched = append(touched, e)
+			e.touched, e.begins = true, e.row == nil
+			if e.begins {
+				e.row = new(R)
+			} else if changed != nil {
+				was := *e.row
+				e.before = &was
 			}
 		}
-		if r == nil {
-			r = new(R)
-			t.rows[key] = r
-		}
-		t.fold(r, f)
+		t.fold(e.row, f)
 	}
-	var inserted, upserted []*R
-	for _, key := range touched {
-		was, is := before[key], t.rows[key]
-		if changed != nil {
-			changed(was, is)
-		}
-		if was == nil && t.insertsNew {
-			inserted = append(inserted, is)
+	if len(touched) == 0 {
+		return
+	}
+	var begun, updated []*R
+	for _, e := range touched {
+		if e.begins {
+			begun = append(begun, e.row)
 		} else {
-			upserted = append(upserted, is)
+			updated = append(updated, e.row)
 		}
+		if changed != nil {
+			changed(e.before, e.row)
+		}
+		e.touched, e.before = false, nil
 	}
-	t.columns.Insert(writes, t.name, inserted, "")
-	t.columns.Insert(writes, t.name, upserted, t.columns.Overwrite(1))
+	if t.insertsNew {
+		t.columns.Begin(writes, t.name, begun)
+		begun = nil
+	}
+	t.columns.Upsert(writes, t.name, begun, updated, t.columns.Overwrite(1))
 }

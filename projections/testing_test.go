@@ -9,6 +9,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	"netsim/projections"
 )
 
@@ -47,7 +48,7 @@ func newReadModel(ctx context.Context, db *pgx.Conn, schema string, parts ...pro
 
 // apply applies one batch in one transaction.
 func (m *readModel) apply(ctx context.Context, facts ...events.Fact) error {
-	reads, writes := &pgx.Batch{}, &pgx.Batch{}
+	reads, writes := &pgx.Batch{}, &columns.Writes{}
 	for _, p := range m.projections {
 		p.Load(reads, facts)
 	}
@@ -59,7 +60,7 @@ func (m *readModel) apply(ctx context.Context, facts ...events.Fact) error {
 			return err
 		}
 	}
-	return m.db.SendBatch(ctx, writes).Close()
+	return writes.Send(ctx, m.db)
 }
 
 // forget drops the cached rows of the projections, as a restart does.

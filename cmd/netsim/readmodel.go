@@ -57,13 +57,15 @@ func progress(r projector.Report, ran time.Duration) string {
 		text += fmt.Sprintf(", %d facts PARKED ('netsim streams parked --read-model ...' lists them)", r.Parked)
 	}
 	switch rate := float64(r.Facts) / ran.Seconds(); {
+	case r.Indexing:
+		return text + ", making the indexes"
 	case r.LagRecords == 0:
-		return text + ", following"
+		return text
 	case rate == 0:
 		return text
 	default:
 		left := time.Duration(float64(r.LagRecords) / rate * float64(time.Second))
-		return fmt.Sprintf("%s, %.0f a second, about %s left", text, rate, left.Round(time.Second))
+		return fmt.Sprintf("%s, %.0f facts a second, about %s left", text, rate, left.Round(time.Second))
 	}
 }
 

@@ -4,40 +4,139 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
-// apply judges a batch and commits it. When a stream that seemed to begin in the
-// batch exists, apply judges again with all streams loaded. When PostgreSQL refuses
-// the rows, apply commits record by record and parks those that are refused.
-func (p *Projector) apply(ctx context.Context, batch []chunk) error {
-	err := p.commit(ctx, batch, false)
+// prepared is a batch that is judged and folded, but not committed.
+type prepared struct {
+	batch        []chunk
+	facts        []events.Fact
+	before, next map[*partitionState]position
+	verdicts     []judgedTo
+	writes       *columns.Writes
+	took         time.Duration
+	streams      int // in the cache
+	cached       int // bytes of them
+}
+
+// prepare judges and folds a batch on top of the one before, which need not be
+// committed: its streams and rows are in the caches. With loadAll it looks for every
+// stream that is not cached. After an error, nothing is cached.
+func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b *prepared, err error) {
+	began := time.Now()
+	defer func() {
+		refusePanic(recover(), &err)
+		if err != nil {
+			p.forget()
+		}
+	}()
+	reads := &pgx.Batch{}
+	p.cached -= p.streams.load(reads, p.ident(), batch, loadAll)
+	if err := p.read(ctx, reads); err != nil {
+		return nil, fmt.Errorf("load the streams: %w", err)
+	}
+	facts, touched, next, err := p.judge(batch)
+	if err != nil {
+		return nil, err
+	}
+	b = &prepared{
+		batch: batch, facts: facts, next: next, before: map[*partitionState]position{},
+		verdicts: verdictsOf(batch, next), writes: &columns.Writes{CopyFrom: p.CopyFrom},
+	}
+	if loadAll {
+		b.writes.CopyFrom = math.MaxInt
+	}
+	p.moveOffsets(b.writes, next)
+	if err := p.queueRows(ctx, b.writes, touched, facts); err != nil {
+		return nil, err
+	}
+	p.saveVerdicts(b.writes, batch)
+	for at, to := range next {
+		b.before[at] = at.position
+		at.position = to
+	}
+	b.streams, b.cached, b.took = p.streams.Len(), p.cached, time.Since(began)
+	return b, nil
+}
+
+// undo takes back a prepared batch, and those that were prepared on top of it must
+// have been taken back.
+func (p *Projector) undo(b *prepared) {
+	for at, position := range b.before {
+		at.position = position
+	}
+	p.forget()
+}
+
+// commit writes the batch in one transaction. It runs beside prepare.
+func (p *Projector) commit(ctx context.Context, b *prepared) (err error) {
+	began := time.Now()
+	defer func() { refusePanic(recover(), &err) }()
+	if p.Watcher.isHeardElsewhere() {
+		b.writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(b.verdicts))
+	}
+	if err := b.writes.Send(ctx, p.Pool); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	p.Watcher.apply(b.verdicts)
+	p.stats.applied(b)
+	p.Observe(countRecords(b.batch), b.took+time.Since(began))
+	p.logParked(b.batch)
+	p.warnOfForged(ctx, b.batch)
+	return nil
+}
+
+// refusePanic turns a panic of a fold or of a projection into an error.
+func refusePanic(panicked any, err *error) {
+	if panicked != nil {
+		*err = fmt.Errorf("%w: panic: %v", errRefused, panicked)
+	}
+}
+
+// applyAgain applies a batch that failed with the error. When a stream that seemed
+// to begin in the batch exists, applyAgain judges again with all streams loaded.
+// When PostgreSQL refuses the rows, it commits record by record and parks those
+// that are refused.
+func (p *Projector) applyAgain(ctx context.Context, batch []chunk, err error) error {
 	if errors.Is(err, errGuessed) || isUniqueViolation(err) {
-		err = p.commit(ctx, batch, true)
+		err = p.applyLoaded(ctx, batch)
 	}
 	if err == nil || !refusedRows(err) {
 		return err
 	}
 	p.Logger.ErrorContext(ctx, "a batch was refused; applying it record by record", "error", err)
-	p.forget()
 	for _, part := range batch {
 		for i := range part.items {
 			one := []chunk{{part.at, part.items[i : i+1]}}
-			err := p.commit(ctx, one, true)
+			err := p.applyLoaded(ctx, one)
 			if refusedRows(err) {
-				p.forget()
 				part.items[i].parkReason = err.Error()
-				err = p.commit(ctx, one, true)
+				err = p.applyLoaded(ctx, one)
 			}
 			if err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// applyLoaded applies a batch by itself, without an assumption about its streams.
+func (p *Projector) applyLoaded(ctx context.Context, batch []chunk) error {
+	b, err := p.prepare(ctx, batch, true)
+	if err != nil {
+		return err
+	}
+	if err := p.commit(ctx, b); err != nil {
+		p.undo(b)
+		return err
 	}
 	return nil
 }
@@ -73,63 +172,16 @@ func isUniqueViolation(err error) bool {
 	return ok && pg.Code == "23505"
 }
 
-// commit judges the batch and writes it in one transaction. With loadAll it looks
-// for every stream that is not cached.
-func (p *Projector) commit(ctx context.Context, batch []chunk, loadAll bool) (err error) {
-	began := time.Now()
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: panic: %v", errRefused, r)
-		}
-		if err != nil {
-			p.forget()
-		}
-	}()
-	reads := &pgx.Batch{}
-	p.streams.load(reads, p.ident(), batch, loadAll)
-	if err := p.send(ctx, reads); err != nil {
-		return fmt.Errorf("load the streams: %w", err)
-	}
-	facts, next, err := p.judge(batch)
-	if err != nil {
-		return err
-	}
-	writes := &pgx.Batch{}
-	p.moveOffsets(writes, next)
-	if err := p.queueRows(ctx, writes, batch, facts); err != nil {
-		return err
-	}
-	p.saveVerdicts(writes, batch)
-	verdicts := verdictsOf(batch, next)
-	if p.Watcher.isHeardElsewhere() {
-		writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(verdicts))
-	}
-	if err := p.send(ctx, writes); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	p.Watcher.apply(verdicts)
-	for at, to := range next {
-		at.position = to
-	}
-	p.cached -= p.streams.trim()
-	p.stats.applied(batch, facts)
-	p.stats.keeps(len(p.streams), p.cached)
-	p.Observe(countRecords(batch), time.Since(began))
-	p.logParked(batch)
-	p.warnOfForged(ctx, batch)
-	return nil
-}
-
 // queueRows queues the writes of the streams and of the projections.
-func (p *Projector) queueRows(ctx context.Context, writes *pgx.Batch, batch []chunk, facts []events.Fact) error {
+func (p *Projector) queueRows(ctx context.Context, writes *columns.Writes, touched []*stream, facts []events.Fact) error {
 	reads := &pgx.Batch{}
 	for _, projection := range p.Projections {
 		projection.Load(reads, facts)
 	}
-	if err := p.send(ctx, reads); err != nil {
+	if err := p.read(ctx, reads); err != nil {
 		return fmt.Errorf("load the rows: %w", err)
 	}
-	if err := p.saveStreams(writes, batch); err != nil {
+	if err := p.saveStreams(writes, touched); err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	for _, projection := range p.Projections {
@@ -140,8 +192,8 @@ func (p *Projector) queueRows(ctx context.Context, writes *pgx.Batch, batch []ch
 	return nil
 }
 
-// send runs the queued statements as one implicit transaction.
-func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
+// read runs the queued queries.
+func (p *Projector) read(ctx context.Context, b *pgx.Batch) error {
 	if b.Len() == 0 {
 		return nil
 	}
@@ -152,7 +204,7 @@ func (p *Projector) send(ctx context.Context, b *pgx.Batch) error {
 // count once. When a partition is not where it is expected, its shard is leased to
 // another process, or another read model was promoted, the count differs and the
 // division by zero rolls the transaction back.
-func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]position) {
+func (p *Projector) moveOffsets(writes *columns.Writes, next map[*partitionState]position) {
 	var moves []*offsetMove
 	var table uint32
 	for at, to := range next {
@@ -177,38 +229,32 @@ func (p *Projector) moveOffsets(writes *pgx.Batch, next map[*partitionState]posi
 }
 
 // saveStreams queues the streams that the batch touched.
-func (p *Projector) saveStreams(writes *pgx.Batch, batch []chunk) error {
+func (p *Projector) saveStreams(writes *columns.Writes, touched []*stream) error {
 	var begun, changed []*streamRow
-	for _, part := range batch {
-		for i := range part.items {
-			it := &part.items[i]
-			s := p.streams[keyOf(part.at, it)]
-			if s == nil || !s.touched {
-				continue
-			}
-			s.touched = false
-			state, err := s.encode()
-			if err != nil {
-				return fmt.Errorf("encode the state of %s: %w", it.frame.Stream, err)
-			}
-			size := len(it.frame.Stream)
-			if state != nil {
-				size += len(*state)
-			}
-			p.cached += size - s.size
-			s.size = size
-			row := &streamRow{
-				it.frame.Stream, string(part.at.family), part.at.partition, s.head.Sequence, s.head.Hash[:], state, s.parked,
-			}
-			if s.begins {
-				s.begins = false
-				begun = append(begun, row)
-			} else {
-				changed = append(changed, row)
-			}
+	for _, s := range touched {
+		s.touched = false
+		state, err := s.encode()
+		if err != nil {
+			return fmt.Errorf("encode the state of %s: %w", s.key.stream, err)
+		}
+		size := len(s.key.stream)
+		if state != nil {
+			size += len(*state)
+		}
+		p.cached += size - s.size
+		s.size = size
+		hash := s.head.Hash // the stream's own changes while this is committed
+		row := &streamRow{
+			s.key.stream, string(s.key.family), s.key.partition, s.head.Sequence, hash[:], state, s.parked,
+		}
+		if s.begins {
+			s.begins = false
+			begun = append(begun, row)
+		} else {
+			changed = append(changed, row)
 		}
 	}
-	streamColumns.Insert(writes, p.ident()+".streams", begun, "")
+	streamColumns.Begin(writes, p.ident()+".streams", begun)
 	streamColumns.Insert(writes, p.ident()+".streams", changed, streamColumns.Overwrite(3))
 	return nil
 }

@@ -30,6 +30,19 @@
 // judged again with all streams loaded. The same happens when a verdict could
 // depend on the guess.
 //
+// When a table gets many new rows, they are copied (COPY), right after the offsets.
+//
+// # The next batch beside the commit
+//
+// When half a batch or more arrives while one is committed, it is loaded, judged
+// and folded beside the commit, on top of the heads and rows that the commit is
+// about to write. These are in the caches: a cache has two generations and drops
+// one at most once a batch, so whatever a batch has used is there until the end of
+// the next. When the commit fails, both batches are taken back, the caches are
+// dropped, and the first is applied by itself before the second is prepared again.
+// One transaction runs at a time, and with little load nothing runs beside it,
+// because one larger batch costs less than two.
+//
 // # Why it is safe
 //
 // Rows, heads and offsets commit together, so a projector that dies at any

@@ -23,6 +23,7 @@ type item struct {
 	decodeErr  error       // the body cannot be read
 	parkReason string      // why the event cannot be applied; "" when it can
 	verdict    events.Verdict
+	stream     *stream // nil when the frame cannot be read
 }
 
 // chunk is what one read of one partition brought.
@@ -134,35 +135,75 @@ func (p *Projector) project(ctx context.Context) error {
 
 func isOutOfRange(err error) bool { return errors.Is(err, eventlog.ErrOutOfRange) }
 
-// consume applies batch after batch.
+// consume applies batch after batch. A large batch that is there while the one
+// before is committed is prepared beside the commit. A smaller one waits for the
+// commit, because it then has what arrived in the meantime and costs less.
 func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
+	var batch []chunk
+	var ready *prepared // the batch, when it was prepared beside a commit
+	var err error
 	for {
-		batch, err := p.gather(ctx, chunks)
-		if err != nil {
-			return err
+		if ready == nil {
+			if batch, err = p.gather(ctx, chunks, batch); err != nil {
+				return err
+			}
+			if ready, err = p.prepare(ctx, batch, false); err != nil {
+				if err := p.applyAgain(ctx, batch, err); err != nil {
+					return err
+				}
+				batch = nil
+				continue
+			}
 		}
-		if err := p.apply(ctx, batch); err != nil {
+		now, committed := ready, make(chan error, 1)
+		go func() { committed <- p.commit(ctx, now) }()
+		if batch, ready, err = p.prepareBeside(ctx, chunks, committed); err == nil {
+			continue
+		}
+		if ready != nil {
+			p.undo(ready)
+			ready = nil
+		}
+		p.undo(now)
+		if err := p.applyAgain(ctx, now.batch, err); err != nil {
 			return err
 		}
 	}
 }
 
-// gather waits for one chunk and adds those that are ready, up to a batch. So a
-// batch has what arrived while the one before was committed, and no timer delays
-// a lone record.
-func (p *Projector) gather(ctx context.Context, chunks <-chan chunk) ([]chunk, error) {
-	var batch []chunk
-	select {
-	case c := <-chunks:
-		batch = append(batch, c)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	for count := len(batch[0].items); count < p.BatchSize; {
+// prepareBeside waits for a commit, and returns its error and what has arrived by
+// then. If that is half a batch or more, it is prepared, unless that fails.
+func (p *Projector) prepareBeside(ctx context.Context, chunks <-chan chunk, committed <-chan error) (batch []chunk, ready *prepared, err error) {
+	for len(batch) == 0 || countRecords(batch) < p.BatchSize/2 {
 		select {
 		case c := <-chunks:
 			batch = append(batch, c)
-			count += len(c.items)
+		case err := <-committed:
+			return batch, nil, err
+		}
+	}
+	if batch, err = p.gather(ctx, chunks, batch); err == nil {
+		ready, _ = p.prepare(ctx, batch, false) // again after the commit, when it fails
+	}
+	return batch, ready, <-committed
+}
+
+// gather waits for one chunk unless the batch has one, and adds those that are
+// ready, up to a batch. So a batch has what arrived while the one before was
+// committed, and no timer delays a lone record.
+func (p *Projector) gather(ctx context.Context, chunks <-chan chunk, batch []chunk) ([]chunk, error) {
+	if len(batch) == 0 {
+		select {
+		case c := <-chunks:
+			batch = append(batch, c)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for countRecords(batch) < p.BatchSize {
+		select {
+		case c := <-chunks:
+			batch = append(batch, c)
 		default:
 			return batch, nil
 		}

@@ -8,10 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/internal/recent"
 )
 
-// maxCachedStreams bounds the streams that are kept between batches.
-const maxCachedStreams = 50_000
+// cachedStreams bounds the streams in a generation of the cache.
+const cachedStreams = 25_000
 
 // streamKey identifies a stream as the rule does: within its partition.
 type streamKey struct {
@@ -20,12 +21,9 @@ type streamKey struct {
 	stream    string
 }
 
-func keyOf(at *partitionState, it *item) streamKey {
-	return streamKey{at.family, at.partition, it.frame.Stream}
-}
-
 // stream is the state of a stream after the batches so far.
 type stream struct {
+	key     streamKey
 	head    events.Head
 	stored  []byte // the stored state, decoded into state when a fact needs it
 	state   State
@@ -35,79 +33,71 @@ type stream struct {
 	size    int  // bytes of the id and the encoded state, once written
 }
 
-type streamCache map[streamKey]*stream
+// streamCache keeps the streams of a batch at least until the end of the next one,
+// whose streams can be loaded before this one is committed.
+type streamCache struct {
+	recent.Cache[streamKey, *stream]
+}
 
-// load queues the read of the streams in the batch that are not cached. Unless
-// all are asked for, a stream whose first record in the batch has sequence 1 is
-// taken to begin with it; when it exists, writing it fails.
-func (c streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all bool) {
+// load finds the stream of every record in the batch, and queues the read of those
+// that are not cached. Unless all are asked for, a stream whose first record in the
+// batch has sequence 1 is taken to begin with it; when it exists, writing it fails.
+// It returns the size of the streams that it dropped from the cache.
+func (c *streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all bool) (freed int) {
+	for _, dropped := range c.Turn(cachedStreams) {
+		freed += dropped.size
+	}
+	missing := map[streamKey]*stream{}
 	var ids []string
-	asked := map[streamKey]bool{}
 	for _, part := range batch {
 		for i := range part.items {
 			it := &part.items[i]
-			key := keyOf(part.at, it)
-			if it.badFrame != nil || c[key] != nil || asked[key] {
+			if it.badFrame != nil {
 				continue
 			}
-			if it.frame.Sequence == 1 && !all {
-				c[key] = &stream{begins: true}
+			key := streamKey{part.at.family, part.at.partition, it.frame.Stream}
+			if s, cached := c.Get(key); cached {
+				it.stream = s
 				continue
 			}
-			asked[key] = true
-			ids = append(ids, it.frame.Stream)
+			it.stream = &stream{key: key, begins: it.frame.Sequence == 1 && !all}
+			c.Put(key, it.stream)
+			if !it.stream.begins {
+				missing[key] = it.stream
+				ids = append(ids, key.stream)
+			}
 		}
 	}
 	if len(ids) == 0 {
-		return
+		return freed
 	}
 	reads.Queue(fmt.Sprintf(
 		`SELECT family, partition, stream, sequence, hash, state, parked FROM %s.streams WHERE stream = ANY($1)`, schema), ids).
 		Query(func(rows pgx.Rows) error {
-			var key streamKey
-			var s stream
+			var found stream
 			var hash []byte
-			_, err := pgx.ForEachRow(rows, []any{&key.family, &key.partition, &key.stream, &s.head.Sequence, &hash, &s.stored, &s.parked},
-				func() error {
-					copy(s.head.Hash[:], hash)
-					if asked[key] {
-						found := s
-						c[key] = &found
-					}
-					s = stream{}
-					return nil
-				})
+			_, err := pgx.ForEachRow(rows, []any{
+				&found.key.family, &found.key.partition, &found.key.stream, &found.head.Sequence, &hash, &found.stored, &found.parked,
+			}, func() error {
+				copy(found.head.Hash[:], hash)
+				if s := missing[found.key]; s != nil {
+					*s = found
+				}
+				found = stream{}
+				return nil
+			})
 			return err
 		})
-}
-
-func (c streamCache) get(key streamKey) *stream {
-	s := c[key]
-	if s == nil {
-		s = &stream{}
-		c[key] = s
-	}
-	return s
-}
-
-// trim drops any streams beyond the maximum, and returns their size.
-func (c streamCache) trim() (freed int) {
-	for key, s := range c {
-		if len(c) <= maxCachedStreams {
-			break
-		}
-		freed += s.size
-		delete(c, key)
-	}
 	return freed
 }
 
 // judge gives every record its verdict, moves the heads and folds the states.
-// It returns the facts that can be projected, and the positions of the
-// partitions after the batch. The error is errGuessed when a record is rejected
+// It returns the facts that can be projected, the streams that changed, and the
+// positions of the partitions after the batch. The error is errGuessed when a record is rejected
 // because its stream has no head, and the stream was not looked for.
-func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partitionState]position, err error) {
+func (p *Projector) judge(batch []chunk) (facts []events.Fact, touched []*stream, next map[*partitionState]position, err error) {
 	next = map[*partitionState]position{}
+	facts = make([]events.Fact, 0, countRecords(batch))
 	for _, part := range batch {
 		to, seen := next[part.at]
 		if !seen {
@@ -119,17 +109,19 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partiti
 				it.verdict = events.BadFrame
 				continue
 			}
-			s := p.streams.get(keyOf(part.at, it))
+			s := it.stream
 			it.verdict = events.Judge(s.head, &it.frame, it.hash, to.sealing.Admits(&it.frame, it.sealer), part.at.partition, p.counts[part.at.family])
 			if it.verdict != events.Accepted {
 				if s.begins && s.head.Sequence == 0 {
-					return nil, nil, errGuessed
+					return nil, nil, nil, errGuessed
 				}
 				continue
 			}
 			to.accept(it)
 			s.head = events.Head{Sequence: it.frame.Sequence, Hash: it.hash}
-			s.touched = true
+			if !s.touched {
+				s.touched, touched = true, append(touched, s)
+			}
 			event := events.Event{Frame: it.frame, Hash: it.hash, Data: it.data}
 			if !p.fold(s, it, event) {
 				continue
@@ -140,7 +132,7 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, next map[*partiti
 		to.next, to.lastRecord = last.Offset+1, recordSum(last)
 		next[part.at] = to
 	}
-	return facts, next, nil
+	return facts, touched, next, nil
 }
 
 // accept adds a fact to the position.

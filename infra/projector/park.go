@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // errRetry ends a session; the next one retries the parked facts.
@@ -123,10 +124,10 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	}
 	reads := &pgx.Batch{}
 	p.streams.load(reads, p.ident(), batch, true)
-	if err := p.send(ctx, reads); err != nil {
+	if err := p.read(ctx, reads); err != nil {
 		return fmt.Errorf("load the parked stream: %w", err)
 	}
-	s := p.streams.get(streamKey{at.family, at.partition, parked[0].stream})
+	s := batch[0].items[0].stream
 	s.parked, s.touched = false, true
 	var facts []events.Fact
 	for i := range batch[0].items {
@@ -137,7 +138,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		}
 		facts = append(facts, factOf(at, it, event))
 	}
-	writes := &pgx.Batch{}
+	writes := &columns.Writes{}
 	// The offset stays, but another projector must not have moved it.
 	leased, args := p.ifLeased(strconv.FormatInt(at.epoch, 10), []any{at.family, at.partition, at.next, at.table})
 	writes.Queue(fmt.Sprintf(`
@@ -147,8 +148,11 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		SELECT 1 / count(*) FROM here`, p.ident(), leased), args...)
 	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
 		parked[0].stream, at.family, at.partition)
-	if err := p.queueRows(ctx, writes, batch, facts); err != nil {
+	if err := p.queueRows(ctx, writes, []*stream{s}, facts); err != nil {
 		return err
 	}
-	return p.send(ctx, writes)
+	if err := writes.Send(ctx, p.Pool); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
+	"netsim/internal/columns"
 	"netsim/internal/wait"
 )
 
@@ -33,7 +34,7 @@ type Projection interface {
 	Load(reads *pgx.Batch, facts []events.Fact)
 	// Apply folds the facts, which are in log order within a partition, and
 	// queues its writes.
-	Apply(writes *pgx.Batch, facts []events.Fact) error
+	Apply(writes *columns.Writes, facts []events.Fact) error
 	// Forget drops what is cached, because another process may have written.
 	Forget()
 }
@@ -59,6 +60,7 @@ type Config struct {
 	Projections []Projection
 	Logger      *slog.Logger
 	BatchSize   int                                   // records a transaction; 0 is 8,192
+	CopyFrom    int                                   // see columns.Writes
 	Renew       bool                                  // Create drops a read model of another release instead of refusing it
 	Witness     Witness                               // of the log's ends; nil for none
 	Leases      *facts.Leases                         // of the shards of the live read model; nil projects all shards

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 )
 
 // Rebuild replays the log from offset 0 into a schema beside the live one, or
@@ -64,19 +64,50 @@ func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 	return model, p.index(ctx)
 }
 
-// index makes the indexes that are missing.
+// index makes the indexes that are missing, and the planner's statistics. It makes
+// the last index after the statistics, so that an interrupted rebuild makes them
+// when it continues.
 func (p *Projector) index(ctx context.Context) error {
 	missing, err := p.missingIndexes(ctx)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "SET LOCAL search_path = "+p.ident()+";"+strings.Join(missing, "\n")+"; ANALYZE")
-		if err != nil {
+	rows, err := p.Pool.Query(ctx, `SELECT format('ANALYZE %I', tablename) FROM pg_tables WHERE schemaname = $1`, p.Schema)
+	if err != nil {
+		return fmt.Errorf("list the tables of %s: %w", p.Schema, err)
+	}
+	statistics, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list the tables of %s: %w", p.Schema, err)
+	}
+	p.stats.indexes(true)
+	defer p.stats.indexes(false)
+	last := len(missing) - 1
+	for _, statements := range [][]string{missing[:last], statistics, missing[last:]} {
+		if err := p.execute(ctx, statements); err != nil {
 			return fmt.Errorf("make the indexes of %s: %w", p.Schema, err)
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// indexers is the number of sessions that make indexes at a time. PostgreSQL adds
+// workers to each as its max_parallel_maintenance_workers permits.
+const indexers = 2
+
+// execute runs each statement in a transaction of its own.
+func (p *Projector) execute(ctx context.Context, statements []string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(indexers)
+	for _, statement := range statements {
+		group.Go(func() error {
+			return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, "SET LOCAL search_path = "+p.ident()+"; SET LOCAL maintenance_work_mem = '256MB'; "+statement)
+				return err
+			})
+		})
+	}
+	return group.Wait()
 }
 
 // CatchUp projects up to where the log ends when it is called. The caller
@@ -86,7 +117,9 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("describe the log: %w", err)
 	}
-	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, endOf(log)) })
+	end := endOf(log)
+	p.stats.expect(end)
+	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, end) })
 }
 
 // awaitPromotion waits until the schema with the oid is named Live.

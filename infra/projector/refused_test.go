@@ -10,13 +10,14 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
+	"netsim/internal/columns"
 	"netsim/internal/testworld"
 )
 
 // refusing is a projection that cannot take the workspaces of one name.
 type refusing struct {
 	name string
-	how  func(writes *pgx.Batch) error
+	how  func(writes *columns.Writes) error
 }
 
 func (refusing) Schema() string                 { return "" }
@@ -26,7 +27,7 @@ func (r refusing) refuses(d events.Data) bool {
 	w, ok := d.(events.WorkspaceCreated)
 	return ok && w.Name == r.name
 }
-func (r refusing) Apply(writes *pgx.Batch, facts []events.Fact) error {
+func (r refusing) Apply(writes *columns.Writes, facts []events.Fact) error {
 	for _, f := range facts {
 		if r.refuses(f.Data) {
 			return r.how(writes)
@@ -45,10 +46,10 @@ func TestARefusedFactParksItsStreamOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, how := range map[string]func(*pgx.Batch) error{
-		"invalid":  func(writes *pgx.Batch) error { writes.Queue(`SELECT 'seven'::int`); return nil },
-		"error":    func(*pgx.Batch) error { return errors.New("cannot be applied") },
-		"panicked": func(*pgx.Batch) error { panic("cannot be applied") },
+	for name, how := range map[string]func(*columns.Writes) error{
+		"invalid":  func(writes *columns.Writes) error { writes.Queue(`SELECT 'seven'::int`); return nil },
+		"error":    func(*columns.Writes) error { return errors.New("cannot be applied") },
+		"panicked": func(*columns.Writes) error { panic("cannot be applied") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,8 +19,10 @@ type Stats struct {
 	batches   int64
 	lastFact  time.Time // when the log took the newest fact applied
 	lastBatch int
-	streams   int // in memory
-	cached    int // bytes of these
+	streams   int      // in memory
+	cached    int      // bytes of these
+	ends      Position // of the log, as far as it was described
+	indexing  bool
 }
 
 // Report is a snapshot of Stats.
@@ -35,6 +37,7 @@ type Report struct {
 	LastFact   time.Time // when the log took the newest fact applied
 	Streams    int       // whose states are in memory
 	Cached     int       // bytes of their ids and encoded states
+	Indexing   bool      // a rebuild has caught up and is making indexes
 }
 
 // reset forgets the partitions of an earlier session.
@@ -43,6 +46,7 @@ func (s *Stats) reset() {
 	defer s.mu.Unlock()
 	s.ensure()
 	s.high, s.next = map[partitionKey]int64{}, map[partitionKey]int64{}
+	maps.Copy(s.high, s.ends)
 }
 
 func (s *Stats) begin(at *partitionState) {
@@ -59,20 +63,37 @@ func (s *Stats) saw(at *partitionState, high int64) {
 	s.high[partitionKey{at.family, at.partition}] = high
 }
 
-func (s *Stats) applied(batch []chunk, facts []events.Fact) {
+// expect notes where the log ends, before its partitions are read.
+func (s *Stats) expect(ends Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends = ends
+}
+
+// indexes notes whether indexes are being made.
+func (s *Stats) indexes(now bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexing = now
+}
+
+func (s *Stats) applied(b *prepared) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ensure()
 	s.batches++
-	s.lastBatch = countRecords(batch)
-	s.facts += int64(len(facts))
-	for i := range facts {
-		if facts[i].RecordedAt.After(s.lastFact) {
-			s.lastFact = facts[i].RecordedAt
+	s.lastBatch = countRecords(b.batch)
+	s.streams, s.cached = b.streams, b.cached
+	s.facts += int64(len(b.facts))
+	for i := range b.facts {
+		if b.facts[i].RecordedAt.After(s.lastFact) {
+			s.lastFact = b.facts[i].RecordedAt
 		}
 	}
-	for _, part := range batch {
-		s.next[partitionKey{part.at.family, part.at.partition}] = part.at.next
+	for at, to := range b.next {
+		s.next[partitionKey{at.family, at.partition}] = to.next
+	}
+	for _, part := range b.batch {
 		for i := range part.items {
 			it := &part.items[i]
 			s.verdicts[it.verdict]++
@@ -81,13 +102,6 @@ func (s *Stats) applied(batch []chunk, facts []events.Fact) {
 			}
 		}
 	}
-}
-
-// keeps stores the size of the cache.
-func (s *Stats) keeps(streams, bytes int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.streams, s.cached = streams, bytes
 }
 
 func countRecords(batch []chunk) (n int) {
@@ -110,7 +124,7 @@ func (p *Projector) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := Report{Facts: s.facts, Parked: s.parked, Batches: s.batches, LastBatch: s.lastBatch,
-		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Verdicts: maps.Clone(s.verdicts)}
+		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Indexing: s.indexing, Verdicts: maps.Clone(s.verdicts)}
 	for _, next := range s.next {
 		r.Records += next
 	}

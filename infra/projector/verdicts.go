@@ -5,14 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/events"
+	"netsim/internal/columns"
 )
 
 // saveVerdicts queues the command ids of facts, and the rejected and parked
 // records.
-func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
+func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 	var commands []*commandRow
 	var rejected []*rejectedRow
 	var parked []*parkedRow
@@ -32,9 +31,9 @@ func (p *Projector) saveVerdicts(writes *pgx.Batch, batch []chunk) {
 			}
 		}
 	}
-	commandColumns.Insert(writes, p.ident()+".command_ids", commands, "ON CONFLICT DO NOTHING")
-	rejectedColumns.Insert(writes, p.ident()+".rejected", rejected, "")
-	parkedColumns.Insert(writes, p.ident()+".parked", parked, "")
+	commandColumns.Upsert(writes, p.ident()+".command_ids", commands, nil, "ON CONFLICT DO NOTHING")
+	rejectedColumns.Begin(writes, p.ident()+".rejected", rejected)
+	parkedColumns.Begin(writes, p.ident()+".parked", parked)
 }
 
 // judgedTo is how far a batch has judged a partition, and what it rejected there.

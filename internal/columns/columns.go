@@ -21,8 +21,9 @@ type column[R any] struct {
 	name     string // quoted
 	kind     string // name of the PostgreSQL type in pg_type
 	nullable bool
-	array    func(rows []*R) any // the values of all rows
-	pointer  func(*R) any        // pointer to the field of a row
+	array    func(rows []*R) any           // the values of all rows
+	pointer  func(*R) any                  // pointer to the field of a row
+	binary   func(out []byte, r *R) []byte // appends the value as COPY takes it
 }
 
 // Of derives the columns of R. Every exported field is a column, including the fields
@@ -57,31 +58,31 @@ func Of[R any](names ...string) Columns[R] {
 func columnOf[R any](f reflect.StructField, name string) column[R] {
 	switch reflect.Zero(f.Type).Interface().(type) {
 	case string:
-		return typed[R, string](f.Index, name, "text", false)
+		return typed[R](f.Index, name, "text", textOf)
 	case *string:
-		return typed[R, *string](f.Index, name, "text", true)
+		return optional[R](f.Index, name, "text", textOf)
 	case int64:
-		return typed[R, int64](f.Index, name, "int8", false)
+		return typed[R](f.Index, name, "int8", int8Of)
 	case *int64:
-		return typed[R, *int64](f.Index, name, "int8", true)
+		return optional[R](f.Index, name, "int8", int8Of)
 	case int32:
-		return typed[R, int32](f.Index, name, "int4", false)
+		return typed[R](f.Index, name, "int4", int4Of)
 	case bool:
-		return typed[R, bool](f.Index, name, "bool", false)
+		return typed[R](f.Index, name, "bool", boolOf)
 	case time.Time:
-		return typed[R, time.Time](f.Index, name, "timestamptz", false)
+		return typed[R](f.Index, name, "timestamptz", timeOf)
 	case *time.Time:
-		return typed[R, *time.Time](f.Index, name, "timestamptz", true)
+		return optional[R](f.Index, name, "timestamptz", timeOf)
 	case []byte:
-		return typed[R, []byte](f.Index, name, "bytea", false)
+		return typed[R](f.Index, name, "bytea", byteaOf)
 	}
 	panic(fmt.Sprintf("columns: field %s has the unsupported type %s", f.Name, f.Type))
 }
 
-func typed[R, T any](index []int, name, kind string, nullable bool) column[R] {
+func typed[R, T any](index []int, name, kind string, binary func([]byte, T) []byte) column[R] {
 	field := func(r *R) *T { return reflect.ValueOf(r).Elem().FieldByIndex(index).Addr().Interface().(*T) }
 	return column[R]{
-		name: name, kind: kind, nullable: nullable,
+		name: name, kind: kind,
 		pointer: func(r *R) any { return field(r) },
 		array: func(rows []*R) any {
 			out := make([]T, len(rows))
@@ -90,7 +91,20 @@ func typed[R, T any](index []int, name, kind string, nullable bool) column[R] {
 			}
 			return out
 		},
+		binary: func(out []byte, r *R) []byte { return binary(out, *field(r)) },
 	}
+}
+
+// optional is typed for a pointer, which is nil for NULL.
+func optional[R, T any](index []int, name, kind string, binary func([]byte, T) []byte) column[R] {
+	c := typed[R](index, name, kind, func(out []byte, value *T) []byte {
+		if value == nil {
+			return append(out, null...)
+		}
+		return binary(out, *value)
+	})
+	c.nullable = true
+	return c
 }
 
 // snake turns AccountID into account_id.
@@ -162,7 +176,7 @@ func (c Columns[R]) Arrays(rows []*R) []any {
 // Insert queues a statement that inserts the rows into the table. Without rows it
 // queues nothing. The table may have an alias. conflict is the ON CONFLICT clause or
 // "".
-func (c Columns[R]) Insert(writes *pgx.Batch, table string, rows []*R, conflict string) {
+func (c Columns[R]) Insert(writes *Writes, table string, rows []*R, conflict string) {
 	if len(rows) > 0 {
 		writes.Queue(fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", table, c.List(""), c.unnest(), conflict), c.Arrays(rows)...)
 	}

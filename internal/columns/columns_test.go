@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"netsim/internal/columns"
 )
@@ -52,7 +51,7 @@ func TestInsertWritesAllRowsInOneStatement(t *testing.T) {
 		Count int64
 	}
 	c := columns.Of[pair]()
-	writes := &pgx.Batch{}
+	writes := &columns.Writes{}
 	c.Insert(writes, "pairs", nil, "")
 	if writes.Len() != 0 {
 		t.Error("Insert without rows queued a statement")

@@ -1,0 +1,46 @@
+package columns
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// Each function appends a value in PostgreSQL's binary format, with its length in
+// front.
+
+// null is the length of NULL, -1.
+const null = "\xff\xff\xff\xff"
+
+func textOf(out []byte, value string) []byte {
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...)
+}
+
+func byteaOf(out, value []byte) []byte {
+	if value == nil {
+		return append(out, null...)
+	}
+	return append(binary.BigEndian.AppendUint32(out, uint32(len(value))), value...)
+}
+
+func int8Of(out []byte, value int64) []byte {
+	return binary.BigEndian.AppendUint64(append(out, 0, 0, 0, 8), uint64(value))
+}
+
+func int4Of(out []byte, value int32) []byte {
+	return binary.BigEndian.AppendUint32(append(out, 0, 0, 0, 4), uint32(value))
+}
+
+func boolOf(out []byte, value bool) []byte {
+	if value {
+		return append(out, 0, 0, 0, 1, 1)
+	}
+	return append(out, 0, 0, 0, 1, 0)
+}
+
+// epoch is PostgreSQL's, in microseconds of Unix time.
+const epoch = 946_684_800_000_000
+
+// timeOf drops what is less than a microsecond, as pgx does.
+func timeOf(out []byte, value time.Time) []byte {
+	return int8Of(out, value.Unix()*1_000_000+int64(value.Nanosecond())/1_000-epoch)
+}
