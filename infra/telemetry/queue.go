@@ -25,7 +25,9 @@ func NewQueuedLog(w io.Writer, format string, level slog.Leveler) (log *slog.Log
 		return nil, nil, err
 	}
 	q := &queue{w: w, more: make(chan struct{}, 1), stopping: make(chan struct{}), ended: make(chan struct{})}
-	q.dropped = func(lines int) { direct.Warn("lines of this log were dropped: it is not written fast enough", "lines", lines) }
+	q.dropped = func(lines int) {
+		direct.Warn("lines of this log were dropped: it is not written fast enough", "lines", lines)
+	}
 	if log, err = NewLog(q, format, level); err != nil {
 		return nil, nil, err
 	}
