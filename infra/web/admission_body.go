@@ -62,8 +62,8 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 	}
 }
 
-// whole is a body that was read. Readers of all of it use
-// Bytes, which must not be changed.
+// whole is a body that was read. A reader of all of it uses Bytes, which must not be
+// changed.
 type whole struct {
 	*bytes.Reader
 
