@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"netsim/commands"
+	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
 )
@@ -13,6 +14,9 @@ import (
 // AdmitWorkspace returns an error unless the workspace is live and the caller may
 // work in it.
 func (a *Access) AdmitWorkspace(ctx context.Context, id string) error {
+	if events.BuiltIn(id) {
+		return nil // it is open to everyone and cannot be deleted
+	}
 	_, err := a.WorkspaceRow(ctx, id, projections.Live)
 	return err
 }
@@ -28,10 +32,15 @@ func (a *Access) AdmitWorkspaceDeletion(ctx context.Context, id string) error {
 // and that the caller may work with.
 func (a *Access) AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error) {
 	c, err := a.ConfigurationRow(ctx, id)
+	return StateOf(&c), err
+}
+
+// StateOf returns what writes need to know of a configuration before their command.
+func StateOf(c *projections.Configuration) commands.Configuration {
 	return commands.Configuration{
 		AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Version: c.Version, Status: c.Status,
 		Findings: c.Findings, Document: c.Document, TracesetID: c.TracesetID, MappingFile: c.MappingFileID,
-	}, err
+	}
 }
 
 // ConfigurationAt is AdmitConfiguration for one version.
@@ -94,7 +103,7 @@ func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace str
 	if err != nil {
 		return "", false, state, err
 	}
-	s, err := a.Rows.Simulation(ctx, id)
+	s, live, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return "", false, state, err
 	}
@@ -102,9 +111,6 @@ func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace str
 		return "", false, state, err
 	}
 	if err := mayEnd(caller, &s); err != nil {
-		return "", false, state, err
-	}
-	if live, err = projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID); err != nil {
 		return "", false, state, err
 	}
 	if s.Deleted != "" && (live || s.Deleted != "workspace") {

@@ -36,7 +36,7 @@ func (a *Access) TemplateRow(ctx context.Context, id string) (projections.Config
 }
 
 func (a *Access) configuration(ctx context.Context, what, id string) (projections.Configuration, error) {
-	c, err := a.Rows.Configuration(ctx, id)
+	c, live, err := a.Rows.Configuration(ctx, id)
 	template := c.WorkspaceID == events.TemplateWorkspace
 	switch {
 	case fault.Is(err, fault.NotFound), err == nil && (c.Deleted || what == "template" && !template):
@@ -48,31 +48,29 @@ func (a *Access) configuration(ctx context.Context, what, id string) (projection
 	if template {
 		may = Templates
 	}
-	return c, a.admit(ctx, may, what, id, projections.Owner{AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Sharing: c.Visibility})
+	return c, a.admit(ctx, may, what, id, projections.Owner{
+		AccountID: c.AccountID, WorkspaceID: c.WorkspaceID, Sharing: c.Visibility, Live: live,
+	})
 }
 
 // SimulationRow reads a simulation that is not deleted and that the caller may
 // work with.
 func (a *Access) SimulationRow(ctx context.Context, id string) (projections.Simulation, error) {
-	s, err := a.Rows.Simulation(ctx, id)
+	s, live, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return s, err
 	}
 	if s.Deleted != "" {
 		return s, fault.Missing("simulation", id)
 	}
-	return s, a.admit(ctx, owned, "simulation", id, projections.Owner{AccountID: s.AccountID, WorkspaceID: s.WorkspaceID})
+	return s, a.admit(ctx, owned, "simulation", id, projections.Owner{AccountID: s.AccountID, WorkspaceID: s.WorkspaceID, Live: live})
 }
 
 // AnySimulationRow reads a simulation of any account that is not deleted. Results
 // are open to every authenticated user (document 1, Authentication), unless the
 // service restricts them.
 func (a *Access) AnySimulationRow(ctx context.Context, id string) (projections.Simulation, error) {
-	s, err := a.Rows.Simulation(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	live, err := projections.WorkspaceIsLive(ctx, a.DB, s.WorkspaceID)
+	s, live, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return s, err
 	}

@@ -4,7 +4,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -6331,7 +6330,7 @@ func (_ Unimplemented) SetLegacyProject(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ServerInterfaceWrapper converts contexts to parameters.
+// ServerInterfaceWrapper converts requests to parameters.
 type ServerInterfaceWrapper struct {
 	Handler            ServerInterface
 	HandlerMiddlewares []MiddlewareFunc
@@ -6340,6217 +6339,2580 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc func(http.Handler) http.Handler
 
-// ListBalances operation middleware
+// ListBalances reads the parameters.
 func (siw *ServerInterfaceWrapper) ListBalances(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListBalancesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListBalances(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListBalances(w, r, params)
 }
 
-// ListCosts operation middleware
+// ListCosts reads the parameters.
 func (siw *ServerInterfaceWrapper) ListCosts(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListCostsParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "startDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "startDate", r.URL.Query(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "startDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "startDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
 		return
 	}
 
-	// ------------- Required query parameter "endDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "endDate", r.URL.Query(), &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "endDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "endDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
 		return
 	}
 
-	// ------------- Optional query parameter "workspaceName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", r.URL.Query(), &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", query, &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "userName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "userName", r.URL.Query(), &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "userName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "userName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "userName", query, &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"userName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListCosts(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListCosts(w, r, params)
 }
 
-// GetCostSummary operation middleware
+// GetCostSummary reads the parameters.
 func (siw *ServerInterfaceWrapper) GetCostSummary(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetCostSummaryParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "startDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "startDate", r.URL.Query(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "startDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "startDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
 		return
 	}
 
-	// ------------- Required query parameter "endDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "endDate", r.URL.Query(), &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "endDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "endDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetCostSummary(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetCostSummary(w, r, params)
 }
 
-// ListBillingEvents operation middleware
+// ListBillingEvents reads the parameters.
 func (siw *ServerInterfaceWrapper) ListBillingEvents(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListBillingEventsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "workspaceName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", r.URL.Query(), &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", query, &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "userName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "userName", r.URL.Query(), &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "userName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "userName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "userName", query, &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"userName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "eventType" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "eventType", r.URL.Query(), &params.EventType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "eventType"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "eventType", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "eventType", query, &params.EventType, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"eventType", err})
 		return
 	}
 
-	// ------------- Optional query parameter "startDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "startDate", r.URL.Query(), &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "startDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "startDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
 		return
 	}
 
-	// ------------- Optional query parameter "endDate" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "endDate", r.URL.Query(), &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "endDate"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "endDate", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListBillingEvents(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListBillingEvents(w, r, params)
 }
 
-// ListBillingItems operation middleware
+// ListBillingItems reads the parameters.
 func (siw *ServerInterfaceWrapper) ListBillingItems(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListBillingItemsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "workspaceName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", r.URL.Query(), &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceName", query, &params.WorkspaceName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "status" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
 		return
 	}
 
-	// ------------- Optional query parameter "eventType" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "eventType", r.URL.Query(), &params.EventType, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "eventType"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "eventType", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "eventType", query, &params.EventType, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"eventType", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListBillingItems(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListBillingItems(w, r, params)
 }
 
-// GetBillingItem operation middleware
+// GetBillingItem reads the parameters.
 func (siw *ServerInterfaceWrapper) GetBillingItem(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id int64
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetBillingItem(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetBillingItem(w, r, id)
 }
 
-// ListRates operation middleware
+// ListRates reads the parameters.
 func (siw *ServerInterfaceWrapper) ListRates(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListRatesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "date" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "date", r.URL.Query(), &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: "date"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "date"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "date", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "date", query, &params.Date, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"date", err})
 		return
 	}
 
-	// ------------- Optional query parameter "userName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "userName", r.URL.Query(), &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "userName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "userName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "userName", query, &params.UserName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"userName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListRates(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListRates(w, r, params)
 }
 
-// ListChartDefinitions operation middleware
+// ListChartDefinitions reads the parameters.
 func (siw *ServerInterfaceWrapper) ListChartDefinitions(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListChartDefinitionsParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListChartDefinitions(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListChartDefinitions(w, r, params)
 }
 
-// ListComponents operation middleware
+// ListComponents reads the parameters.
 func (siw *ServerInterfaceWrapper) ListComponents(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListComponentsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "category" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "category", r.URL.Query(), &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "category"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "category", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "category", query, &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"category", err})
 		return
 	}
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListComponents(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListComponents(w, r, params)
 }
 
-// GetComponent operation middleware
+// GetComponent reads the parameters.
 func (siw *ServerInterfaceWrapper) GetComponent(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "component_id" -------------
 	var componentID string
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_id", chi.URLParam(r, "component_id"), &componentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_id", chi.URLParam(r, "component_id"), &componentID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetComponentParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "version" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
 
-	// ------------- Optional query parameter "notes" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "notes", r.URL.Query(), &params.Notes, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "notes"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "notes", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "notes", query, &params.Notes, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"notes", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetComponent(w, r, componentID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetComponent(w, r, componentID, params)
 }
 
-// ListConfigurations operation middleware
+// ListConfigurations reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurations(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListConfigurationsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	// ------------- Optional query parameter "status" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
 		return
 	}
 
-	// ------------- Optional query parameter "search" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdAfter" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", r.URL.Query(), &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdAfter"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdAfter", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", query, &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdAfter", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdBefore" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", r.URL.Query(), &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdBefore"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdBefore", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", query, &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdBefore", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurations(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurations(w, r, params)
 }
 
-// CreateConfiguration operation middleware
+// CreateConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) CreateConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CreateConfigurationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateConfiguration(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateConfiguration(w, r, params)
 }
 
-// DeleteConfiguration operation middleware
+// DeleteConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteConfigurationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteConfiguration(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteConfiguration(w, r, configID, params)
 }
 
-// GetConfiguration operation middleware
+// GetConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) GetConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetConfigurationParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "include" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "include", r.URL.Query(), &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "include"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "include", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "include", query, &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"include", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetConfiguration(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetConfiguration(w, r, configID, params)
 }
 
-// UpdateConfiguration operation middleware
+// UpdateConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) UpdateConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params UpdateConfigurationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UpdateConfiguration(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.UpdateConfiguration(w, r, configID, params)
 }
 
-// ListConfigurationApplications operation middleware
+// ListConfigurationApplications reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurationApplications(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListConfigurationApplicationsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "withDetails" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", query, &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"withDetails", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurationApplications(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurationApplications(w, r, configID, params)
 }
 
-// AddApplication operation middleware
+// AddApplication reads the parameters.
 func (siw *ServerInterfaceWrapper) AddApplication(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AddApplicationParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "modelId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "modelId", r.URL.Query(), &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modelId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modelId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "modelId", query, &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"modelId", err})
 		return
 	}
 
-	// ------------- Required query parameter "name" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "name", query, &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"name", err})
 		return
 	}
 
-	// ------------- Optional query parameter "version" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddApplication(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddApplication(w, r, configID, params)
 }
 
-// RemoveApplication operation middleware
+// RemoveApplication reads the parameters.
 func (siw *ServerInterfaceWrapper) RemoveApplication(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "app_name" -------------
 	var appName ApplicationName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "app_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"app_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params RemoveApplicationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveApplication(w, r, configID, appName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveApplication(w, r, configID, appName, params)
 }
 
-// PatchApplicationParameters operation middleware
+// PatchApplicationParameters reads the parameters.
 func (siw *ServerInterfaceWrapper) PatchApplicationParameters(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "app_name" -------------
 	var appName ApplicationName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "app_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "app_name", chi.URLParam(r, "app_name"), &appName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"app_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params PatchApplicationParametersParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PatchApplicationParameters(w, r, configID, appName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PatchApplicationParameters(w, r, configID, appName, params)
 }
 
-// CloneConfiguration operation middleware
+// CloneConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) CloneConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CloneConfigurationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CloneConfiguration(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CloneConfiguration(w, r, configID, params)
 }
 
-// ListConfigurationComponents operation middleware
+// ListConfigurationComponents reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurationComponents(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListConfigurationComponentsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	// ------------- Optional query parameter "include" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "include", r.URL.Query(), &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "include"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "include", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "include", query, &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"include", err})
 		return
 	}
 
-	// ------------- Optional query parameter "withDetails" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", query, &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"withDetails", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurationComponents(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurationComponents(w, r, configID, params)
 }
 
-// AddComponent operation middleware
+// AddComponent reads the parameters.
 func (siw *ServerInterfaceWrapper) AddComponent(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AddComponentParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "modelId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "modelId", r.URL.Query(), &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modelId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modelId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "modelId", query, &params.ModelID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"modelId", err})
 		return
 	}
 
-	// ------------- Required query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	// ------------- Required query parameter "name" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "name", query, &params.Name, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"name", err})
 		return
 	}
 
-	// ------------- Optional query parameter "version" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddComponent(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddComponent(w, r, configID, params)
 }
 
-// RemoveComponent operation middleware
+// RemoveComponent reads the parameters.
 func (siw *ServerInterfaceWrapper) RemoveComponent(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params RemoveComponentParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveComponent(w, r, configID, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveComponent(w, r, configID, componentName, params)
 }
 
-// PatchComponentParameters operation middleware
+// PatchComponentParameters reads the parameters.
 func (siw *ServerInterfaceWrapper) PatchComponentParameters(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params PatchComponentParametersParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PatchComponentParameters(w, r, configID, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PatchComponentParameters(w, r, configID, componentName, params)
 }
 
-// AddServerReference operation middleware
+// AddServerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) AddServerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AddServerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddServerReference(w, r, configID, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddServerReference(w, r, configID, componentName, params)
 }
 
-// RemoveServerReference operation middleware
+// RemoveServerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) RemoveServerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// ------------- Path parameter "child_name" -------------
 	var childName ChildName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "child_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"child_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params RemoveServerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveServerReference(w, r, configID, componentName, childName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveServerReference(w, r, configID, componentName, childName, params)
 }
 
-// ChangeServerReference operation middleware
+// ChangeServerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) ChangeServerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// ------------- Path parameter "child_name" -------------
 	var childName ChildName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "child_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "child_name", chi.URLParam(r, "child_name"), &childName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"child_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ChangeServerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ChangeServerReference(w, r, configID, componentName, childName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ChangeServerReference(w, r, configID, componentName, childName, params)
 }
 
-// ListConfigurationContainers operation middleware
+// ListConfigurationContainers reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurationContainers(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListConfigurationContainersParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurationContainers(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurationContainers(w, r, configID, params)
 }
 
-// AddContainerReference operation middleware
+// AddContainerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) AddContainerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "container_name" -------------
 	var containerName ContainerName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"container_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AddContainerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddContainerReference(w, r, configID, containerName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddContainerReference(w, r, configID, containerName, params)
 }
 
-// GetAllowedComponents operation middleware
+// GetAllowedComponents reads the parameters.
 func (siw *ServerInterfaceWrapper) GetAllowedComponents(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "container_name" -------------
 	var containerName EntityName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"container_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetAllowedComponentsParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetAllowedComponents(w, r, configID, containerName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetAllowedComponents(w, r, configID, containerName, params)
 }
 
-// RemoveContainerReference operation middleware
+// RemoveContainerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) RemoveContainerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "container_name" -------------
 	var containerName ContainerName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"container_name", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params RemoveContainerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveContainerReference(w, r, configID, containerName, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveContainerReference(w, r, configID, containerName, componentName, params)
 }
 
-// ChangeContainerReference operation middleware
+// ChangeContainerReference reads the parameters.
 func (siw *ServerInterfaceWrapper) ChangeContainerReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "container_name" -------------
 	var containerName ContainerName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "container_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "container_name", chi.URLParam(r, "container_name"), &containerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"container_name", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ChangeContainerReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ChangeContainerReference(w, r, configID, containerName, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ChangeContainerReference(w, r, configID, containerName, componentName, params)
 }
 
-// GetConfigurationDiff operation middleware
+// GetConfigurationDiff reads the parameters.
 func (siw *ServerInterfaceWrapper) GetConfigurationDiff(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetConfigurationDiffParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"from", err})
 		return
 	}
 
-	// ------------- Optional query parameter "to" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"to", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetConfigurationDiff(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetConfigurationDiff(w, r, configID, params)
 }
 
-// UpdateDistribution operation middleware
+// UpdateDistribution reads the parameters.
 func (siw *ServerInterfaceWrapper) UpdateDistribution(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params UpdateDistributionParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UpdateDistribution(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.UpdateDistribution(w, r, configID, params)
 }
 
-// ListConfigurationLinks operation middleware
+// ListConfigurationLinks reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurationLinks(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListConfigurationLinksParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "withDetails" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", r.URL.Query(), &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "withDetails"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "withDetails", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "withDetails", query, &params.WithDetails, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"withDetails", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurationLinks(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurationLinks(w, r, configID, params)
 }
 
-// PatchLinkParameters operation middleware
+// PatchLinkParameters reads the parameters.
 func (siw *ServerInterfaceWrapper) PatchLinkParameters(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "link_name" -------------
 	var linkName LinkName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "link_name", chi.URLParam(r, "link_name"), &linkName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "link_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "link_name", chi.URLParam(r, "link_name"), &linkName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"link_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params PatchLinkParametersParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PatchLinkParameters(w, r, configID, linkName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PatchLinkParameters(w, r, configID, linkName, params)
 }
 
-// DetachMappingFile operation middleware
+// DetachMappingFile reads the parameters.
 func (siw *ServerInterfaceWrapper) DetachMappingFile(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DetachMappingFileParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DetachMappingFile(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DetachMappingFile(w, r, configID, params)
 }
 
-// AttachMappingFile operation middleware
+// AttachMappingFile reads the parameters.
 func (siw *ServerInterfaceWrapper) AttachMappingFile(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AttachMappingFileParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AttachMappingFile(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AttachMappingFile(w, r, configID, params)
 }
 
-// PatchGlobalParameters operation middleware
+// PatchGlobalParameters reads the parameters.
 func (siw *ServerInterfaceWrapper) PatchGlobalParameters(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params PatchGlobalParametersParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PatchGlobalParameters(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PatchGlobalParameters(w, r, configID, params)
 }
 
-// GetSoftwareVersion operation middleware
+// GetSoftwareVersion reads the parameters.
 func (siw *ServerInterfaceWrapper) GetSoftwareVersion(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetSoftwareVersionParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetSoftwareVersion(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetSoftwareVersion(w, r, configID, params)
 }
 
-// AddTopologyReference operation middleware
+// AddTopologyReference reads the parameters.
 func (siw *ServerInterfaceWrapper) AddTopologyReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AddTopologyReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddTopologyReference(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddTopologyReference(w, r, configID, params)
 }
 
-// RemoveTopologyReference operation middleware
+// RemoveTopologyReference reads the parameters.
 func (siw *ServerInterfaceWrapper) RemoveTopologyReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params RemoveTopologyReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveTopologyReference(w, r, configID, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveTopologyReference(w, r, configID, componentName, params)
 }
 
-// ChangeTopologyReference operation middleware
+// ChangeTopologyReference reads the parameters.
 func (siw *ServerInterfaceWrapper) ChangeTopologyReference(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "component_name" -------------
 	var componentName ComponentName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component_name", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "component_name", chi.URLParam(r, "component_name"), &componentName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component_name", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ChangeTopologyReferenceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ChangeTopologyReference(w, r, configID, componentName, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ChangeTopologyReference(w, r, configID, componentName, params)
 }
 
-// DetachTraceset operation middleware
+// DetachTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) DetachTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DetachTracesetParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DetachTraceset(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DetachTraceset(w, r, configID, params)
 }
 
-// ListTracesetCandidates operation middleware
+// ListTracesetCandidates reads the parameters.
 func (siw *ServerInterfaceWrapper) ListTracesetCandidates(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTracesetCandidatesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "status" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
 		return
 	}
 
-	// ------------- Optional query parameter "scope" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "scope", r.URL.Query(), &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "scope"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "scope", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "scope", query, &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"scope", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTracesetCandidates(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListTracesetCandidates(w, r, configID, params)
 }
 
-// AttachTraceset operation middleware
+// AttachTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) AttachTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params AttachTracesetParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AttachTraceset(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AttachTraceset(w, r, configID, params)
 }
 
-// ValidateConfiguration operation middleware
+// ValidateConfiguration reads the parameters.
 func (siw *ServerInterfaceWrapper) ValidateConfiguration(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ValidateConfigurationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ValidateConfiguration(w, r, configID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ValidateConfiguration(w, r, configID, params)
 }
 
-// ListConfigurationVersions operation middleware
+// ListConfigurationVersions reads the parameters.
 func (siw *ServerInterfaceWrapper) ListConfigurationVersions(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListConfigurationVersions(w, r, configID)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListConfigurationVersions(w, r, configID)
 }
 
-// GetConfigurationVersion operation middleware
+// GetConfigurationVersion reads the parameters.
 func (siw *ServerInterfaceWrapper) GetConfigurationVersion(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "config_id" -------------
 	var configID ConfigurationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "config_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "config_id", chi.URLParam(r, "config_id"), &configID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"config_id", err})
 		return
 	}
 
-	// ------------- Path parameter "version" -------------
 	var version int64
-
-	err = runtime.BindStyledParameterWithOptions("simple", "version", chi.URLParam(r, "version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "version", chi.URLParam(r, "version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetConfigurationVersion(w, r, configID, version)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetConfigurationVersion(w, r, configID, version)
 }
 
-// GetHealth operation middleware
+// GetHealth reads the parameters.
 func (siw *ServerInterfaceWrapper) GetHealth(w http.ResponseWriter, r *http.Request) {
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetHealth(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetHealth(w, r)
 }
 
-// GetReadiness operation middleware
+// GetReadiness reads the parameters.
 func (siw *ServerInterfaceWrapper) GetReadiness(w http.ResponseWriter, r *http.Request) {
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetReadiness(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetReadiness(w, r)
 }
 
-// ListLibraries operation middleware
+// ListLibraries reads the parameters.
 func (siw *ServerInterfaceWrapper) ListLibraries(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListLibrariesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	// ------------- Optional query parameter "scope" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "scope", r.URL.Query(), &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "scope"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "scope", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "scope", query, &params.Scope, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"scope", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListLibraries(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListLibraries(w, r, params)
 }
 
-// GetLibrary operation middleware
+// GetLibrary reads the parameters.
 func (siw *ServerInterfaceWrapper) GetLibrary(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id string
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetLibraryParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetLibrary(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetLibrary(w, r, id, params)
 }
 
-// ListMappingFiles operation middleware
+// ListMappingFiles reads the parameters.
 func (siw *ServerInterfaceWrapper) ListMappingFiles(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListMappingFilesParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListMappingFiles(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListMappingFiles(w, r, params)
 }
 
-// OpenMappingFileUpload operation middleware
+// OpenMappingFileUpload reads the parameters.
 func (siw *ServerInterfaceWrapper) OpenMappingFileUpload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params OpenMappingFileUploadParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.OpenMappingFileUpload(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.OpenMappingFileUpload(w, r, params)
 }
 
-// CompleteMappingFileUpload operation middleware
+// CompleteMappingFileUpload reads the parameters.
 func (siw *ServerInterfaceWrapper) CompleteMappingFileUpload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CompleteMappingFileUploadParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CompleteMappingFileUpload(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CompleteMappingFileUpload(w, r, params)
 }
 
-// DeleteMappingFile operation middleware
+// DeleteMappingFile reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteMappingFile(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "mapping_file_id" -------------
 	var mappingFileID MappingFileID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"mapping_file_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteMappingFileParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteMappingFile(w, r, mappingFileID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteMappingFile(w, r, mappingFileID, params)
 }
 
-// GetMappingFile operation middleware
+// GetMappingFile reads the parameters.
 func (siw *ServerInterfaceWrapper) GetMappingFile(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "mapping_file_id" -------------
 	var mappingFileID MappingFileID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"mapping_file_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetMappingFileParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetMappingFile(w, r, mappingFileID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetMappingFile(w, r, mappingFileID, params)
 }
 
-// GetMappingFileDownload operation middleware
+// GetMappingFileDownload reads the parameters.
 func (siw *ServerInterfaceWrapper) GetMappingFileDownload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "mapping_file_id" -------------
 	var mappingFileID MappingFileID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mapping_file_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "mapping_file_id", chi.URLParam(r, "mapping_file_id"), &mappingFileID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"mapping_file_id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetMappingFileDownload(w, r, mappingFileID)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetMappingFileDownload(w, r, mappingFileID)
 }
 
-// ListModels operation middleware
+// ListModels reads the parameters.
 func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListModelsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	// ------------- Optional query parameter "vendor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "vendor", r.URL.Query(), &params.Vendor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "vendor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "vendor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "vendor", query, &params.Vendor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"vendor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "search" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListModels(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListModels(w, r, params)
 }
 
-// GetModel operation middleware
+// GetModel reads the parameters.
 func (siw *ServerInterfaceWrapper) GetModel(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "model_id" -------------
 	var modelID ModelName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "model_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"model_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetModelParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "version" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetModel(w, r, modelID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetModel(w, r, modelID, params)
 }
 
-// ListModelVersions operation middleware
+// ListModelVersions reads the parameters.
 func (siw *ServerInterfaceWrapper) ListModelVersions(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "model_id" -------------
 	var modelID ModelName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "model_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "model_id", chi.URLParam(r, "model_id"), &modelID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"model_id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListModelVersions(w, r, modelID)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListModelVersions(w, r, modelID)
 }
 
-// GetCompatibility operation middleware
+// GetCompatibility reads the parameters.
 func (siw *ServerInterfaceWrapper) GetCompatibility(w http.ResponseWriter, r *http.Request) {
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetCompatibility(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetCompatibility(w, r)
 }
 
-// SubmitSimple operation middleware
+// SubmitSimple reads the parameters.
 func (siw *ServerInterfaceWrapper) SubmitSimple(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params SubmitSimpleParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.SubmitSimple(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.SubmitSimple(w, r, params)
 }
 
-// PreviewSimple operation middleware
+// PreviewSimple reads the parameters.
 func (siw *ServerInterfaceWrapper) PreviewSimple(w http.ResponseWriter, r *http.Request) {
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PreviewSimple(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PreviewSimple(w, r)
 }
 
-// ListSimulations operation middleware
+// ListSimulations reads the parameters.
 func (siw *ServerInterfaceWrapper) ListSimulations(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListSimulationsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	// ------------- Optional query parameter "status" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
 		return
 	}
 
-	// ------------- Optional query parameter "search" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdAfter" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", r.URL.Query(), &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdAfter"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdAfter", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", query, &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdAfter", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdBefore" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", r.URL.Query(), &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdBefore"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdBefore", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", query, &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdBefore", err})
 		return
 	}
 
-	// ------------- Optional query parameter "sort" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", r.URL.Query(), &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sort"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sort", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sort", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListSimulations(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListSimulations(w, r, params)
 }
 
-// StartSimulation operation middleware
+// StartSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) StartSimulation(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params StartSimulationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.StartSimulation(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.StartSimulation(w, r, params)
 }
 
-// DeleteSimulation operation middleware
+// DeleteSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteSimulation(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteSimulationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteSimulation(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteSimulation(w, r, simID, params)
 }
 
-// GetSimulation operation middleware
+// GetSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) GetSimulation(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetSimulation(w, r, simID)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetSimulation(w, r, simID)
 }
 
-// FollowSimulation operation middleware
+// FollowSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) FollowSimulation(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params FollowSimulationParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "lastEventId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", r.URL.Query(), &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lastEventId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lastEventId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", query, &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"lastEventId", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Last-Event-ID" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
-		var LastEventIDHeader int64
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Last-Event-ID", Count: n})
+	if values := r.Header.Values("Last-Event-ID"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", values[0], &params.LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Last-Event-ID", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Last-Event-ID", Err: err})
-			return
-		}
-
-		params.LastEventIDHeader = LastEventIDHeader
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.FollowSimulation(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.FollowSimulation(w, r, simID, params)
 }
 
-// GetLogs operation middleware
+// GetLogs reads the parameters.
 func (siw *ServerInterfaceWrapper) GetLogs(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetLogsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "level" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "level", r.URL.Query(), &params.Level, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "level"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "level", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "level", query, &params.Level, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"level", err})
 		return
 	}
 
-	// ------------- Optional query parameter "component" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "component", r.URL.Query(), &params.Component, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "component"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "component", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "component", query, &params.Component, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"component", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetLogs(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetLogs(w, r, simID, params)
 }
 
-// GetResults operation middleware
+// GetResults reads the parameters.
 func (siw *ServerInterfaceWrapper) GetResults(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResultsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	// ------------- Optional query parameter "metrics" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", r.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "metrics"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "metrics", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "metrics", query, &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"metrics", err})
 		return
 	}
 
-	// ------------- Optional query parameter "sort" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", r.URL.Query(), &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "sort"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sort", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "sort", query, &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sort", err})
 		return
 	}
 
-	// ------------- Optional query parameter "order" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", r.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "order"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "order", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "order", query, &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"order", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetResults(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetResults(w, r, simID, params)
 }
 
-// GetResultData operation middleware
+// GetResultData reads the parameters.
 func (siw *ServerInterfaceWrapper) GetResultData(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResultDataParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "metric" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "metric", r.URL.Query(), &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "metric"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "metric", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "metric", query, &params.Metric, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"metric", err})
 		return
 	}
 
-	// ------------- Optional query parameter "mode" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "mode", r.URL.Query(), &params.Mode, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "mode"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "mode", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "mode", query, &params.Mode, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"mode", err})
 		return
 	}
 
-	// ------------- Optional query parameter "tier" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "tier", r.URL.Query(), &params.Tier, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "tier"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "tier", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "tier", query, &params.Tier, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"tier", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetResultData(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetResultData(w, r, simID, params)
 }
 
-// GetResultDownload operation middleware
+// GetResultDownload reads the parameters.
 func (siw *ServerInterfaceWrapper) GetResultDownload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetResultDownloadParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "fileName" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "fileName", r.URL.Query(), &params.FileName, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "fileName"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "fileName", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "fileName", query, &params.FileName, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"fileName", err})
 		return
 	}
 
-	// ------------- Optional query parameter "metrics" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "metrics", r.URL.Query(), &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "metrics"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "metrics", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "metrics", query, &params.Metrics, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"metrics", err})
 		return
 	}
 
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", r.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "type"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "type", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetResultDownload(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetResultDownload(w, r, simID, params)
 }
 
-// TerminateSimulation operation middleware
+// TerminateSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) TerminateSimulation(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "sim_id" -------------
 	var simID SimulationID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "sim_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params TerminateSimulationParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.TerminateSimulation(w, r, simID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.TerminateSimulation(w, r, simID, params)
 }
 
-// ListTemplates operation middleware
+// ListTemplates reads the parameters.
 func (siw *ServerInterfaceWrapper) ListTemplates(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTemplatesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "category" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "category", r.URL.Query(), &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "category"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "category", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "category", query, &params.Category, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"category", err})
 		return
 	}
 
-	// ------------- Optional query parameter "search" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTemplates(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListTemplates(w, r, params)
 }
 
-// CreateTemplate operation middleware
+// CreateTemplate reads the parameters.
 func (siw *ServerInterfaceWrapper) CreateTemplate(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CreateTemplateParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateTemplate(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateTemplate(w, r, params)
 }
 
-// DeleteTemplate operation middleware
+// DeleteTemplate reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteTemplate(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "template_id" -------------
 	var templateID TemplateID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"template_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteTemplateParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTemplate(w, r, templateID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteTemplate(w, r, templateID, params)
 }
 
-// GetTemplate operation middleware
+// GetTemplate reads the parameters.
 func (siw *ServerInterfaceWrapper) GetTemplate(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "template_id" -------------
 	var templateID TemplateID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"template_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetTemplateParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetTemplate(w, r, templateID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetTemplate(w, r, templateID, params)
 }
 
-// CloneTemplate operation middleware
+// CloneTemplate reads the parameters.
 func (siw *ServerInterfaceWrapper) CloneTemplate(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "template_id" -------------
 	var templateID TemplateID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "template_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "template_id", chi.URLParam(r, "template_id"), &templateID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"template_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CloneTemplateParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CloneTemplate(w, r, templateID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CloneTemplate(w, r, templateID, params)
 }
 
-// ValidateTopology operation middleware
+// ValidateTopology reads the parameters.
 func (siw *ServerInterfaceWrapper) ValidateTopology(w http.ResponseWriter, r *http.Request) {
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ValidateTopology(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ValidateTopology(w, r)
 }
 
-// ListTracesets operation middleware
+// ListTracesets reads the parameters.
 func (siw *ServerInterfaceWrapper) ListTracesets(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListTracesetsParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	// ------------- Optional query parameter "status" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", r.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "status"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "status", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
 		return
 	}
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListTracesets(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListTracesets(w, r, params)
 }
 
-// UploadTraceset operation middleware
+// UploadTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) UploadTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params UploadTracesetParams
+	query := r.URL.Query()
 
-	// ------------- Required query parameter "workspaceId" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", r.URL.Query(), &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "workspaceId"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspaceId", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
 		return
 	}
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UploadTraceset(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.UploadTraceset(w, r, params)
 }
 
-// OpenTracesetUpload operation middleware
+// OpenTracesetUpload reads the parameters.
 func (siw *ServerInterfaceWrapper) OpenTracesetUpload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params OpenTracesetUploadParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.OpenTracesetUpload(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.OpenTracesetUpload(w, r, params)
 }
 
-// CompleteTracesetUpload operation middleware
+// CompleteTracesetUpload reads the parameters.
 func (siw *ServerInterfaceWrapper) CompleteTracesetUpload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CompleteTracesetUploadParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CompleteTracesetUpload(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CompleteTracesetUpload(w, r, params)
 }
 
-// DeleteTraceset operation middleware
+// DeleteTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params DeleteTracesetParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteTraceset(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteTraceset(w, r, id, params)
 }
 
-// GetTraceset operation middleware
+// GetTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) GetTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetTraceset(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetTraceset(w, r, id)
 }
 
-// GetTracesetDownload operation middleware
+// GetTracesetDownload reads the parameters.
 func (siw *ServerInterfaceWrapper) GetTracesetDownload(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetTracesetDownloadParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "file" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "file", r.URL.Query(), &params.File, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "file"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "file", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "file", query, &params.File, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"file", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetTracesetDownload(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetTracesetDownload(w, r, id, params)
 }
 
-// PromoteTraceset operation middleware
+// PromoteTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) PromoteTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params PromoteTracesetParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PromoteTraceset(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PromoteTraceset(w, r, id, params)
 }
 
-// ResolveTraceset operation middleware
+// ResolveTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) ResolveTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ResolveTraceset(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ResolveTraceset(w, r, id)
 }
 
-// ValidateTraceset operation middleware
+// ValidateTraceset reads the parameters.
 func (siw *ServerInterfaceWrapper) ValidateTraceset(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
 	var id TracesetID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ValidateTraceset(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ValidateTraceset(w, r, id)
 }
 
-// ListWorkspaces operation middleware
+// ListWorkspaces reads the parameters.
 func (siw *ServerInterfaceWrapper) ListWorkspaces(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params ListWorkspacesParams
+	query := r.URL.Query()
 
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
 
-	// ------------- Optional query parameter "next" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "next", r.URL.Query(), &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "next"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "next", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
 		return
 	}
 
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
 		return
 	}
 
-	// ------------- Optional query parameter "owner" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "owner", r.URL.Query(), &params.Owner, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "owner"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "owner", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "owner", query, &params.Owner, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"owner", err})
 		return
 	}
 
-	// ------------- Optional query parameter "search" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", r.URL.Query(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "search"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "search", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdAfter" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", r.URL.Query(), &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdAfter"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdAfter", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", query, &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdAfter", err})
 		return
 	}
 
-	// ------------- Optional query parameter "createdBefore" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", r.URL.Query(), &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "createdBefore"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "createdBefore", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", query, &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdBefore", err})
 		return
 	}
 
-	// ------------- Optional query parameter "modifiedAfter" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "modifiedAfter", r.URL.Query(), &params.ModifiedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modifiedAfter"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modifiedAfter", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "modifiedAfter", query, &params.ModifiedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"modifiedAfter", err})
 		return
 	}
 
-	// ------------- Optional query parameter "modifiedBefore" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "modifiedBefore", r.URL.Query(), &params.ModifiedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "modifiedBefore"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "modifiedBefore", Err: err})
-		}
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "modifiedBefore", query, &params.ModifiedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"modifiedBefore", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListWorkspaces(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListWorkspaces(w, r, params)
 }
 
-// CreateWorkspace operation middleware
+// CreateWorkspace reads the parameters.
 func (siw *ServerInterfaceWrapper) CreateWorkspace(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
 	var params CreateWorkspaceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateWorkspace(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateWorkspace(w, r, params)
 }
 
-// DeleteWorkspace operation middleware
+// DeleteWorkspace reads the parameters.
 func (siw *ServerInterfaceWrapper) DeleteWorkspace(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "workspace_id" -------------
 	var workspaceID WorkspaceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspace_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspace_id", err})
 		return
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteWorkspace(w, r, workspaceID)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteWorkspace(w, r, workspaceID)
 }
 
-// GetWorkspace operation middleware
+// GetWorkspace reads the parameters.
 func (siw *ServerInterfaceWrapper) GetWorkspace(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "workspace_id" -------------
 	var workspaceID WorkspaceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspace_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspace_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params GetWorkspaceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = IfNoneMatch
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetWorkspace(w, r, workspaceID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetWorkspace(w, r, workspaceID, params)
 }
 
-// UpdateWorkspace operation middleware
+// UpdateWorkspace reads the parameters.
 func (siw *ServerInterfaceWrapper) UpdateWorkspace(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "workspace_id" -------------
 	var workspaceID WorkspaceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspace_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspace_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params UpdateWorkspaceParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = IfMatch
-
 	}
 
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UpdateWorkspace(w, r, workspaceID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.UpdateWorkspace(w, r, workspaceID, params)
 }
 
-// SetLegacyProject operation middleware
+// SetLegacyProject reads the parameters.
 func (siw *ServerInterfaceWrapper) SetLegacyProject(w http.ResponseWriter, r *http.Request) {
 
-	var err error
-	_ = err
-
-	// ------------- Path parameter "workspace_id" -------------
 	var workspaceID WorkspaceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "workspace_id", Err: err})
+	if err := runtime.BindStyledParameterWithOptions("simple", "workspace_id", chi.URLParam(r, "workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspace_id", err})
 		return
 	}
 
-	// Parameter object where we will unmarshal all parameters from the context
 	var params SetLegacyProjectParams
 
-	headers := r.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Idempotency-Key", Count: n})
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
 			return
 		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Idempotency-Key", Err: err})
-			return
-		}
-
-		params.IdempotencyKey = IdempotencyKey
-
 	}
 
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.SetLegacyProject(w, r, workspaceID, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.SetLegacyProject(w, r, workspaceID, params)
 }
 
-type UnescapedCookieParamError struct {
-	ParamName string
-	Err       error
+// ParameterError is a parameter that cannot be read.
+type ParameterError struct {
+	Name string
+	Err  error
 }
 
-func (e *UnescapedCookieParamError) Error() string {
-	return fmt.Sprintf("error unescaping cookie parameter '%s'", e.ParamName)
-}
-
-func (e *UnescapedCookieParamError) Unwrap() error {
-	return e.Err
-}
-
-type UnmarshalingParamError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *UnmarshalingParamError) Error() string {
-	return fmt.Sprintf("Error unmarshaling parameter %s as JSON: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *UnmarshalingParamError) Unwrap() error {
-	return e.Err
-}
-
-type RequiredParamError struct {
-	ParamName string
-}
-
-func (e *RequiredParamError) Error() string {
-	return fmt.Sprintf("Query argument %s is required, but not found", e.ParamName)
-}
-
-type RequiredHeaderError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *RequiredHeaderError) Error() string {
-	return fmt.Sprintf("Header parameter %s is required, but not found", e.ParamName)
-}
-
-func (e *RequiredHeaderError) Unwrap() error {
-	return e.Err
-}
-
-type InvalidParamFormatError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *InvalidParamFormatError) Error() string {
-	return fmt.Sprintf("Invalid format for parameter %s: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *InvalidParamFormatError) Unwrap() error {
-	return e.Err
-}
-
-type TooManyValuesForParamError struct {
-	ParamName string
-	Count     int
-}
-
-func (e *TooManyValuesForParamError) Error() string {
-	return fmt.Sprintf("Expected one value for %s, got %d", e.ParamName, e.Count)
-}
+func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s: %s", e.Name, e.Err) }
+func (e *ParameterError) Unwrap() error { return e.Err }
 
 // Handler creates http.Handler with routing matching OpenAPI spec.
 func Handler(si ServerInterface) http.Handler {
@@ -12916,16 +9278,9 @@ type ListBalances200JSONResponse struct {
 }
 
 func (response ListBalances200JSONResponse) VisitListBalancesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type ListCostsRequestObject struct {
@@ -12946,16 +9301,9 @@ type ListCosts200JSONResponse struct {
 }
 
 func (response ListCosts200JSONResponse) VisitListCostsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type GetCostSummaryRequestObject struct {
@@ -12976,16 +9324,9 @@ type GetCostSummary200JSONResponse struct {
 }
 
 func (response GetCostSummary200JSONResponse) VisitGetCostSummaryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type ListBillingEventsRequestObject struct {
@@ -13006,16 +9347,9 @@ type ListBillingEvents200JSONResponse struct {
 }
 
 func (response ListBillingEvents200JSONResponse) VisitListBillingEventsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type ListBillingItemsRequestObject struct {
@@ -13036,16 +9370,9 @@ type ListBillingItems200JSONResponse struct {
 }
 
 func (response ListBillingItems200JSONResponse) VisitListBillingItemsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type GetBillingItemRequestObject struct {
@@ -13066,16 +9393,9 @@ type GetBillingItem200JSONResponse struct {
 }
 
 func (response GetBillingItem200JSONResponse) VisitGetBillingItemResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type ListRatesRequestObject struct {
@@ -13096,16 +9416,9 @@ type ListRates200JSONResponse struct {
 }
 
 func (response ListRates200JSONResponse) VisitListRatesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	})
 }
 
 type ListChartDefinitionsRequestObject struct {
@@ -13126,22 +9439,15 @@ type ListChartDefinitions200JSONResponse struct {
 }
 
 func (response ListChartDefinitions200JSONResponse) VisitListChartDefinitionsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListChartDefinitions304Response = NotModifiedResponse
 
 func (response ListChartDefinitions304Response) VisitListChartDefinitionsResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13157,15 +9463,7 @@ type ListComponentsResponseObject interface {
 type ListComponents200JSONResponse ComponentList
 
 func (response ListComponents200JSONResponse) VisitListComponentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetComponentRequestObject struct {
@@ -13187,22 +9485,15 @@ type GetComponent200JSONResponse struct {
 }
 
 func (response GetComponent200JSONResponse) VisitGetComponentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetComponent304Response = NotModifiedResponse
 
 func (response GetComponent304Response) VisitGetComponentResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13218,15 +9509,7 @@ type ListConfigurationsResponseObject interface {
 type ListConfigurations200JSONResponse ConfigurationList
 
 func (response ListConfigurations200JSONResponse) VisitListConfigurationsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CreateConfigurationRequestObject struct {
@@ -13249,17 +9532,10 @@ type CreateConfiguration201JSONResponse struct {
 }
 
 func (response CreateConfiguration201JSONResponse) VisitCreateConfigurationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteConfigurationRequestObject struct {
@@ -13271,8 +9547,7 @@ type DeleteConfigurationResponseObject interface {
 	VisitDeleteConfigurationResponse(w http.ResponseWriter) error
 }
 
-type DeleteConfiguration204Response struct {
-}
+type DeleteConfiguration204Response struct{}
 
 func (response DeleteConfiguration204Response) VisitDeleteConfigurationResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
@@ -13298,22 +9573,15 @@ type GetConfiguration200JSONResponse struct {
 }
 
 func (response GetConfiguration200JSONResponse) VisitGetConfigurationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetConfiguration304Response = NotModifiedResponse
 
 func (response GetConfiguration304Response) VisitGetConfigurationResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13338,16 +9606,9 @@ type UpdateConfiguration200JSONResponse struct {
 }
 
 func (response UpdateConfiguration200JSONResponse) VisitUpdateConfigurationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationApplicationsRequestObject struct {
@@ -13369,22 +9630,15 @@ type ListConfigurationApplications200JSONResponse struct {
 }
 
 func (response ListConfigurationApplications200JSONResponse) VisitListConfigurationApplicationsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationApplications304Response = NotModifiedResponse
 
 func (response ListConfigurationApplications304Response) VisitListConfigurationApplicationsResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13409,17 +9663,10 @@ type AddApplication201JSONResponse struct {
 }
 
 func (response AddApplication201JSONResponse) VisitAddApplicationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type RemoveApplicationRequestObject struct {
@@ -13442,16 +9689,9 @@ type RemoveApplication200JSONResponse struct {
 }
 
 func (response RemoveApplication200JSONResponse) VisitRemoveApplicationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type PatchApplicationParametersRequestObject struct {
@@ -13475,16 +9715,9 @@ type PatchApplicationParameters200JSONResponse struct {
 }
 
 func (response PatchApplicationParameters200JSONResponse) VisitPatchApplicationParametersResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type CloneConfigurationRequestObject struct {
@@ -13508,17 +9741,10 @@ type CloneConfiguration201JSONResponse struct {
 }
 
 func (response CloneConfiguration201JSONResponse) VisitCloneConfigurationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type ListConfigurationComponentsRequestObject struct {
@@ -13533,15 +9759,7 @@ type ListConfigurationComponentsResponseObject interface {
 type ListConfigurationComponents200JSONResponse ConfigurationComponentList
 
 func (response ListConfigurationComponents200JSONResponse) VisitListConfigurationComponentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type AddComponentRequestObject struct {
@@ -13564,17 +9782,10 @@ type AddComponent201JSONResponse struct {
 }
 
 func (response AddComponent201JSONResponse) VisitAddComponentResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type RemoveComponentRequestObject struct {
@@ -13596,7 +9807,7 @@ type RemoveComponent204Response struct {
 }
 
 func (response RemoveComponent204Response) VisitRemoveComponentResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(204)
 	return nil
 }
@@ -13622,16 +9833,9 @@ type PatchComponentParameters200JSONResponse struct {
 }
 
 func (response PatchComponentParameters200JSONResponse) VisitPatchComponentParametersResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type AddServerReferenceRequestObject struct {
@@ -13655,16 +9859,9 @@ type AddServerReference200JSONResponse struct {
 }
 
 func (response AddServerReference200JSONResponse) VisitAddServerReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type RemoveServerReferenceRequestObject struct {
@@ -13687,7 +9884,7 @@ type RemoveServerReference204Response struct {
 }
 
 func (response RemoveServerReference204Response) VisitRemoveServerReferenceResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(204)
 	return nil
 }
@@ -13714,16 +9911,9 @@ type ChangeServerReference200JSONResponse struct {
 }
 
 func (response ChangeServerReference200JSONResponse) VisitChangeServerReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationContainersRequestObject struct {
@@ -13738,15 +9928,7 @@ type ListConfigurationContainersResponseObject interface {
 type ListConfigurationContainers200JSONResponse ConfigurationContainerList
 
 func (response ListConfigurationContainers200JSONResponse) VisitListConfigurationContainersResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type AddContainerReferenceRequestObject struct {
@@ -13770,16 +9952,9 @@ type AddContainerReference200JSONResponse struct {
 }
 
 func (response AddContainerReference200JSONResponse) VisitAddContainerReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetAllowedComponentsRequestObject struct {
@@ -13802,22 +9977,15 @@ type GetAllowedComponents200JSONResponse struct {
 }
 
 func (response GetAllowedComponents200JSONResponse) VisitGetAllowedComponentsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetAllowedComponents304Response = NotModifiedResponse
 
 func (response GetAllowedComponents304Response) VisitGetAllowedComponentsResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13842,7 +10010,7 @@ type RemoveContainerReference204Response struct {
 }
 
 func (response RemoveContainerReference204Response) VisitRemoveContainerReferenceResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(204)
 	return nil
 }
@@ -13869,16 +10037,9 @@ type ChangeContainerReference200JSONResponse struct {
 }
 
 func (response ChangeContainerReference200JSONResponse) VisitChangeContainerReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetConfigurationDiffRequestObject struct {
@@ -13893,15 +10054,7 @@ type GetConfigurationDiffResponseObject interface {
 type GetConfigurationDiff200JSONResponse ConfigurationDiff
 
 func (response GetConfigurationDiff200JSONResponse) VisitGetConfigurationDiffResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type UpdateDistributionRequestObject struct {
@@ -13924,16 +10077,9 @@ type UpdateDistribution200JSONResponse struct {
 }
 
 func (response UpdateDistribution200JSONResponse) VisitUpdateDistributionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationLinksRequestObject struct {
@@ -13955,22 +10101,15 @@ type ListConfigurationLinks200JSONResponse struct {
 }
 
 func (response ListConfigurationLinks200JSONResponse) VisitListConfigurationLinksResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationLinks304Response = NotModifiedResponse
 
 func (response ListConfigurationLinks304Response) VisitListConfigurationLinksResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -13996,16 +10135,9 @@ type PatchLinkParameters200JSONResponse struct {
 }
 
 func (response PatchLinkParameters200JSONResponse) VisitPatchLinkParametersResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type DetachMappingFileRequestObject struct {
@@ -14027,16 +10159,9 @@ type DetachMappingFile200JSONResponse struct {
 }
 
 func (response DetachMappingFile200JSONResponse) VisitDetachMappingFileResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type AttachMappingFileRequestObject struct {
@@ -14059,16 +10184,9 @@ type AttachMappingFile200JSONResponse struct {
 }
 
 func (response AttachMappingFile200JSONResponse) VisitAttachMappingFileResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type PatchGlobalParametersRequestObject struct {
@@ -14091,16 +10209,9 @@ type PatchGlobalParameters200JSONResponse struct {
 }
 
 func (response PatchGlobalParameters200JSONResponse) VisitPatchGlobalParametersResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetSoftwareVersionRequestObject struct {
@@ -14122,22 +10233,15 @@ type GetSoftwareVersion200JSONResponse struct {
 }
 
 func (response GetSoftwareVersion200JSONResponse) VisitGetSoftwareVersionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetSoftwareVersion304Response = NotModifiedResponse
 
 func (response GetSoftwareVersion304Response) VisitGetSoftwareVersionResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -14162,16 +10266,9 @@ type AddTopologyReference200JSONResponse struct {
 }
 
 func (response AddTopologyReference200JSONResponse) VisitAddTopologyReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type RemoveTopologyReferenceRequestObject struct {
@@ -14193,7 +10290,7 @@ type RemoveTopologyReference204Response struct {
 }
 
 func (response RemoveTopologyReference204Response) VisitRemoveTopologyReferenceResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(204)
 	return nil
 }
@@ -14219,16 +10316,9 @@ type ChangeTopologyReference200JSONResponse struct {
 }
 
 func (response ChangeTopologyReference200JSONResponse) VisitChangeTopologyReferenceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type DetachTracesetRequestObject struct {
@@ -14250,16 +10340,9 @@ type DetachTraceset200JSONResponse struct {
 }
 
 func (response DetachTraceset200JSONResponse) VisitDetachTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListTracesetCandidatesRequestObject struct {
@@ -14274,15 +10357,7 @@ type ListTracesetCandidatesResponseObject interface {
 type ListTracesetCandidates200JSONResponse TracesetCandidateList
 
 func (response ListTracesetCandidates200JSONResponse) VisitListTracesetCandidatesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type AttachTracesetRequestObject struct {
@@ -14305,16 +10380,9 @@ type AttachTraceset200JSONResponse struct {
 }
 
 func (response AttachTraceset200JSONResponse) VisitAttachTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ValidateConfigurationRequestObject struct {
@@ -14336,16 +10404,9 @@ type ValidateConfiguration200JSONResponse struct {
 }
 
 func (response ValidateConfiguration200JSONResponse) VisitValidateConfigurationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type ListConfigurationVersionsRequestObject struct {
@@ -14359,15 +10420,7 @@ type ListConfigurationVersionsResponseObject interface {
 type ListConfigurationVersions200JSONResponse ConfigurationVersionList
 
 func (response ListConfigurationVersions200JSONResponse) VisitListConfigurationVersionsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetConfigurationVersionRequestObject struct {
@@ -14382,15 +10435,7 @@ type GetConfigurationVersionResponseObject interface {
 type GetConfigurationVersion200JSONResponse ConfigurationVersion
 
 func (response GetConfigurationVersion200JSONResponse) VisitGetConfigurationVersionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetHealthRequestObject struct {
@@ -14403,15 +10448,7 @@ type GetHealthResponseObject interface {
 type GetHealth200JSONResponse Health
 
 func (response GetHealth200JSONResponse) VisitGetHealthResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetReadinessRequestObject struct {
@@ -14424,43 +10461,19 @@ type GetReadinessResponseObject interface {
 type GetReadiness200JSONResponse Readiness
 
 func (response GetReadiness200JSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetReadiness503JSONResponse Unreadiness
 
 func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(503)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 503, response, nil)
 }
 
 type GetReadiness503ApplicationProblemPlusJSONResponse Problem
 
 func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(503)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 503, response, nil)
 }
 
 type ListLibrariesRequestObject struct {
@@ -14474,15 +10487,7 @@ type ListLibrariesResponseObject interface {
 type ListLibraries200JSONResponse LibraryList
 
 func (response ListLibraries200JSONResponse) VisitListLibrariesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetLibraryRequestObject struct {
@@ -14497,29 +10502,13 @@ type GetLibraryResponseObject interface {
 type GetLibrary200JSONResponse Library
 
 func (response GetLibrary200JSONResponse) VisitGetLibraryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetLibrary300JSONResponse LibraryChoices
 
 func (response GetLibrary300JSONResponse) VisitGetLibraryResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(300)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 300, response, nil)
 }
 
 type ListMappingFilesRequestObject struct {
@@ -14533,15 +10522,7 @@ type ListMappingFilesResponseObject interface {
 type ListMappingFiles200JSONResponse MappingFileList
 
 func (response ListMappingFiles200JSONResponse) VisitListMappingFilesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type OpenMappingFileUploadRequestObject struct {
@@ -14556,15 +10537,7 @@ type OpenMappingFileUploadResponseObject interface {
 type OpenMappingFileUpload200JSONResponse MappingFileUploadSession
 
 func (response OpenMappingFileUpload200JSONResponse) VisitOpenMappingFileUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CompleteMappingFileUploadRequestObject struct {
@@ -14586,16 +10559,9 @@ type CompleteMappingFileUpload200JSONResponse struct {
 }
 
 func (response CompleteMappingFileUpload200JSONResponse) VisitCompleteMappingFileUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type CompleteMappingFileUpload201ResponseHeaders struct {
@@ -14609,17 +10575,10 @@ type CompleteMappingFileUpload201JSONResponse struct {
 }
 
 func (response CompleteMappingFileUpload201JSONResponse) VisitCompleteMappingFileUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteMappingFileRequestObject struct {
@@ -14631,8 +10590,7 @@ type DeleteMappingFileResponseObject interface {
 	VisitDeleteMappingFileResponse(w http.ResponseWriter) error
 }
 
-type DeleteMappingFile204Response struct {
-}
+type DeleteMappingFile204Response struct{}
 
 func (response DeleteMappingFile204Response) VisitDeleteMappingFileResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
@@ -14658,22 +10616,15 @@ type GetMappingFile200JSONResponse struct {
 }
 
 func (response GetMappingFile200JSONResponse) VisitGetMappingFileResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetMappingFile304Response = NotModifiedResponse
 
 func (response GetMappingFile304Response) VisitGetMappingFileResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -14689,15 +10640,7 @@ type GetMappingFileDownloadResponseObject interface {
 type GetMappingFileDownload200JSONResponse MappingFileDownload
 
 func (response GetMappingFileDownload200JSONResponse) VisitGetMappingFileDownloadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ListModelsRequestObject struct {
@@ -14711,15 +10654,7 @@ type ListModelsResponseObject interface {
 type ListModels200JSONResponse ModelList
 
 func (response ListModels200JSONResponse) VisitListModelsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetModelRequestObject struct {
@@ -14741,22 +10676,15 @@ type GetModel200JSONResponse struct {
 }
 
 func (response GetModel200JSONResponse) VisitGetModelResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetModel304Response = NotModifiedResponse
 
 func (response GetModel304Response) VisitGetModelResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -14772,15 +10700,7 @@ type ListModelVersionsResponseObject interface {
 type ListModelVersions200JSONResponse ModelVersionList
 
 func (response ListModelVersions200JSONResponse) VisitListModelVersionsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetCompatibilityRequestObject struct {
@@ -14793,15 +10713,7 @@ type GetCompatibilityResponseObject interface {
 type GetCompatibility200JSONResponse CompatibilityMatrix
 
 func (response GetCompatibility200JSONResponse) VisitGetCompatibilityResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type SubmitSimpleRequestObject struct {
@@ -14823,16 +10735,9 @@ type SubmitSimple202JSONResponse struct {
 }
 
 func (response SubmitSimple202JSONResponse) VisitSubmitSimpleResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 202, response.Body, func(h http.Header) {
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type PreviewSimpleRequestObject struct {
@@ -14846,15 +10751,7 @@ type PreviewSimpleResponseObject interface {
 type PreviewSimple200JSONResponse TopologyPreview
 
 func (response PreviewSimple200JSONResponse) VisitPreviewSimpleResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ListSimulationsRequestObject struct {
@@ -14868,15 +10765,7 @@ type ListSimulationsResponseObject interface {
 type ListSimulations200JSONResponse SimulationList
 
 func (response ListSimulations200JSONResponse) VisitListSimulationsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type StartSimulationRequestObject struct {
@@ -14898,16 +10787,9 @@ type StartSimulation201JSONResponse struct {
 }
 
 func (response StartSimulation201JSONResponse) VisitStartSimulationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteSimulationRequestObject struct {
@@ -14922,15 +10804,7 @@ type DeleteSimulationResponseObject interface {
 type DeleteSimulation200JSONResponse SimulationDeletion
 
 func (response DeleteSimulation200JSONResponse) VisitDeleteSimulationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetSimulationRequestObject struct {
@@ -14944,15 +10818,7 @@ type GetSimulationResponseObject interface {
 type GetSimulation200JSONResponse Simulation
 
 func (response GetSimulation200JSONResponse) VisitGetSimulationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type FollowSimulationRequestObject struct {
@@ -14964,51 +10830,13 @@ type FollowSimulationResponseObject interface {
 	VisitFollowSimulationResponse(w http.ResponseWriter) error
 }
 
-type FollowSimulation200TextEventStreamResponse struct {
-	Body          io.Reader
-	ContentLength int64
-}
+type FollowSimulation200TextEventStreamResponse struct{ Body io.Reader }
 
 func (response FollowSimulation200TextEventStreamResponse) VisitFollowSimulationResponse(w http.ResponseWriter) error {
-
-	w.Header().Set("Content-Type", "text/event-stream")
-	if response.ContentLength != 0 {
-		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
-	}
-	w.WriteHeader(200)
-
-	if closer, ok := response.Body.(io.ReadCloser); ok {
-		defer closer.Close()
-	}
-	flusher, ok := w.(http.Flusher)
-	if !ok {
-		// If w doesn't support flushing, fall back to io.Copy.
-		_, err := io.Copy(w, response.Body)
-		return err
-	}
-	// text/event-stream messages are typically small; use a
-	// modest buffer and flush after each chunk so clients see
-	// events immediately instead of waiting on OS buffering.
-	buf := make([]byte, 4096)
-	for {
-		n, err := response.Body.Read(buf)
-		if n > 0 {
-			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
-				return writeErr
-			}
-			flusher.Flush()
-		}
-		if err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-	}
+	return stream(w, 200, "text/event-stream", response.Body)
 }
 
-type FollowSimulation204Response struct {
-}
+type FollowSimulation204Response struct{}
 
 func (response FollowSimulation204Response) VisitFollowSimulationResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
@@ -15027,15 +10855,7 @@ type GetLogsResponseObject interface {
 type GetLogs200JSONResponse LogPage
 
 func (response GetLogs200JSONResponse) VisitGetLogsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetResultsRequestObject struct {
@@ -15050,15 +10870,7 @@ type GetResultsResponseObject interface {
 type GetResults200JSONResponse Results
 
 func (response GetResults200JSONResponse) VisitGetResultsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetResultDataRequestObject struct {
@@ -15073,15 +10885,7 @@ type GetResultDataResponseObject interface {
 type GetResultData200JSONResponse ResultData
 
 func (response GetResultData200JSONResponse) VisitGetResultDataResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetResultDownloadRequestObject struct {
@@ -15096,15 +10900,7 @@ type GetResultDownloadResponseObject interface {
 type GetResultDownload200JSONResponse ResultDownload
 
 func (response GetResultDownload200JSONResponse) VisitGetResultDownloadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type TerminateSimulationRequestObject struct {
@@ -15119,19 +10915,10 @@ type TerminateSimulationResponseObject interface {
 type TerminateSimulation200JSONResponse Simulation
 
 func (response TerminateSimulation200JSONResponse) VisitTerminateSimulationResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
-type TerminateSimulation202Response struct {
-}
+type TerminateSimulation202Response struct{}
 
 func (response TerminateSimulation202Response) VisitTerminateSimulationResponse(w http.ResponseWriter) error {
 	w.WriteHeader(202)
@@ -15149,15 +10936,7 @@ type ListTemplatesResponseObject interface {
 type ListTemplates200JSONResponse TemplateList
 
 func (response ListTemplates200JSONResponse) VisitListTemplatesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CreateTemplateRequestObject struct {
@@ -15180,17 +10959,10 @@ type CreateTemplate201JSONResponse struct {
 }
 
 func (response CreateTemplate201JSONResponse) VisitCreateTemplateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteTemplateRequestObject struct {
@@ -15202,8 +10974,7 @@ type DeleteTemplateResponseObject interface {
 	VisitDeleteTemplateResponse(w http.ResponseWriter) error
 }
 
-type DeleteTemplate204Response struct {
-}
+type DeleteTemplate204Response struct{}
 
 func (response DeleteTemplate204Response) VisitDeleteTemplateResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
@@ -15229,22 +11000,15 @@ type GetTemplate200JSONResponse struct {
 }
 
 func (response GetTemplate200JSONResponse) VisitGetTemplateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetTemplate304Response = NotModifiedResponse
 
 func (response GetTemplate304Response) VisitGetTemplateResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -15270,17 +11034,10 @@ type CloneTemplate201JSONResponse struct {
 }
 
 func (response CloneTemplate201JSONResponse) VisitCloneTemplateResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type ValidateTopologyRequestObject struct {
@@ -15294,15 +11051,7 @@ type ValidateTopologyResponseObject interface {
 type ValidateTopology200JSONResponse TopologyValidation
 
 func (response ValidateTopology200JSONResponse) VisitValidateTopologyResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ListTracesetsRequestObject struct {
@@ -15316,15 +11065,7 @@ type ListTracesetsResponseObject interface {
 type ListTracesets200JSONResponse TracesetList
 
 func (response ListTracesets200JSONResponse) VisitListTracesetsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type UploadTracesetRequestObject struct {
@@ -15339,15 +11080,7 @@ type UploadTracesetResponseObject interface {
 type UploadTraceset200JSONResponse Traceset
 
 func (response UploadTraceset200JSONResponse) VisitUploadTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type UploadTraceset201ResponseHeaders struct {
@@ -15360,16 +11093,9 @@ type UploadTraceset201JSONResponse struct {
 }
 
 func (response UploadTraceset201JSONResponse) VisitUploadTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type OpenTracesetUploadRequestObject struct {
@@ -15384,15 +11110,7 @@ type OpenTracesetUploadResponseObject interface {
 type OpenTracesetUpload200JSONResponse TracesetUploadSession
 
 func (response OpenTracesetUpload200JSONResponse) VisitOpenTracesetUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CompleteTracesetUploadRequestObject struct {
@@ -15407,15 +11125,7 @@ type CompleteTracesetUploadResponseObject interface {
 type CompleteTracesetUpload200JSONResponse Traceset
 
 func (response CompleteTracesetUpload200JSONResponse) VisitCompleteTracesetUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CompleteTracesetUpload201ResponseHeaders struct {
@@ -15428,16 +11138,9 @@ type CompleteTracesetUpload201JSONResponse struct {
 }
 
 func (response CompleteTracesetUpload201JSONResponse) VisitCompleteTracesetUploadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteTracesetRequestObject struct {
@@ -15449,8 +11152,7 @@ type DeleteTracesetResponseObject interface {
 	VisitDeleteTracesetResponse(w http.ResponseWriter) error
 }
 
-type DeleteTraceset204Response struct {
-}
+type DeleteTraceset204Response struct{}
 
 func (response DeleteTraceset204Response) VisitDeleteTracesetResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
@@ -15468,15 +11170,7 @@ type GetTracesetResponseObject interface {
 type GetTraceset200JSONResponse Traceset
 
 func (response GetTraceset200JSONResponse) VisitGetTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type GetTracesetDownloadRequestObject struct {
@@ -15491,15 +11185,7 @@ type GetTracesetDownloadResponseObject interface {
 type GetTracesetDownload200JSONResponse TracesetDownload
 
 func (response GetTracesetDownload200JSONResponse) VisitGetTracesetDownloadResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type PromoteTracesetRequestObject struct {
@@ -15515,15 +11201,7 @@ type PromoteTracesetResponseObject interface {
 type PromoteTraceset200JSONResponse TracesetPromoted
 
 func (response PromoteTraceset200JSONResponse) VisitPromoteTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ResolveTracesetRequestObject struct {
@@ -15537,43 +11215,19 @@ type ResolveTracesetResponseObject interface {
 type ResolveTraceset200JSONResponse TracesetResolution
 
 func (response ResolveTraceset200JSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ResolveTraceset400JSONResponse Error
 
 func (response ResolveTraceset400JSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(400)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 400, response, nil)
 }
 
 type ResolveTraceset400ApplicationProblemPlusJSONResponse Problem
 
 func (response ResolveTraceset400ApplicationProblemPlusJSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(400)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 400, response, nil)
 }
 
 type ValidateTracesetRequestObject struct {
@@ -15588,15 +11242,7 @@ type ValidateTracesetResponseObject interface {
 type ValidateTraceset200JSONResponse TracesetValidation
 
 func (response ValidateTraceset200JSONResponse) VisitValidateTracesetResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type ListWorkspacesRequestObject struct {
@@ -15610,15 +11256,7 @@ type ListWorkspacesResponseObject interface {
 type ListWorkspaces200JSONResponse WorkspaceList
 
 func (response ListWorkspaces200JSONResponse) VisitListWorkspacesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response, nil)
 }
 
 type CreateWorkspaceRequestObject struct {
@@ -15641,17 +11279,10 @@ type CreateWorkspace201JSONResponse struct {
 }
 
 func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
 }
 
 type DeleteWorkspaceRequestObject struct {
@@ -15665,15 +11296,7 @@ type DeleteWorkspaceResponseObject interface {
 type DeleteWorkspace202JSONResponse WorkspaceDeletion
 
 func (response DeleteWorkspace202JSONResponse) VisitDeleteWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 202, response, nil)
 }
 
 type GetWorkspaceRequestObject struct {
@@ -15695,22 +11318,15 @@ type GetWorkspace200JSONResponse struct {
 }
 
 func (response GetWorkspace200JSONResponse) VisitGetWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type GetWorkspace304Response = NotModifiedResponse
 
 func (response GetWorkspace304Response) VisitGetWorkspaceResponse(w http.ResponseWriter) error {
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.Header().Set("ETag", response.Headers.ETag)
 	w.WriteHeader(304)
 	return nil
 }
@@ -15735,16 +11351,9 @@ type UpdateWorkspace200JSONResponse struct {
 }
 
 func (response UpdateWorkspace200JSONResponse) VisitUpdateWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 type SetLegacyProjectRequestObject struct {
@@ -15767,16 +11376,9 @@ type SetLegacyProject200JSONResponse struct {
 }
 
 func (response SetLegacyProject200JSONResponse) VisitSetLegacyProjectResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
 }
 
 // StrictServerInterface represents all server handlers.

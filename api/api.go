@@ -6,7 +6,7 @@ package api
 
 import _ "embed"
 
-//go:generate go tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml openapi.yaml
+//go:generate go tool -modfile=../tools/go.mod oapi-codegen -config oapi-codegen.yaml -templates templates openapi.yaml
 
 //go:embed openapi.yaml
 var document []byte

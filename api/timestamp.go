@@ -2,7 +2,10 @@ package api
 
 import "time"
 
-const timestampFormat = "2006-01-02T15:04:05.000Z"
+const (
+	timestampFormat = "2006-01-02T15:04:05.000Z"
+	timestampRoom   = len(timestampFormat) + 8 // quotes, and the nanoseconds before AppendFormat cuts them
+)
 
 // Timestamp is an instant in the form of completions.md section 1.2: RFC 3339,
 // formatted in UTC with milliseconds and Z, parsed with any offset and precision.
@@ -10,7 +13,7 @@ type Timestamp struct{ time.Time }
 
 // MarshalText formats the instant, truncated to milliseconds.
 func (t Timestamp) MarshalText() ([]byte, error) {
-	return t.UTC().AppendFormat(nil, timestampFormat), nil
+	return t.UTC().AppendFormat(make([]byte, 0, timestampRoom), timestampFormat), nil
 }
 
 // UnmarshalText parses an RFC 3339 timestamp.
@@ -29,7 +32,7 @@ func (t *Timestamp) Bind(text string) error { return t.UnmarshalText([]byte(text
 
 // MarshalJSON formats the instant as MarshalText does, in quotes.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
-	return t.UTC().AppendFormat(nil, `"`+timestampFormat+`"`), nil
+	return t.UTC().AppendFormat(make([]byte, 0, timestampRoom), `"`+timestampFormat+`"`), nil
 }
 
 // UnmarshalJSON parses a JSON string as UnmarshalText does; null leaves t unchanged.

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -53,40 +54,65 @@ func NewConfigurations() *Configurations {
 
 var configurationColumns = columns.Of[Configuration]()
 
-// fold applies a fact with the Evolve of the write state, so clients read the
-// state that commands decide on. It also collects the versions that the fact
-// makes.
+// fold applies a fact, and collects the version that it makes.
 func (p *Configurations) fold(c *Configuration, f *events.Fact) {
 	before := c.Version
+	foldConfiguration(c, f)
+	if c.Version == before && !begins(f) {
+		return
+	}
+	p.versions = append(p.versions, &ConfigurationVersion{
+		ConfigurationID: c.ID, Version: c.Version, Status: c.Status, Document: c.Document,
+		TracesetID: c.TracesetID, MappingFileID: c.MappingFileID, CreatedAt: c.ModifiedAt,
+	})
+}
+
+// foldConfiguration applies a change with the Evolve of the write state, so clients
+// read the state that commands decide on.
+func foldConfiguration(c *Configuration, f *events.Fact) {
 	switch d := f.Data.(type) {
 	case events.ConfigurationCreated:
 		*c = Configuration{
 			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name,
 			Status: d.Status, Version: 1, ComponentCount: d.ComponentCount, Document: d.Document,
 			Findings: d.Findings, TracesetID: d.TracesetID, ParentConfigurationID: d.ParentConfigurationID,
-			Category: d.Category, Description: d.Description, CreatedAt: f.Time,
+			Category: d.Category, Description: d.Description, CreatedAt: f.Time, ModifiedAt: f.Time,
 			Visibility: cmp.Or(d.Visibility, commands.VisibleToAll),
 		}
-		before = 0
 	case events.ConfigurationDeleted:
-		c.Deleted = true
+		c.Deleted, c.ModifiedAt = true, f.Time
 	default:
 		s := commands.Configuration{
 			Name: c.Name, Version: c.Version, Status: c.Status, Findings: c.Findings,
 			Document: c.Document, TracesetID: c.TracesetID, MappingFile: c.MappingFileID,
 		}
 		s.Evolve(f.Event)
-		c.Name, c.Version, c.Status, c.Findings = s.Name, s.Version, s.Status, s.Findings
-		c.Document, c.TracesetID, c.MappingFileID = s.Document, s.TracesetID, s.MappingFile
+		c.change(&s, f.Time)
 		c.ComponentCount = componentCount(c.ComponentCount, f.Data)
 	}
-	c.ModifiedAt = f.Time
-	if c.Version != before {
-		p.versions = append(p.versions, &ConfigurationVersion{
-			ConfigurationID: c.ID, Version: c.Version, Status: c.Status, Document: c.Document,
-			TracesetID: c.TracesetID, MappingFileID: c.MappingFileID, CreatedAt: c.ModifiedAt,
-		})
+}
+
+// change sets what changes of a configuration change, to the write state after one
+// of them, except ComponentCount.
+func (c *Configuration) change(s *commands.Configuration, at time.Time) {
+	c.Name, c.Version, c.Status, c.Findings = s.Name, s.Version, s.Status, s.Findings
+	c.Document, c.TracesetID, c.MappingFileID = s.Document, s.TracesetID, s.MappingFile
+	c.ModifiedAt = at
+}
+
+// After returns the row after an event that created or changed the configuration. s
+// is the write state after the event, c the row at any time before it.
+func (c Configuration) After(e *events.Event, s *commands.Configuration) (Configuration, error) {
+	if e.Sequence == 1 {
+		return begun(foldConfiguration, e), nil
 	}
+	document, err := design.Parse(s.Document)
+	if err != nil {
+		return c, fmt.Errorf("configuration %s: %w", c.ID, err)
+	}
+	c.change(s, e.Time)
+	c.ComponentCount = int64(document.ComponentCount()) // c may lack other changes, so there is no count to add to
+	return c, nil
 }
 
 // componentCount is the number of declared components after a fact.

@@ -66,3 +66,9 @@ func timeOf(f *events.Fact) *time.Time {
 
 // begins reports whether the fact is the first of its stream.
 func begins(f *events.Fact) bool { return f.Sequence == 1 }
+
+// begun returns the row that an event begins.
+func begun[R any](fold func(*R, *events.Fact), e *events.Event) (r R) {
+	fold(&r, &events.Fact{Event: *e})
+	return r
+}

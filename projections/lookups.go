@@ -16,8 +16,14 @@ import (
 type Lookups struct {
 	workspaces     gather.Gather[string, Workspace]
 	counts         gather.Gather[countKey, WorkspaceStats]
-	simulations    gather.Gather[string, Simulation]
-	configurations gather.Gather[string, Configuration]
+	simulations    gather.Gather[string, owned[Simulation]]
+	configurations gather.Gather[string, owned[Configuration]]
+}
+
+// owned is a row of something that a workspace owns.
+type owned[R any] struct {
+	row  R
+	live bool // whether the workspace is not deleted
 }
 
 // NewLookups returns Lookups that read from db.
@@ -25,8 +31,8 @@ func NewLookups(db Reader) *Lookups {
 	return &Lookups{
 		workspaces:     gather.Gather[string, Workspace]{Query: rowsByID(db, &NewWorkspaces().table)},
 		counts:         gather.Gather[countKey, WorkspaceStats]{Query: countsOf(db)},
-		simulations:    gather.Gather[string, Simulation]{Query: rowsByID(db, &NewSimulations().table)},
-		configurations: gather.Gather[string, Configuration]{Query: rowsByID(db, &NewConfigurations().table), MaxKeys: 16},
+		simulations:    gather.Gather[string, owned[Simulation]]{Query: ownedByID(db, &NewSimulations().table)},
+		configurations: gather.Gather[string, owned[Configuration]]{Query: ownedByID(db, &NewConfigurations().table), MaxKeys: 16},
 	}
 }
 
@@ -36,16 +42,18 @@ func (l *Lookups) Workspace(ctx context.Context, id string) (Workspace, error) {
 	return lookUp(ctx, &l.workspaces, "workspace", id)
 }
 
-// Simulation reads a simulation, deleted or not. It returns NotFound for a
-// missing one.
-func (l *Lookups) Simulation(ctx context.Context, id string) (Simulation, error) {
-	return lookUp(ctx, &l.simulations, "simulation", id)
+// Simulation reads a simulation, deleted or not, and whether its workspace is
+// live. It returns NotFound for a missing one.
+func (l *Lookups) Simulation(ctx context.Context, id string) (s Simulation, live bool, err error) {
+	found, err := lookUp(ctx, &l.simulations, "simulation", id)
+	return found.row, found.live, err
 }
 
-// Configuration reads the current version of a configuration, deleted or not.
-// It returns NotFound for a missing one.
-func (l *Lookups) Configuration(ctx context.Context, id string) (Configuration, error) {
-	return lookUp(ctx, &l.configurations, "configuration", id)
+// Configuration reads the current version of a configuration, deleted or not, and
+// whether its workspace is live. It returns NotFound for a missing one.
+func (l *Lookups) Configuration(ctx context.Context, id string) (c Configuration, live bool, err error) {
+	found, err := lookUp(ctx, &l.configurations, "configuration", id)
+	return found.row, found.live, err
 }
 
 // CountWorkspace counts the resources of an account in a workspace, of all
@@ -81,6 +89,27 @@ func rowsByID[R any](db Reader, t *table[R]) func(context.Context, []string) (ma
 		byID := make(map[string]R, len(found))
 		for i := range found {
 			byID[t.columns.KeyOf(&found[i])] = found[i]
+		}
+		return byID, nil
+	}
+}
+
+// ownedByID is rowsByID for what workspaces own.
+func ownedByID[R any](db Reader, t *table[R]) func(context.Context, []string) (map[string]owned[R], error) {
+	sql := fmt.Sprintf(`SELECT %s, %s FROM %s AS t WHERE t.%s = ANY($1)`,
+		t.columns.List("t."), liveWorkspace("t.workspace_id"), t.name, t.columns.Key())
+	return func(ctx context.Context, ids []string) (map[string]owned[R], error) {
+		rows, err := db.Query(ctx, sql, ids)
+		found, err := collect(rows, err, func(row pgx.CollectableRow) (o owned[R], err error) {
+			err = row.Scan(append(t.columns.Pointers(&o.row), &o.live)...)
+			return o, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		byID := make(map[string]owned[R], len(found))
+		for i := range found {
+			byID[t.columns.KeyOf(&found[i].row)] = found[i]
 		}
 		return byID, nil
 	}

@@ -119,6 +119,9 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	s.Item = s.item()
 }
 
+// BegunSimulation returns the row that the request of a simulation makes.
+func BegunSimulation(requested *events.Event) Simulation { return begun(foldSimulation, requested) }
+
 func requestedSimulation(f *events.Fact, d events.SimulationRequested) Simulation {
 	s := Simulation{
 		ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID,

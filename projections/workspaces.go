@@ -3,6 +3,7 @@ package projections
 import (
 	"time"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/internal/columns"
 )
@@ -42,6 +43,8 @@ func NewWorkspaces() *Workspaces {
 
 var workspaceColumns = columns.Of[Workspace]()
 
+// foldWorkspace applies a change with the Evolve of the write state, so clients read
+// the state that commands decide on.
 func foldWorkspace(w *Workspace, f *events.Fact) {
 	switch d := f.Data.(type) {
 	case events.WorkspaceCreated:
@@ -49,15 +52,33 @@ func foldWorkspace(w *Workspace, f *events.Fact) {
 			ID: f.Stream, AccountID: d.AccountID, Name: d.Name, Description: d.Description,
 			Owner: d.Owner, State: Live, CreatedAt: f.Time,
 		}
-	case events.WorkspaceUpdated:
-		w.Name, w.Description = d.Name, d.Description
-	case events.WorkspaceLegacyProjectSet:
-		w.LegacyProjectID = d.LegacyProjectID
 	case events.WorkspaceDeletionRequested:
 		w.State = Deleting
 	case events.WorkspaceDeleted:
 		w.State = Deleted
+	default:
+		s := commands.Workspace{Name: w.Name, Description: w.Description, LegacyProjectID: w.LegacyProjectID, Version: w.Version}
+		s.Evolve(f.Event)
+		w.change(&s, f.Time)
+		return
 	}
 	w.Version++
 	w.ModifiedAt = f.Time
+}
+
+// change sets what changes of a live workspace change, to the write state after
+// one of them.
+func (w *Workspace) change(s *commands.Workspace, at time.Time) {
+	w.Name, w.Description, w.LegacyProjectID = s.Name, s.Description, s.LegacyProjectID
+	w.Version, w.ModifiedAt = s.Version, at
+}
+
+// After returns the row after an event that created or changed the workspace. s is
+// the write state after the event, w the row at any time before it.
+func (w Workspace) After(e *events.Event, s *commands.Workspace) Workspace {
+	if e.Sequence == 1 {
+		return begun(foldWorkspace, e)
+	}
+	w.change(s, e.Time)
+	return w
 }

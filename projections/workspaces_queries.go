@@ -50,11 +50,14 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 // WorkspaceIsLive reports whether the workspace is neither deleted nor being
 // deleted.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
-	var c conditions
 	var live bool
-	err := db.QueryRow(ctx, "SELECT "+Scope{}.live(&c, c.arg(id)), c.args...).Scan(&live)
-	if err != nil {
+	if err := db.QueryRow(ctx, "SELECT "+liveWorkspace("$1"), id).Scan(&live); err != nil {
 		return false, fmt.Errorf("read workspace %s: %w", id, err)
 	}
 	return live, nil
+}
+
+// liveWorkspace is the condition that a workspace is not deleted, nor being deleted.
+func liveWorkspace(id string) string {
+	return "NOT EXISTS (SELECT FROM workspaces AS w WHERE w.id = " + id + " AND w.state <> 'live')"
 }

@@ -119,7 +119,7 @@ func TestSimpleSubmission(t *testing.T) {
 		t.Errorf("traceset %+v", traceset)
 	}
 	for _, id := range []string{r.ConfigurationID, other.ConfigurationID} {
-		c, err := projections.NewLookups(s.DB).Configuration(t.Context(), id)
+		c, _, err := projections.NewLookups(s.DB).Configuration(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestWorkspaceCascade(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]bool{r.ConfigurationID: true, other.ConfigurationID: false} {
-		c, err := projections.NewLookups(s.DB).Configuration(t.Context(), id)
+		c, _, err := projections.NewLookups(s.DB).Configuration(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"netsim/access"
+	"netsim/commands"
+	"netsim/events"
 	"netsim/infra/health"
 	"netsim/infra/objects"
 	web "netsim/infra/web"
@@ -40,6 +42,10 @@ type API struct {
 
 	summaries singleflight.Group // running computations, by object key
 }
+
+// view returns a resource and its entity tag right after a command's event, which
+// led to the state. Without an event it returns them as they are now.
+type view[V any] = func(ctx context.Context, e *events.Event, state commands.State) (V, string, error)
 
 // Objects is the object store with the result files.
 type Objects interface {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
+	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/design"
@@ -125,42 +125,44 @@ func (a *API) versionView(ctx context.Context, id string, v *projections.Configu
 	return view, err
 }
 
-// Configuration returns a configuration as GET does, and its entity tag. It does
-// not check access, because its callers respond to a permitted write.
-func (a *API) Configuration(ctx context.Context, id string) (api.Configuration, string, error) {
-	c, err := a.Rows.Configuration(ctx, id)
-	if err != nil {
-		return api.Configuration{}, "", err
-	}
-	view, err := a.configurationView(ctx, &c)
-	return view, web.ETag(c.Version), err
+// ConfigurationView returns the view of a configuration that a command makes.
+func (a *API) ConfigurationView(id string) view[api.Configuration] {
+	return viewAfter(projections.Configuration{ID: id}, a.configuration, a.configurationView)
 }
 
-// ConfigurationAfter returns a configuration with the state after a change at a
-// time.
-func (a *API) ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error) {
-	c, err := a.rowAfter(ctx, id, state, at)
-	if err != nil {
-		return api.Configuration{}, err
-	}
-	return a.configurationView(ctx, &c)
+// AdmitConfigurationChange is AdmitConfiguration, and also returns the view of the
+// configuration after a change.
+func (a *API) AdmitConfigurationChange(ctx context.Context, id string) (commands.Configuration, view[api.Configuration], error) {
+	c, err := a.ConfigurationRow(ctx, id)
+	return access.StateOf(&c), viewAfter(c, a.configuration, a.configurationView), err
 }
 
-// rowAfter returns the row of a configuration with the state after a change at a
-// time. Columns that no change touches come from the stored row.
-func (a *API) rowAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (projections.Configuration, error) {
-	c, err := a.Rows.Configuration(ctx, id)
-	if err != nil {
-		return c, err
+func (a *API) configuration(ctx context.Context, id string) (projections.Configuration, error) {
+	c, _, err := a.Rows.Configuration(ctx, id)
+	return c, err
+}
+
+// viewAfter returns the view of a configuration whose row was read before the
+// command. now reads the row when there is no event.
+func viewAfter[V any](before projections.Configuration,
+	now func(context.Context, string) (projections.Configuration, error),
+	encode func(context.Context, *projections.Configuration) (V, error),
+) view[V] {
+	return func(ctx context.Context, e *events.Event, state commands.State) (V, string, error) {
+		var c projections.Configuration
+		var err error
+		if made, ok := state.(*commands.Configuration); ok {
+			c, err = before.After(e, made)
+		} else {
+			c, err = now(ctx, before.ID)
+		}
+		if err != nil {
+			var none V
+			return none, "", err
+		}
+		shown, err := encode(ctx, &c)
+		return shown, web.ETag(c.Version), err
 	}
-	document, err := design.Parse(state.Document)
-	if err != nil {
-		return c, fmt.Errorf("configuration %s: %w", id, err)
-	}
-	c.Name, c.Status, c.Version, c.Document = state.Name, state.Status, state.Version, state.Document
-	c.ComponentCount, c.ModifiedAt = int64(document.ComponentCount()), at
-	c.TracesetID, c.MappingFileID = state.TracesetID, state.MappingFile
-	return c, nil
 }
 
 func (a *API) configurationView(ctx context.Context, c *projections.Configuration) (api.Configuration, error) {

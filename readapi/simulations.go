@@ -11,6 +11,7 @@ import (
 	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
+	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/units"
@@ -79,10 +80,16 @@ func (a *API) GetSimulation(ctx context.Context, r api.GetSimulationRequestObjec
 	return api.GetSimulation200JSONResponse(view), err
 }
 
+// RequestedSimulation returns a simulation right after its request, as GET does.
+func (a *API) RequestedSimulation(ctx context.Context, requested *events.Event) (api.Simulation, error) {
+	s := projections.BegunSimulation(requested)
+	return a.simulationView(ctx, &s)
+}
+
 // Simulation returns a simulation as GET does. It does not check access, because
 // its callers respond to a permitted write.
 func (a *API) Simulation(ctx context.Context, id string) (api.Simulation, error) {
-	s, err := a.Rows.Simulation(ctx, id)
+	s, _, err := a.Rows.Simulation(ctx, id)
 	if err != nil {
 		return api.Simulation{}, err
 	}

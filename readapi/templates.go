@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"netsim/access"
 	"netsim/api"
-	"netsim/commands"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/catalogue"
@@ -58,23 +56,9 @@ func (a *API) GetTemplate(ctx context.Context, r api.GetTemplateRequestObject) (
 	return api.GetTemplate200JSONResponse{Body: view, Headers: api.GetTemplate200ResponseHeaders{ETag: tag}}, nil
 }
 
-// Template returns a template as GET does, and its entity tag.
-func (a *API) Template(ctx context.Context, id string) (api.Template, string, error) {
-	t, err := a.TemplateRow(ctx, id)
-	if err != nil {
-		return api.Template{}, "", err
-	}
-	view, err := a.templateView(ctx, &t)
-	return view, web.ETag(t.Version), err
-}
-
-// TemplateAfter returns a template with the state after the command that made it.
-func (a *API) TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error) {
-	t, err := a.rowAfter(ctx, id, state, at)
-	if err != nil {
-		return api.Template{}, err
-	}
-	return a.templateView(ctx, &t)
+// TemplateView is ConfigurationView for a template.
+func (a *API) TemplateView(id string) view[api.Template] {
+	return viewAfter(projections.Configuration{ID: id}, a.TemplateRow, a.templateView)
 }
 
 func (a *API) templateView(ctx context.Context, t *projections.Configuration) (api.Template, error) {

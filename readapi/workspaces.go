@@ -5,6 +5,8 @@ import (
 
 	"netsim/access"
 	"netsim/api"
+	"netsim/commands"
+	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
 )
@@ -40,10 +42,11 @@ func (a *API) ListWorkspaces(ctx context.Context, r api.ListWorkspacesRequestObj
 
 // GetWorkspace implements GET /workspaces/{workspace_id}.
 func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject) (api.GetWorkspaceResponseObject, error) {
-	if err := a.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+	row, err := a.WorkspaceRow(ctx, r.WorkspaceID, projections.Live)
+	if err != nil {
 		return nil, err
 	}
-	w, tag, err := a.Workspace(ctx, r.WorkspaceID)
+	w, tag, err := a.workspaceView(ctx, &row)
 	if err != nil {
 		return nil, err
 	}
@@ -53,25 +56,49 @@ func (a *API) GetWorkspace(ctx context.Context, r api.GetWorkspaceRequestObject)
 	return api.GetWorkspace200JSONResponse{Body: w, Headers: api.GetWorkspace200ResponseHeaders{ETag: tag}}, nil
 }
 
-// Workspace returns a workspace with the counts of the caller's account, and its
-// entity tag. It does not check access, because its callers respond to a
-// permitted write or have checked it.
-func (a *API) Workspace(ctx context.Context, id string) (api.Workspace, string, error) {
+// WorkspaceView returns the view of a workspace that a command makes. Views do
+// not check access, because their callers respond to a permitted write.
+func (a *API) WorkspaceView(id string) view[api.Workspace] {
+	return a.workspaceAfter(projections.Workspace{ID: id})
+}
+
+// AdmitWorkspaceChange returns an error unless the workspace is live and the
+// caller may work in it, and its view after a change.
+func (a *API) AdmitWorkspaceChange(ctx context.Context, id string) (view[api.Workspace], error) {
+	w, err := a.WorkspaceRow(ctx, id, projections.Live)
+	return a.workspaceAfter(w), err
+}
+
+func (a *API) workspaceAfter(before projections.Workspace) view[api.Workspace] {
+	return func(ctx context.Context, e *events.Event, state commands.State) (_ api.Workspace, tag string, err error) {
+		var w projections.Workspace
+		if made, ok := state.(*commands.Workspace); ok {
+			w = before.After(e, made)
+		} else if w, err = a.Rows.Workspace(ctx, before.ID); err != nil {
+			return api.Workspace{}, "", err
+		}
+		if e != nil && e.Sequence == 1 {
+			return workspaceOf(&w, projections.WorkspaceStats{}), web.ETag(w.Version), nil // there is nothing in it yet
+		}
+		return a.workspaceView(ctx, &w)
+	}
+}
+
+// workspaceView returns a workspace with the counts of the caller's account, and
+// its entity tag.
+func (a *API) workspaceView(ctx context.Context, w *projections.Workspace) (api.Workspace, string, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {
 		return api.Workspace{}, "", err
 	}
-	w, err := a.Rows.Workspace(ctx, id)
-	if err != nil {
-		return api.Workspace{}, "", err
-	}
-	stats, err := a.Rows.CountWorkspace(ctx, id, access.Account(caller))
-	if err != nil {
-		return api.Workspace{}, "", err
-	}
+	stats, err := a.Rows.CountWorkspace(ctx, w.ID, access.Account(caller))
+	return workspaceOf(w, stats), web.ETag(w.Version), err
+}
+
+func workspaceOf(w *projections.Workspace, stats projections.WorkspaceStats) api.Workspace {
 	return api.Workspace{
 		ID: w.ID, Name: w.Name, Description: w.Description, Owner: w.Owner,
 		CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),
 		Stats: api.WorkspaceStats(stats),
-	}, web.ETag(w.Version), nil
+	}
 }

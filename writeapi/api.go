@@ -1,12 +1,11 @@
 // Package writeapi implements the operations that change something. A handler
-// decodes the request, runs one command, and makes the response from the read
-// model, which shows the change when the command returns. The package uses
+// decodes the request, runs one command, and makes the response from what the
+// command made, which every read shows when the command returns. The package uses
 // neither SQL nor Kafka: it reads through the interfaces below.
 package writeapi
 
 import (
 	"context"
-	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -54,6 +53,12 @@ type Quotas interface {
 	AdmitUpload(ctx context.Context, account string, size int64) error
 }
 
+// View returns a resource and its entity tag right after a command's event, which
+// led to the state, so that the answer to a write is never a later writer's. It is
+// what a read at that version returns, made by the same code. Without an event it
+// returns the resource as it is now.
+type View[V any] = func(ctx context.Context, e *events.Event, state commands.State) (V, string, error)
+
 // Workspaces reads workspaces.
 type Workspaces interface {
 	// AdmitWorkspace returns NotFound unless the workspace is live and belongs to
@@ -62,8 +67,11 @@ type Workspaces interface {
 	// AdmitWorkspaceDeletion is AdmitWorkspace, but also admits a workspace that is
 	// being deleted.
 	AdmitWorkspaceDeletion(ctx context.Context, id string) error
-	// Workspace returns the workspace and its entity tag.
-	Workspace(ctx context.Context, id string) (api.Workspace, string, error)
+	// AdmitWorkspaceChange is AdmitWorkspace, and returns the view of the workspace
+	// after a change.
+	AdmitWorkspaceChange(ctx context.Context, id string) (View[api.Workspace], error)
+	// WorkspaceView returns the view of a workspace that a command makes.
+	WorkspaceView(id string) View[api.Workspace]
 }
 
 // Configurations reads configurations.
@@ -73,10 +81,11 @@ type Configurations interface {
 	AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error)
 	// ConfigurationAt returns a version of the configuration, or NotFound.
 	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
-	// Configuration returns the configuration and its entity tag.
-	Configuration(ctx context.Context, id string) (api.Configuration, string, error)
-	// ConfigurationAfter returns the configuration after a change at a time.
-	ConfigurationAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Configuration, error)
+	// AdmitConfigurationChange is AdmitConfiguration, and also returns the view of the
+	// configuration after a change.
+	AdmitConfigurationChange(ctx context.Context, id string) (commands.Configuration, View[api.Configuration], error)
+	// ConfigurationView returns the view of a configuration that a command makes.
+	ConfigurationView(id string) View[api.Configuration]
 }
 
 // Simulations reads simulations.
@@ -88,6 +97,8 @@ type Simulations interface {
 	// NotFound or Forbidden unless the caller may terminate it. live is false if the
 	// workspace is deleted. The state has only what the decision needs.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
+	// RequestedSimulation returns the simulation right after its request.
+	RequestedSimulation(ctx context.Context, requested *events.Event) (api.Simulation, error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
 }

@@ -35,7 +35,7 @@ func (a *API) CloneConfiguration(ctx context.Context, r api.CloneConfigurationRe
 // cloneVersion clones the requested version into the requested workspace. The
 // defaults are the newest version and the workspace of the original.
 func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.ConfigurationClone) (none handle.Result, err error) {
-	c, err := a.mutable(ctx, id)
+	c, _, err := a.mutable(ctx, id)
 	if err != nil {
 		return none, err
 	}

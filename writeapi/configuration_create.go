@@ -10,7 +10,6 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/web"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )
@@ -46,11 +45,7 @@ func (a *API) made(ctx context.Context, w write, create func() (handle.Result, e
 	if err != nil {
 		return api.Configuration{}, "", err
 	}
-	var after edited
-	if made, ok := result.State.(*commands.Configuration); ok {
-		after = edited{*made, web.ETag(made.Version), result.Event.Time}
-	}
-	return a.whole(ctx, w.stream, after)
+	return a.Configurations.ConfigurationView(w.stream)(ctx, result.Event, result.State)
 }
 
 // create checks the resources that the request names and makes the configuration.

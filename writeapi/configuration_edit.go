@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"netsim/api"
 	"netsim/commands"
@@ -36,8 +35,8 @@ type decision = commands.Command[commands.Configuration]
 // edited is a configuration after a change, with the entity tag of that version.
 type edited struct {
 	commands.Configuration
-	tag string
-	at  time.Time // of the change; zero when nothing changed
+	tag   string
+	whole func() (api.Configuration, string, error) // all of it, and the tag
 }
 
 // decider makes the command for a configuration. The command checks If-Match.
@@ -59,9 +58,15 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if err != nil {
 		return edited{}, err
 	}
+	view := a.Configurations.ConfigurationView(id)
 	var result handle.Result
 	_, err = a.once(ctx, w, func() error {
-		c, command, err := a.admit(ctx, id, match, decide)
+		c, after, err := a.mutable(ctx, id)
+		if err != nil {
+			return err
+		}
+		view = after
+		command, err := checked(c, match, decide)
 		if err == nil {
 			result, err = handle.Command(ctx, a.Commands, w.existing(c.WorkspaceID), w.origin, command)
 		}
@@ -70,11 +75,12 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if err != nil {
 		return edited{}, err
 	}
+	whole := func() (api.Configuration, string, error) { return view(ctx, result.Event, result.State) }
 	if made, ok := result.State.(*commands.Configuration); ok {
-		return edited{*made, web.ETag(made.Version), result.Event.Time}, nil
+		return edited{*made, web.ETag(made.Version), whole}, nil
 	}
 	c, err := a.Configurations.AdmitConfiguration(ctx, id)
-	return edited{Configuration: c, tag: web.ETag(c.Version)}, err
+	return edited{c, web.ETag(c.Version), whole}, err
 }
 
 // editWhole changes a configuration and returns all of it.
@@ -83,29 +89,15 @@ func (a *API) editWhole(ctx context.Context, e edit, decide decider) (api.Config
 	if err != nil {
 		return api.Configuration{}, "", err
 	}
-	return a.whole(ctx, e.path[0], after)
+	return after.whole()
 }
 
-// whole returns all of a configuration after a change.
-func (a *API) whole(ctx context.Context, id string, after edited) (api.Configuration, string, error) {
-	if after.at.IsZero() {
-		return a.Configurations.Configuration(ctx, id)
-	}
-	view, err := a.Configurations.ConfigurationAfter(ctx, id, after.Configuration, after.at)
-	return view, after.tag, err
-}
-
-// admit checks the caller and If-Match, and makes the command.
-func (a *API) admit(ctx context.Context, id string, match commands.Match, decide decider) (commands.Configuration, decision, error) {
-	c, err := a.mutable(ctx, id)
-	if err != nil {
-		return c, nil, err
-	}
+// checked checks If-Match and makes the command.
+func checked(c commands.Configuration, match commands.Match, decide decider) (decision, error) {
 	if err := match.Check(c.Version); err != nil {
-		return c, nil, err
+		return nil, err
 	}
-	command, err := decide(c, match)
-	return c, command, err
+	return decide(c, match)
 }
 
 // always returns a decider whose command does not depend on the configuration.

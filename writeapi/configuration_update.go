@@ -39,7 +39,7 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 	if err != nil {
 		return nil, err
 	}
-	whole, tag, err := a.whole(ctx, r.ConfigID, after)
+	whole, tag, err := after.whole()
 	if err != nil {
 		return nil, err
 	}

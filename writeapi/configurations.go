@@ -33,7 +33,7 @@ func (a *API) DeleteConfiguration(ctx context.Context, r api.DeleteConfiguration
 }
 
 func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
-	c, err := a.mutable(ctx, w.stream)
+	c, _, err := a.mutable(ctx, w.stream)
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
 	return err
 }
 
-// mutable returns a configuration that the caller may change. It refuses
-// templates.
-func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, error) {
-	c, err := a.Configurations.AdmitConfiguration(ctx, id)
+// mutable returns a configuration that the caller may change, and its view after a
+// change. It refuses templates.
+func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, View[api.Configuration], error) {
+	c, after, err := a.Configurations.AdmitConfigurationChange(ctx, id)
 	if err == nil && c.WorkspaceID == events.TemplateWorkspace {
 		err = inTemplateWorkspace()
 	}
-	return c, err
+	return c, after, err
 }
 
 // ValidateConfiguration implements POST /configurations/{config_id}/validate

@@ -42,7 +42,7 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.once(ctx, w, func() error { return a.request(ctx, w, requested) }); err != nil {
+	if _, err := a.once(ctx, w, func() error { _, err := a.request(ctx, w, requested); return err }); err != nil {
 		return nil, err
 	}
 	if err := a.Unfold(ctx, w.stream, requested); err != nil {

@@ -27,10 +27,16 @@ func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestO
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.once(ctx, w, func() error { return a.start(ctx, w, requested, r.Body) }); err != nil {
+	var result handle.Result
+	if _, err := a.once(ctx, w, func() (err error) { result, err = a.start(ctx, w, requested, r.Body); return err }); err != nil {
 		return nil, err
 	}
-	s, err := a.Simulations.Simulation(ctx, w.stream)
+	var s api.Simulation
+	if result.Event != nil {
+		s, err = a.Simulations.RequestedSimulation(ctx, result.Event)
+	} else {
+		s, err = a.Simulations.Simulation(ctx, w.stream)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,38 +85,38 @@ func readStart(body *api.SimulationStart) (events.SimulationRequested, error) {
 }
 
 // start checks the resources that the request names, and requests the simulation.
-func (a *API) start(ctx context.Context, w write, requested events.SimulationRequested, body *api.SimulationStart) error {
+func (a *API) start(ctx context.Context, w write, requested events.SimulationRequested, body *api.SimulationStart) (none handle.Result, err error) {
 	newest, err := a.Configurations.AdmitConfiguration(ctx, body.ConfigurationID)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if body.WorkspaceID != "" && body.WorkspaceID != newest.WorkspaceID {
 		if err := a.Workspaces.AdmitWorkspace(ctx, body.WorkspaceID); err != nil {
-			return err
+			return none, err
 		}
-		return fault.New(fault.Validation, "workspaceId must be that of the configuration, %s, got %s", newest.WorkspaceID, body.WorkspaceID)
+		return none, fault.New(fault.Validation, "workspaceId must be that of the configuration, %s, got %s", newest.WorkspaceID, body.WorkspaceID)
 	}
 	if newest.WorkspaceID == events.TemplateWorkspace {
-		return inTemplateWorkspace()
+		return none, inTemplateWorkspace()
 	}
 	version := newest
 	if body.ConfigurationVersion != 0 && body.ConfigurationVersion != newest.Version {
 		if version, err = a.Configurations.ConfigurationAt(ctx, body.ConfigurationID, body.ConfigurationVersion); err != nil {
-			return err
+			return none, err
 		}
 	}
 	if version.MappingFile != "" {
 		_, live, err := a.MappingFiles.MappingFile(ctx, version.MappingFile)
 		if err != nil {
-			return err
+			return none, err
 		}
 		if !live {
-			return fault.New(fault.MappingFileDeletedReference, "mapping file %s of version %d of configuration %s is deleted; detach it or attach another",
+			return none, fault.New(fault.MappingFileDeletedReference, "mapping file %s of version %d of configuration %s is deleted; detach it or attach another",
 				version.MappingFile, version.Version, body.ConfigurationID)
 		}
 	}
 	if version.Status != commands.Validated {
-		return fault.New(fault.Unprocessable, "version %d of configuration %s is %s, not validated",
+		return none, fault.New(fault.Unprocessable, "version %d of configuration %s is %s, not validated",
 			version.Version, body.ConfigurationID, version.Status)
 	}
 	requested.AccountID, requested.WorkspaceID = version.AccountID, version.WorkspaceID
@@ -123,16 +129,15 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 // request checks the quotas, reserves the credit and then requests the simulation.
 // If the process ends before the request, the credit is released some minutes
 // later.
-func (a *API) request(ctx context.Context, w write, requested events.SimulationRequested) error {
+func (a *API) request(ctx context.Context, w write, requested events.SimulationRequested) (none handle.Result, err error) {
 	if err := a.Quotas.AdmitRun(ctx, requested.AccountID); err != nil {
-		return err
+		return none, err
 	}
 	if err := a.Hold(ctx, w.stream, requested); err != nil {
-		return err
+		return none, err
 	}
-	_, err := handle.Command[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
+	return handle.Command[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,
 		commands.RequestSimulation{Requested: requested})
-	return err
 }
 
 func inTemplateWorkspace() error {

@@ -3,13 +3,11 @@ package writeapi
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"netsim/api"
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	web "netsim/infra/web"
 )
 
 // Templates reads templates.
@@ -19,10 +17,8 @@ type Templates interface {
 	// AdmitTemplateDeletion returns NotFound unless the caller may see the template,
 	// and Forbidden unless it belongs to the caller's account.
 	AdmitTemplateDeletion(ctx context.Context, id string) error
-	// TemplateAfter returns the template after a change at a time.
-	TemplateAfter(ctx context.Context, id string, state commands.Configuration, at time.Time) (api.Template, error)
-	// Template returns the template and its entity tag.
-	Template(ctx context.Context, id string) (api.Template, string, error)
+	// TemplateView returns the view of a template that a command makes.
+	TemplateView(id string) View[api.Template]
 }
 
 // CreateTemplate implements POST /templates: it makes a configuration in the
@@ -53,24 +49,13 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.templateAfter(ctx, w.stream, result)
+	made, tag, err := a.Templates.TemplateView(w.stream)(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}
 	return api.CreateTemplate201JSONResponse{Body: made, Headers: api.CreateTemplate201ResponseHeaders{
 		ETag: tag, Location: "/api/v1/templates/" + made.ID,
 	}}, nil
-}
-
-// templateAfter returns a template and its entity tag: the state after the command,
-// or the current state for a repetition.
-func (a *API) templateAfter(ctx context.Context, id string, result handle.Result) (api.Template, string, error) {
-	made, ok := result.State.(*commands.Configuration)
-	if !ok {
-		return a.Templates.Template(ctx, id)
-	}
-	view, err := a.Templates.TemplateAfter(ctx, id, *made, result.Event.Time)
-	return view, web.ETag(made.Version), err
 }
 
 // documentOf returns the document of a new template; missing members are empty.

@@ -9,7 +9,6 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/web"
 )
 
 // CreateWorkspace implements POST /workspaces (completions.md section 2.8).
@@ -27,7 +26,7 @@ func (a *API) CreateWorkspace(ctx context.Context, r api.CreateWorkspaceRequestO
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.workspaceAfter(ctx, w.stream, result)
+	made, tag, err := a.Workspaces.WorkspaceView(w.stream)(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,8 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+	after, err := a.Workspaces.AdmitWorkspaceChange(ctx, r.WorkspaceID)
+	if err != nil {
 		return nil, err
 	}
 	result, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin, commands.UpdateWorkspace{
@@ -58,7 +58,7 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 	if err != nil {
 		return nil, err
 	}
-	changed, tag, err := a.workspaceAfter(ctx, r.WorkspaceID, result)
+	changed, tag, err := after(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,8 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	if err := notBuiltIn(r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if err := a.Workspaces.AdmitWorkspace(ctx, r.WorkspaceID); err != nil {
+	after, err := a.Workspaces.AdmitWorkspaceChange(ctx, r.WorkspaceID)
+	if err != nil {
 		return nil, err
 	}
 	project := strings.ToLower(r.Body.LegacyProjectID) // UUIDs compare without case
@@ -104,7 +105,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	if err != nil {
 		return nil, err
 	}
-	_, tag, err := a.workspaceAfter(ctx, r.WorkspaceID, result)
+	_, tag, err := after(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}
@@ -115,17 +116,6 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 		},
 		Headers: api.SetLegacyProject200ResponseHeaders{ETag: tag},
 	}, nil
-}
-
-// workspaceAfter returns a workspace in the state after a command, and its entity
-// tag. Its counts are the current ones.
-func (a *API) workspaceAfter(ctx context.Context, id string, result handle.Result) (api.Workspace, string, error) {
-	w, tag, err := a.Workspaces.Workspace(ctx, id)
-	if made, ok := result.State.(*commands.Workspace); ok {
-		w.Name, w.Description, w.ModifiedAt = made.Name, made.Description, api.Timestamp{Time: result.Event.Time}
-		tag = web.ETag(made.Version)
-	}
-	return w, tag, err
 }
 
 // notBuiltIn refuses changes to the workspaces that the service owns

@@ -180,7 +180,7 @@ func (b checkedBody) ValidatedValue() any { return b.value }
 func (b checkedBody) Close() error        { return nil }
 
 func (op *Operation) checkBody(r *http.Request) error {
-	body, err := io.ReadAll(r.Body)
+	body, err := bytesOf(r.Body)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -206,6 +206,14 @@ func (op *Operation) checkBody(r *http.Request) error {
 	}
 	r.Body = checkedBody{bytes.NewReader(body), value}
 	return nil
+}
+
+// bytesOf reads a body, or returns its bytes when it is in memory.
+func bytesOf(body io.Reader) ([]byte, error) {
+	if b, ok := body.(interface{ Bytes() []byte }); ok {
+		return b.Bytes(), nil
+	}
+	return io.ReadAll(body)
 }
 
 func isJSON(contentType string) bool {

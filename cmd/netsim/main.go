@@ -57,10 +57,11 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := telemetry.NewLog(os.Stderr, c.LogFormat, c.LogLevel)
+	log, stop, err := telemetry.NewQueuedLog(os.Stderr, c.LogFormat, c.LogLevel)
 	if err != nil {
 		return err
 	}
+	defer stop()
 	return service.Run(ctx, c, log, nil)
 }
 

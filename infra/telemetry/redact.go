@@ -72,9 +72,10 @@ func (r redactor) Write(line []byte) (int, error) {
 
 // hideSecrets redacts the values of attributes whose names are those of credentials.
 func hideSecrets(_ []string, a slog.Attr) slog.Attr {
-	switch strings.ToLower(a.Key) {
-	case "authorization", "cookie", "token", "password", "secret", "secretkey", "accesskey", "privatekey":
-		return slog.String(a.Key, hidden)
+	for _, name := range [...]string{"authorization", "cookie", "token", "password", "secret", "secretkey", "accesskey", "privatekey"} {
+		if strings.EqualFold(a.Key, name) {
+			return slog.String(a.Key, hidden)
+		}
 	}
 	return a
 }

@@ -44,7 +44,7 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		switch {
 		case err == io.EOF: //nolint:errorlint // a body that ends too early gives an error that wraps io.EOF
 			_ = connection.SetReadDeadline(time.Time{}) // the client sends no more bytes for this request
-			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Body = whole{bytes.NewReader(body), body}
 			return release, nil
 		case err != nil:
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
@@ -61,6 +61,20 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		body = append(make([]byte, 0, int64(cap(body))+more), body...)
 	}
 }
+
+// whole is a body that was read. A reader of all of it uses Bytes, which must not be
+// changed.
+type whole struct {
+	*bytes.Reader
+
+	bytes []byte
+}
+
+// Bytes returns the body.
+func (w whole) Bytes() []byte { return w.bytes }
+
+// Close implements io.Closer.
+func (whole) Close() error { return nil }
 
 // broken is a reader that always fails.
 type broken struct{ err error }

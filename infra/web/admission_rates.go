@@ -68,23 +68,32 @@ func (l *rates) sweepLocked(now time.Time) {
 	l.sweep = max(minSweep, 2*len(l.whole))
 }
 
+// The names of RateLimit-Policy and RateLimit in Go's canonical form.
+const (
+	policyHeader = "Ratelimit-Policy"
+	limitHeader  = "Ratelimit"
+)
+
 // announce sets the headers with the rest of a quota and the wait until it grows
 // (draft-ietf-httpapi-ratelimit-headers-10).
 func announce(h http.Header, q fault.Quota, wait time.Duration) {
-	policy := append(make([]byte, 0, 64), '"')
-	policy = append(append(policy, q.Name...), '"')
-	limit := append(make([]byte, 0, 64), policy...)
-	policy = strconv.AppendInt(append(policy, ";q="...), q.Limit, 10)
+	b := make([]byte, 0, 128)
+	b = append(append(append(b, '"'), q.Name...), '"')
+	name := len(b)
+	b = strconv.AppendInt(append(b, ";q="...), q.Limit, 10)
 	if q.Unit != "" {
-		policy = append(append(append(policy, `;qu="`...), q.Unit...), '"')
+		b = append(append(append(b, `;qu="`...), q.Unit...), '"')
 	}
 	if q.Window > 0 {
-		policy = strconv.AppendInt(append(policy, ";w="...), seconds(q.Window), 10)
+		b = strconv.AppendInt(append(b, ";w="...), seconds(q.Window), 10)
 	}
-	limit = strconv.AppendInt(append(limit, ";r="...), q.Remaining, 10)
-	limit = strconv.AppendInt(append(limit, ";t="...), seconds(wait), 10)
-	h.Set("RateLimit-Policy", string(policy))
-	h.Set("RateLimit", string(limit))
+	policy := len(b)
+	b = append(b, b[:name]...)
+	b = strconv.AppendInt(append(b, ";r="...), q.Remaining, 10)
+	b = strconv.AppendInt(append(b, ";t="...), seconds(wait), 10)
+	text := string(b)
+	values := []string{text[:policy], text[policy:]}
+	h[policyHeader], h[limitHeader] = values[:1:1], values[1:]
 }
 
 // seconds returns d in seconds, rounded up.

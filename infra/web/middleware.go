@@ -62,13 +62,21 @@ func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 // Harden sets the headers that keep browsers from sniffing content types, framing
 // and caching. A handler that serves pages for browsers replaces them.
 func Harden(next http.Handler) http.Handler {
+	headers := [...]struct {
+		name  string   // in its canonical form
+		value []string // shared by all responses
+	}{
+		{"X-Content-Type-Options", []string{"nosniff"}},
+		{"X-Frame-Options", []string{"DENY"}},
+		{"Content-Security-Policy", []string{"default-src 'none'; frame-ancestors 'none'"}},
+		{"Referrer-Policy", []string{"no-referrer"}},
+		{"Cache-Control", []string{"no-store"}},
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "no-store")
+		for i := range headers {
+			h[headers[i].name] = headers[i].value
+		}
 		next.ServeHTTP(w, r)
 	})
 }

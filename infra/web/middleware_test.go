@@ -57,6 +57,27 @@ func service(t *testing.T, log io.Writer) (http.Handler, *Metrics) {
 	return router, metrics
 }
 
+// The lists of the fixed headers are shared, so a change must stay in its response.
+func TestHardenedHeadersAreThoseOfEveryResponse(t *testing.T) {
+	t.Parallel()
+	h := Harden(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/change" {
+			w.Header().Add("Cache-Control", "private")
+			w.Header().Set("X-Frame-Options", "SAMEORIGIN")
+			w.Header().Del("Referrer-Policy")
+		}
+	}))
+	headers := func(path string) http.Header {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+		return w.Header()
+	}
+	before, changed, after := headers("/"), headers("/change"), headers("/")
+	if diff := cmp.Diff(before, after); diff != "" || len(before) != 5 || len(changed["Cache-Control"]) != 2 {
+		t.Errorf("the headers after another response (-before +after):\n%s", diff)
+	}
+}
+
 func TestStack(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -70,6 +70,9 @@ type exchange struct {
 // log writes the one log line of a request. Attributes without a value, such as
 // the command of a read, are left out.
 func (o Observer) log(ctx context.Context, e *exchange) {
+	if !o.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
 	r := requestOf(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,6 +18,8 @@ type request struct {
 	id string
 
 	mu        sync.Mutex
+	scheme    string
+	host      string
 	account   string
 	caller    string
 	operation string
