@@ -13,6 +13,7 @@ import (
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	"netsim/projections"
 )
 
@@ -34,12 +35,12 @@ func TestSeededYearEqualsTheProjection(t *testing.T) {
 			facts = append(facts, y.fact(day, item+1))
 		}
 	}
-	reads, writes := &pgx.Batch{}, &pgx.Batch{}
+	reads, writes := &pgx.Batch{}, &columns.Writes{}
 	p.Load(reads, facts)
 	if err := p.Apply(writes, facts); err != nil {
 		t.Fatal(err)
 	}
-	if err := projected.SendBatch(ctx, writes).Close(); err != nil {
+	if err := writes.Send(ctx, projected); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"daily_costs", "cost_totals", "balances"} {

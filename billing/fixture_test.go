@@ -18,6 +18,7 @@ import (
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	"netsim/projections"
 )
 
@@ -163,7 +164,7 @@ func (b *books) Verdict(_ context.Context, at events.Position) (events.Verdict, 
 }
 
 func (b *books) project(f events.Fact) error {
-	ctx, reads, writes := b.t.Context(), &pgx.Batch{}, &pgx.Batch{}
+	ctx, reads, writes := b.t.Context(), &pgx.Batch{}, &columns.Writes{}
 	for _, p := range b.parts {
 		p.Load(reads, []events.Fact{f})
 	}
@@ -175,7 +176,7 @@ func (b *books) project(f events.Fact) error {
 			return err
 		}
 	}
-	return b.pool.SendBatch(ctx, writes).Close()
+	return writes.Send(ctx, b.pool)
 }
 
 // record appends a fact and returns it.

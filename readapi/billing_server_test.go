@@ -23,6 +23,7 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	web "netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi"
@@ -130,7 +131,7 @@ func (s *billingServer) project(stream string, data events.Data) {
 	if f.Sequence > 1 {
 		f.PreviousHash = events.Hash{2}
 	}
-	reads, writes := &pgx.Batch{}, &pgx.Batch{}
+	reads, writes := &pgx.Batch{}, &columns.Writes{}
 	for _, p := range s.parts {
 		p.Load(reads, []events.Fact{f})
 	}
@@ -142,7 +143,7 @@ func (s *billingServer) project(stream string, data events.Data) {
 			s.t.Fatal(err)
 		}
 	}
-	if err := s.pool.SendBatch(s.t.Context(), writes).Close(); err != nil {
+	if err := writes.Send(s.t.Context(), s.pool); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
+	"netsim/internal/columns"
 	"netsim/projections"
 	"netsim/rating"
 )
@@ -73,7 +74,7 @@ func (b *books) project(stream string, data ...events.Data) {
 			Hash:  events.Hash{7}, Data: d,
 		}}
 	}
-	reads, writes := &pgx.Batch{}, &pgx.Batch{}
+	reads, writes := &pgx.Batch{}, &columns.Writes{}
 	for _, p := range b.parts {
 		p.Load(reads, facts)
 	}
@@ -85,7 +86,7 @@ func (b *books) project(stream string, data ...events.Data) {
 			b.t.Fatal(err)
 		}
 	}
-	if err := b.pool.SendBatch(b.t.Context(), writes).Close(); err != nil {
+	if err := writes.Send(b.t.Context(), b.pool); err != nil {
 		b.t.Fatal(err)
 	}
 }
