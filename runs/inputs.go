@@ -107,8 +107,7 @@ func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id st
 	return t, nil
 }
 
-// Inputs reads and checks the inputs of a simulation, except the traces of its
-// ranks.
+// Inputs reads and checks the inputs of a simulation; traces need only be stored.
 func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Staged, *execution.Inputs, error) {
 	o, err := s.Order(ctx, sim)
 	if err != nil {
@@ -167,8 +166,8 @@ func (s *Stage) Check(ctx context.Context, sim *projections.Simulation) (documen
 	return o.DocumentHash, reason, err
 }
 
-// withoutFile returns the reason why a simulation cannot start with its mapping
-// file, "" if it can. After its start a simulation no longer needs the file
+// withoutFile returns a reason not to start if the mapping file of a simulation is
+// deleted, otherwise "". After its start a simulation no longer needs the file
 // (document 2).
 func (s *Stage) withoutFile(ctx context.Context, id string) (reason string, err error) {
 	if id == "" {

@@ -131,7 +131,7 @@ func newProcesses(t *testing.T, seed uint64) []*process {
 	return []*process{p, p.another(), p.another()}
 }
 
-// settle runs a command in any of the processes until its outcome is known. It
+// settle runs a command in a random process until its outcome is known. It
 // reports false for a command that certainly changed nothing.
 func settle(t *testing.T, processes []*process, random *rand.Rand, in write, commandID string) (wrote, bool) {
 	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}

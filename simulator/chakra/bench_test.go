@@ -31,7 +31,7 @@ func BenchmarkReader(b *testing.B) {
 			b.ReportMetric(float64(nodes)/b.Elapsed().Seconds(), "nodes/s")
 		})
 	}
-	// The baseline: the bytes are copied but not read.
+	// The baseline: the bytes are copied but not decoded.
 	b.Run("copy", func(b *testing.B) {
 		content := tests["real"]
 		buffer := make([]byte, 256<<10)

@@ -105,15 +105,15 @@ func TestRulesOfTheGrammar(t *testing.T) {
 		{"@ first", "@\n0 0\n", "line 1: '@' before any rank line"},
 		{"@ after comments", "#\n@ x\n", "line 2: '@' before any rank line"},
 		{"@ after a separator", "0 0\n @\n", "line 2: expected 2 or 4 fields, got 1"},
-		{"@ as a comment of the second section", groups + "5 1 0 0 @ x\n@ y\n5@\n", "line 5: expected 4 fields, got 1"},
-		{"@ again", groups + "5 1 0 0 @ x\n@ y\n @\n", ""},
+		{"@ after a field of the second section", groups + "5 1 0 0 @ x\n@ y\n5@\n", "line 5: expected 4 fields, got 1"},
+		{"@ as a comment of the second section", groups + "5 1 0 0 @ x\n@ y\n @\n", ""},
 
 		{"group declared twice", groups + "5 1 0 0\n5 2 0 0\n", "line 4: scale-up group 5 declared twice"},
 		{"group not declared", "0 0\n1 1 5 1\n@\n6 1 0 0\n", "line 2: scale-up group 5 has no parameters"},
 		{"group without a second section", "0 0 5 1\n", "line 1: scale-up group 5 has no parameters"},
 		{"group declared but unused", "0 0\n@\n6 1 0 0\n", ""},
 		{"the first of two errors that only the whole file shows", "0 0 5 1\n2 1\n", "line 1: scale-up group 5 has no parameters"},
-		{"an error in a line before those that only the whole file shows", "2 0\nx 1\n", "line 2: expected a non-negative base-10 rank that fits in 32 bits, got 'x'"},
+		{"a bad line is reported before what only the whole file shows", "2 0\nx 1\n", "line 2: expected a non-negative base-10 rank that fits in 32 bits, got 'x'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

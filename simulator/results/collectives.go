@@ -30,7 +30,7 @@ func (r *Recorder) collective(c *engine.Collective) error {
 		fixed(c.Start, 6).fixed(c.End, 6).bool(c.Finished).end()
 }
 
-// class returns the collective's class. A run has only a few.
+// class returns the collective's class. A simulation has only a few.
 func (r *Recorder) class(c *engine.Collective) *class {
 	for i := range r.classes {
 		k := &r.classes[i].sample
