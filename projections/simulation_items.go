@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -8,19 +9,19 @@ import (
 	"netsim/internal/columns"
 )
 
-// simulationItems collects the list items that a batch changes or removes. The
-// sort keys of an item never change.
+// simulationItems collects the list items that a batch adds, changes or removes.
+// Only the JSON of an item changes.
 type simulationItems struct {
-	changed []*simulationItem
+	changed []*simulationItem // or added
 	removed []*simulationItemKey
 }
 
-// simulationItem is a row of simulation_items without the column folded, which
-// PostgreSQL computes.
+// simulationItem is a row of simulation_items.
 type simulationItem struct {
 	simulationItemKey
 
-	WorkspaceID, Name, Item string
+	WorkspaceID, Name, Folded, Item string
+	Grams                           string // an array as text; not computed for a change
 }
 
 type simulationItemKey struct {
@@ -42,8 +43,13 @@ func (i *simulationItems) add(before, after *Simulation) {
 		if listed {
 			i.removed = append(i.removed, &key)
 		}
-	case !listed || before.Item != after.Item:
-		i.changed = append(i.changed, &simulationItem{key, after.WorkspaceID, after.Name, after.Item})
+	case !listed:
+		name := folded(after.Name)
+		i.changed = append(i.changed, &simulationItem{
+			key, after.WorkspaceID, after.Name, name, after.Item, grams(after.AccountID, name, after.CreatedAt),
+		})
+	case before.Item != after.Item:
+		i.changed = append(i.changed, &simulationItem{key, after.WorkspaceID, after.Name, "", after.Item, "{}"})
 	}
 }
 
@@ -51,7 +57,8 @@ func (i *simulationItems) queue(writes *pgx.Batch) {
 	if len(i.changed) > 0 {
 		names := simulationItemColumns.List("")
 		writes.Queue(`
-			INSERT INTO simulation_items (`+names+`, folded) SELECT `+names+`, lower(name) FROM `+simulationItemColumns.From("new")+`
+			INSERT INTO simulation_items (`+names+`)
+			SELECT `+strings.Replace(names, `"grams"`, "grams::int4[]", 1)+` FROM `+simulationItemColumns.From("new")+`
 			ON CONFLICT (account_id, created_at, id) DO UPDATE SET item = excluded.item`,
 			simulationItemColumns.Arrays(i.changed)...)
 	}
