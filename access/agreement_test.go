@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,12 +139,10 @@ func (m *model) list(ctx context.Context, c auth.Caller) (map[string][]string, e
 	note("tracesets", err, idsOf(tracesets, func(t projections.TracesetItem) string { return t.ID }))
 	simulations, _, err := projections.ListSimulations(ctx, m.db, projections.SimulationQuery{
 		Scope: access.Owned(c), Sort: []projections.Order{{Key: "created"}}, Page: page,
-	})
-	note("simulations", err, idsOf(simulations, func(item []byte) string {
-		var s struct{ ID string }
-		_ = json.Unmarshal(item, &s) // "" is none of the ids
-		return s.ID
-	}))
+	}, []byte("["))
+	var items []struct{ ID string }
+	err = errors.Join(err, json.Unmarshal(append(simulations.JSON, ']'), &items))
+	note("simulations", err, idsOf(items, func(item struct{ ID string }) string { return item.ID }))
 	return seen, failed
 }
 

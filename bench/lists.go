@@ -79,8 +79,8 @@ func (b *bench) pages(ctx context.Context, s *stack, serving *service, h *histor
 		{name: "workspaceId", query: url.Values{"workspaceId": {h.workspaces[0].id}}, reach: fast},
 		{name: "createdAfter", query: after, reach: fast},
 		{name: "sort=name", query: url.Values{"sort": {"name:asc"}}, reach: fast},
-		{name: "sort=started", query: url.Values{"sort": {"started:desc"}}, reach: searched},
-		{name: "sort=completed", query: url.Values{"sort": {"completed:desc"}}, reach: searched},
+		{name: "sort=started", query: url.Values{"sort": {"started:asc"}}, reach: searched},
+		{name: "sort=completed", query: url.Values{"sort": {"completed:asc"}}, reach: searched},
 		{name: "sort=status", query: url.Values{"sort": {"status:asc"}}, reach: searched},
 		{name: "search, 1 in 100", query: url.Values{"search": {"sweep07"}}, reach: searched},
 		{name: "search, 1 in 10,000, one client", query: url.Values{"search": {"needle"}}, clients: 1},
@@ -191,17 +191,18 @@ func (b *bench) pageAlone(ctx context.Context, s *stack, h *history) (limit, err
 		Scope: projections.Scope{AccountID: h.account, Live: true}, Sort: []projections.Order{{Key: "created", Desc: true}},
 		Where: []projections.Filter{projections.Within("created_at", time.Time{}, h.created(b.simulations/2))}, Page: projections.Page{Limit: pageSize},
 	}
-	_, middle, err := projections.ListSimulations(ctx, s.pool, q)
+	_, middle, err := projections.ListSimulations(ctx, s.pool, q, nil)
 	if err != nil {
 		return limit{}, err
 	}
 	q.Where, q.Page.After = nil, middle
-	clients := make([]client, listClients)
+	clients, room := make([]client, listClients), make([][]byte, listClients)
 	for i := range clients {
 		clients[i].do = func() error {
-			items, _, err := projections.ListSimulations(ctx, s.pool, q)
-			if err == nil && len(items) != pageSize {
-				err = fmt.Errorf("the page has %d rows, want %d", len(items), pageSize)
+			items, _, err := projections.ListSimulations(ctx, s.pool, q, room[i])
+			room[i] = items.JSON[:0]
+			if err == nil && items.Count != pageSize {
+				err = fmt.Errorf("the page has %d rows, want %d", items.Count, pageSize)
 			}
 			return err
 		}

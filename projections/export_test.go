@@ -1,8 +1,11 @@
 package projections
 
+import "slices"
+
 // Definitions returns the columns that the Go code writes, by SQL table.
 func Definitions() map[string][]string {
-	items := append(simulationItemColumns.Definition(), `"folded" text NOT NULL`) // computed by PostgreSQL
+	items := simulationItemColumns.Definition()
+	items[slices.Index(items, `"grams" text NOT NULL`)] = `"grams" _int4 NOT NULL` // which is written as text
 	return map[string][]string{
 		"account_quotas":         quotaColumns.Definition(),
 		"account_storage":        accountStorageColumns.Definition(),
@@ -24,3 +27,6 @@ func Definitions() map[string][]string {
 		"workspaces":             workspaceColumns.Definition(),
 	}
 }
+
+// Grams returns the grams of a name as text of an array.
+var Grams = grams

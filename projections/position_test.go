@@ -32,7 +32,7 @@ func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 			return err
 		}, newestFirst, []string{"2026-11-21", "id"}},
 		"simulations": {func(ctx context.Context, p projections.Page) error {
-			_, _, err := projections.ListSimulations(ctx, nil, projections.SimulationQuery{Page: p, Sort: []projections.Order{{Key: "created"}}})
+			_, _, err := projections.ListSimulations(ctx, nil, projections.SimulationQuery{Page: p, Sort: []projections.Order{{Key: "created"}}}, nil)
 			return err
 		}, newestFirst, []string{"", "id"}},
 		"logs": {func(ctx context.Context, p projections.Page) error {

@@ -6,20 +6,21 @@ import (
 	"netsim/internal/columns"
 )
 
-// simulationItems collects the list items that a batch changes or removes. The
-// sort keys of an item never change.
+// simulationItems collects the list items that a batch adds, changes or removes.
+// Only the JSON of an item changes.
 type simulationItems struct {
 	begun   []*simulationItem
 	changed []*simulationItem
 	removed []*simulationItemKey
 }
 
-// simulationItem is a row of simulation_items without the column folded, which
-// PostgreSQL computes.
+// simulationItem is a row of simulation_items without folded, which PostgreSQL
+// computes.
 type simulationItem struct {
 	simulationItemKey
 
 	WorkspaceID, Name, Item string
+	Grams                   []int32 // of the folded name; not computed for a change
 }
 
 type simulationItemKey struct {
@@ -36,12 +37,13 @@ var (
 func (i *simulationItems) add(before, after *Simulation) {
 	key := simulationItemKey{after.AccountID, after.CreatedAt, after.ID}
 	listed := before != nil && before.Deleted == ""
-	switch item := (&simulationItem{key, after.WorkspaceID, after.Name, after.Item}); {
+	switch item := (&simulationItem{key, after.WorkspaceID, after.Name, after.Item, nil}); {
 	case after.Deleted != "":
 		if listed {
 			i.removed = append(i.removed, &key)
 		}
 	case !listed:
+		item.Grams = grams(after.AccountID, folded(after.Name), after.CreatedAt)
 		i.begun = append(i.begun, item)
 	case before.Item != after.Item:
 		i.changed = append(i.changed, item)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/commands"
 )
 
 // FindSimulation reads a simulation, deleted or not. It returns NotFound for a
@@ -32,41 +34,51 @@ type SimulationQuery struct {
 	Page     Page
 }
 
-// ListSimulations returns one page, each row as JSON, and the position of the
-// next page.
+// Rows are rows of a list as JSON, with commas between them.
+type Rows struct {
+	JSON  []byte
+	Count int
+}
+
+// ListSimulations appends the rows of one page to the JSON of into, and returns
+// the position of the next page.
 //
 // A list is split into partitions. A partition is an account, or a workspace of
 // an account, with one status or with all. An index has the rows of each
 // partition in the order of their creation, so a page reads only the rows that it
 // returns, at every position of the list. A list of several partitions merges
-// their index scans. An index by name serves lists without a status. The other
-// orders have no index, because every index makes each update of a simulation
-// more expensive. For these orders PostgreSQL reads and sorts all rows of the
-// partitions. A search filters the rows of a scan, unless its matches are rare.
-func ListSimulations(ctx context.Context, db Reader, q SimulationQuery) (items [][]byte, next []string, err error) {
+// their index scans. Each other order has an index of the rows of an account.
+// PostgreSQL scans it, or sorts the rows of a partition that has few. In an order
+// of several keys, the rows with the same first key are sorted, unless that key
+// is the status. A search filters the rows of a scan, unless its matches are rare.
+func ListSimulations(ctx context.Context, db Reader, q SimulationQuery, into []byte) (page Rows, next []string, err error) {
+	page.JSON = into
 	if none(q.Statuses) || none(q.Scope.Workspaces) {
-		return nil, nil, nil
+		return page, nil, nil
 	}
 	keys := simulationKeys(q.Sort)
 	if err := q.Page.fits(keys); err != nil {
-		return nil, nil, err
+		return page, nil, err
 	}
-	rare, err := q.isRare(ctx, db)
+	q.Search = folded(q.Search)
+	grams, err := q.rareGrams(ctx, db)
 	if err != nil {
-		return nil, nil, fmt.Errorf("sample simulations: %w", err)
+		return page, nil, fmt.Errorf("sample simulations: %w", err)
 	}
-	sql, args := q.merged(keys)
-	switch {
-	case rare:
-		sql, args = q.rare(keys)
-	case sql == "":
+	sql, args := "", []any(nil)
+	if grams != nil {
+		sql, args = q.rare(keys, grams)
+	} else if sql, args = q.merged(keys); sql == "" {
 		sql, args = q.gathered(keys)
 	}
 	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list simulations: %w", err)
+	if err == nil {
+		next, err = page.read(rows, q.Page.Limit)
 	}
-	return readPage(rows, q.Page.Limit)
+	if err != nil {
+		return page, nil, fmt.Errorf("list simulations: %w", err)
+	}
+	return page, next, nil
 }
 
 // fullTable can serve every query. itemsTable serves only lists by creation or
@@ -93,17 +105,30 @@ func (q SimulationQuery) table() string {
 // walked reports whether an index has the order of every scan, so that one plan
 // fits all values.
 func (q SimulationQuery) walked() bool {
-	return len(q.Sort) == 1 && (q.Sort[0].Key == "created" || q.Sort[0].Key == "name" && q.Statuses == nil)
+	if len(q.Sort) > 1 {
+		return false
+	}
+	switch q.Sort[0].Key {
+	case "created":
+		return true
+	case "name":
+		return q.Statuses == nil
+	}
+	var restricted conditions
+	restricted.filter(q.Where)
+	return q.Statuses == nil && q.Scope.Workspaces == nil && restricted.parts == nil
 }
 
 // filter adds the conditions on the rows of every partition.
 func (q SimulationQuery) filter(c *conditions) {
+	name := "folded"
 	if q.table() == fullTable {
 		c.add("deleted = ''")
-		c.contains(q.Search, "name")
-		return
+		name = `lower(name COLLATE "C")`
 	}
-	c.find(q.Search)
+	if q.Search != "" {
+		c.add("strpos("+name+", ?) > 0", q.Search)
+	}
 }
 
 // maxMerged is the largest number of partitions to merge. Planning time grows
@@ -113,8 +138,8 @@ const maxMerged = 42
 // merged returns the query of the page as a merge of the partitions' scans. It
 // returns "" when the partitions are unknown or too many.
 func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
-	workspaces, statuses := q.Scope.Workspaces, q.Statuses
-	if q.Scope.AccountID == "" || max(len(workspaces), 1)*max(len(statuses), 1) > maxMerged {
+	statuses, ordered := q.statuses()
+	if q.Scope.AccountID == "" || max(len(q.Scope.Workspaces), 1)*max(len(statuses), 1) > maxMerged {
 		return "", nil
 	}
 	c := conditions{blind: q.walked()}
@@ -123,12 +148,18 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	c.add(account.on(&c, ownersOf(q.table(), "")))
 	q.filter(&c)
 	c.filter(q.Where)
-	c.after(keys, q.Page.After)
+	if !ordered {
+		c.after(keys, q.Page.After)
+	}
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the SQL text, because the plan depends on it
 	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
-	walks = c.split(walks, "workspace_id", workspaces)
+	walks = c.split(walks, "workspace_id", q.Scope.Workspaces)
+	after := len(walks) // the partitions of the first status
 	walks = c.split(walks, "status", statuses)
 	for i := range walks {
+		if ordered && q.Page.After != nil && i < after {
+			walks[i] += " AND " + c.behind(keys[1:], q.Page.After[1:])
+		}
 		walks[i] += fmt.Sprintf(" ORDER BY %s LIMIT %s", orderBy(keys), limit)
 	}
 	if len(walks) == 1 {
@@ -138,8 +169,36 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
 }
 
-// split replaces each scan by one scan for each value of the column. Nil values
-// leave the scans as they are.
+// statuses are the statuses of the partitions, nil for one partition of all. An
+// order by status and another key has a partition for each status that is not
+// before the position: ordered says so, and that the position's comes first.
+func (q SimulationQuery) statuses() (statuses []string, ordered bool) {
+	if q.Sort[0].Key != "status" || len(q.Sort) == 1 {
+		return q.Statuses, false
+	}
+	statuses = slices.Clone(q.Statuses)
+	if statuses == nil {
+		statuses = []string{
+			commands.Completed, commands.Failed, commands.Invalid, commands.Provisioning,
+			commands.Running, commands.Terminated, commands.Validating,
+		}
+	}
+	slices.Sort(statuses)
+	if q.Sort[0].Desc {
+		slices.Reverse(statuses)
+	}
+	if q.Page.After != nil {
+		at := slices.Index(statuses, q.Page.After[0])
+		if at < 0 {
+			return q.Statuses, false
+		}
+		statuses = statuses[at:]
+	}
+	return statuses, true
+}
+
+// split replaces each scan by one for each value of the column. nil leaves the
+// scans as they are.
 func (c *conditions) split(walks []string, column string, values []string) []string {
 	if values == nil {
 		return walks
@@ -171,28 +230,28 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 		orderBy(named(keys)), limit), c.args
 }
 
-// readPage reads rows of JSON and sort keys. A row beyond the limit only shows
-// that there is another page.
-func readPage(rows pgx.Rows, limit int) (items [][]byte, next []string, err error) {
+// read appends the rows of a query, which are JSON and sort keys. A row beyond
+// the limit only shows that there is another page.
+func (r *Rows) read(rows pgx.Rows, limit int) (next []string, err error) {
 	defer rows.Close()
 	for rows.Next() {
-		if len(items) == limit {
-			return items, next, nil
+		if r.Count == limit {
+			return next, nil
 		}
-		items = append(items, append([]byte(nil), rows.RawValues()[0]...))
-		if len(items) < limit {
+		if r.Count > 0 {
+			r.JSON = append(r.JSON, ',')
+		}
+		r.JSON = append(r.JSON, rows.RawValues()[0]...)
+		if r.Count++; r.Count < limit {
 			continue
 		}
 		values, err := rows.Values()
 		if err != nil {
-			return nil, nil, fmt.Errorf("list simulations: %w", err)
+			return nil, err
 		}
 		next = positionOf(values[1:])
 	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, fmt.Errorf("list simulations: %w", err)
-	}
-	return items, nil, nil
+	return nil, rows.Err()
 }
 
 // segments adds the conditions on the rows of each partition, and returns the

@@ -20,14 +20,17 @@ import (
 // listed is a simulation that the test created.
 type listed struct {
 	id, account, workspace, name, status string
-	created, started                     time.Time
+	created, started, completed          time.Time // started and completed are zero before
 }
 
 const gone = "workspace_00000000000000000000000099"
 
-// simulationWorld creates simulations of two accounts in several workspaces. One
-// workspace is built in, and another is being deleted. Times, names and statuses
-// repeat.
+// between is the time from three creations to the next three.
+const between = 20 * time.Minute
+
+// simulationWorld has simulations of two accounts in several workspaces: a built-in
+// one and one that is being deleted among them. Times, names and statuses repeat;
+// the creations are those of three days.
 func simulationWorld(t *testing.T, m *readModel) []listed {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -43,10 +46,16 @@ func simulationWorld(t *testing.T, m *readModel) []listed {
 	}
 	facts = append(facts, fact(gone, 2, at, events.WorkspaceDeletionRequested{}))
 	var world []listed
-	for i := range 120 {
+	for i := range 260 {
 		s := listed{
 			id: fmt.Sprintf("sim_%026d", (i*37)%1000), account: "acct_a", workspace: workspaces[i%4],
-			name: fmt.Sprintf("Run%d_%%x", i%7), status: commands.Validating, created: at.Add(time.Duration(i/3) * time.Second),
+			name: fmt.Sprintf("Run%d_%%x", i%7), status: commands.Validating, created: at.Add(time.Duration(i/3) * between),
+		}
+		switch {
+		case i < 60 && i%7 == 5:
+			s.name = fmt.Sprintf("Old-%d", i%3) // not among the newest
+		case i%40 == 3:
+			s.name = "Needle-1"
 		}
 		if i%4 == 2 && i%3 == 0 {
 			s.account = "acct_b"
@@ -60,7 +69,8 @@ func simulationWorld(t *testing.T, m *readModel) []listed {
 		}
 		if i%5 == 1 {
 			s.status = commands.Completed
-			facts = append(facts, fact(s.id, 3, s.started.Add(time.Second), events.SimulationCompleted{}))
+			s.completed = s.started.Add(time.Duration(i%3) * time.Second)
+			facts = append(facts, fact(s.id, 3, s.completed, events.SimulationCompleted{}))
 		}
 		if i%11 == 0 {
 			facts = append(facts, fact(s.id, 4, at, events.SimulationDeleted{Reason: "request"}))
@@ -96,14 +106,9 @@ func expected(world []listed, q simulationQuery) []string {
 		case "status":
 			c = cmp.Compare(x.status, y.status)
 		case "started":
-			never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-			since := func(s listed) time.Time {
-				if s.started.IsZero() {
-					return never
-				}
-				return s.started
-			}
-			c = since(x).Compare(since(y))
+			c = orNever(x.started).Compare(orNever(y.started))
+		case "completed":
+			c = orNever(x.completed).Compare(orNever(y.completed))
 		case "id":
 			c = cmp.Compare(x.id, y.id)
 		default:
@@ -129,8 +134,16 @@ func expected(world []listed, q simulationQuery) []string {
 	return out
 }
 
-// TestListSimulations: the pages of every list add up to the list that Go computes
-// from all simulations.
+// orNever replaces the zero time by one after all others.
+func orNever(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return t
+}
+
+// TestListSimulations: page by page, every list equals the one that is computed
+// from all simulations in Go.
 func TestListSimulations(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
@@ -138,34 +151,41 @@ func TestListSimulations(t *testing.T) {
 		t.Fatal(err)
 	}
 	world := simulationWorld(t, m)
-	rapid.Check(t, func(r *rapid.T) {
-		q := drawSimulationQuery(r)
-		var got []string
-		for {
-			items, next, err := projections.ListSimulations(t.Context(), m.db, q.SimulationQuery)
-			if err != nil {
-				r.Fatal(err)
-			}
-			if len(items) > q.Page.Limit {
-				r.Fatalf("got %d rows on a page, want at most %d", len(items), q.Page.Limit)
-			}
-			for _, item := range items {
-				var s struct{ ID string }
-				if err := json.Unmarshal(item, &s); err != nil {
-					r.Fatal(err)
-				}
-				got = append(got, s.ID)
-			}
-			if next == nil {
-				break
-			}
-			q.Page.After = next
-		}
-		if diff := gocmp.Diff(slices.Concat(expected(world, q)), slices.Concat(got)); diff != "" {
-			r.Errorf("%+v (-want +got):\n%s", q, diff)
-		}
-	})
+	for _, first := range sortKeys {
+		t.Run(first, rapid.MakeCheck(func(r *rapid.T) { pageThrough(r, m, world, drawSimulationQuery(r, first)) }))
+	}
 }
+
+// pageThrough compares all pages of a list with the expected one.
+func pageThrough(r *rapid.T, m *readModel, world []listed, q simulationQuery) {
+	var got []string
+	for {
+		rows, next, err := projections.ListSimulations(r.Context(), m.db, q.SimulationQuery, []byte("["))
+		if err != nil {
+			r.Fatal(err)
+		}
+		var items []struct{ ID string }
+		if err := json.Unmarshal(append(rows.JSON, ']'), &items); err != nil {
+			r.Fatal(err)
+		}
+		if len(items) != rows.Count || len(items) > q.Page.Limit || next != nil && len(items) < q.Page.Limit {
+			r.Fatalf("%d rows on a page of %d, counted as %d", len(items), q.Page.Limit, rows.Count)
+		}
+		for _, item := range items {
+			got = append(got, item.ID)
+		}
+		if next == nil {
+			break
+		}
+		q.Page.After = next
+	}
+	if diff := gocmp.Diff(slices.Concat(expected(world, q)), slices.Concat(got)); diff != "" {
+		r.Errorf("%+v (-want +got):\n%s", q, diff)
+	}
+}
+
+// sortKeys are the keys of an order.
+var sortKeys = []string{"created", "name", "status", "started", "completed"}
 
 // simulationQuery is a query with the values of its filters.
 type simulationQuery struct {
@@ -174,34 +194,36 @@ type simulationQuery struct {
 	from, to time.Time // when the simulations were created
 }
 
-func drawSimulationQuery(r *rapid.T) simulationQuery {
+// drawSimulationQuery draws a query whose first sort key is given.
+func drawSimulationQuery(r *rapid.T, first string) simulationQuery {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	moment := func(label string) time.Time {
-		if rapid.Bool().Draw(r, label) {
+		if rapid.IntRange(0, 2).Draw(r, label) > 0 {
 			return time.Time{}
 		}
-		return at.Add(time.Duration(rapid.IntRange(0, 45).Draw(r, label+"At")) * time.Second)
+		return at.Add(time.Duration(rapid.IntRange(0, 90).Draw(r, label+"At")) * between)
 	}
-	order := rapid.SliceOfNDistinct(rapid.Custom(func(r *rapid.T) projections.Order {
-		return projections.Order{
-			Key:  rapid.SampledFrom([]string{"created", "name", "status", "started"}).Draw(r, "key"),
-			Desc: rapid.Bool().Draw(r, "desc"),
+	sort := []projections.Order{{Key: first, Desc: rapid.Bool().Draw(r, "desc")}}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(r, "further") {
+		next := projections.Order{Key: rapid.SampledFrom(sortKeys).Draw(r, "key"), Desc: rapid.Bool().Draw(r, "desc")}
+		if !slices.ContainsFunc(sort, func(o projections.Order) bool { return o.Key == next.Key }) {
+			sort = append(sort, next)
 		}
-	}), 1, 3, func(o projections.Order) string { return o.Key })
+	}
 	q := simulationQuery{from: moment("from"), to: moment("to")}
 	q.SimulationQuery = projections.SimulationQuery{
 		Scope: projections.Scope{
-			AccountID: rapid.SampledFrom([]string{"acct_a", "acct_b", ""}).Draw(r, "account"),
+			AccountID: rapid.SampledFrom([]string{"acct_a", "acct_a", "acct_b", ""}).Draw(r, "account"),
 			Workspaces: rapid.SampledFrom([][]string{
-				nil, {}, {events.DefaultWorkspace}, {"workspace_00000000000000000000000011", gone, events.DefaultWorkspace},
+				nil, nil, nil, {}, {events.DefaultWorkspace}, {"workspace_00000000000000000000000011", gone, events.DefaultWorkspace},
 			}).Draw(r, "workspaces"),
 			Live: rapid.Bool().Draw(r, "live"),
-		}.In(rapid.SampledFrom([]string{"", "", events.DefaultWorkspace, "workspace_00000000000000000000000012", gone}).Draw(r, "workspace")),
-		Statuses: rapid.SampledFrom([][]string{nil, nil, {}, {commands.Running}, {commands.Running, commands.Validating}}).Draw(r, "statuses"),
-		Search:   rapid.SampledFrom([]string{"", "", "RUN", "un1", "_%", "%", `\`}).Draw(r, "search"),
+		}.In(rapid.SampledFrom([]string{"", "", "", events.DefaultWorkspace, "workspace_00000000000000000000000012", gone}).Draw(r, "workspace")),
+		Statuses: rapid.SampledFrom([][]string{nil, nil, nil, nil, {}, {commands.Running}, {commands.Running, commands.Validating}, {commands.Completed, commands.Failed}}).Draw(r, "statuses"),
+		Search:   rapid.SampledFrom([]string{"", "", "", "RUN", "un1", "_%", "%", `\`, "needle", "LE-1", "old-", "nope"}).Draw(r, "search"),
 		Where:    []projections.Filter{projections.Within("created_at", q.from, q.to)},
-		Sort:     order.Draw(r, "sort"),
-		Page:     projections.Page{Limit: rapid.IntRange(1, 50).Draw(r, "limit")},
+		Sort:     sort,
+		Page:     projections.Page{Limit: rapid.SampledFrom([]int{6, 20, 100}).Draw(r, "limit")},
 	}
 	return q
 }

@@ -2,7 +2,9 @@ package projections_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,11 +32,40 @@ func (e *explained) QueryRow(ctx context.Context, sql string, args ...any) pgx.R
 }
 
 func (e *explained) explain(ctx context.Context, sql string, args ...any) {
-	var plans []struct{ Plan planNode }
-	if err := e.Conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args...).Scan(&plans); err != nil {
+	values := make([]string, len(args))
+	for i, arg := range args {
+		values[i] = literal(arg)
+	}
+	execute := "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE walk"
+	if len(values) > 0 {
+		execute += "(" + strings.Join(values, ", ") + ")"
+	}
+	if _, err := e.Exec(ctx, "PREPARE walk AS "+sql); err != nil {
 		e.t.Fatal(err)
 	}
-	e.read += plans[0].Plan.rows(e.tables)
+	var plans []struct{ Plan planNode }
+	if err := e.Conn.QueryRow(ctx, execute, pgx.QueryExecModeExec).Scan(&plans); err != nil {
+		e.t.Fatal(err)
+	}
+	if _, err := e.Exec(ctx, "DEALLOCATE walk"); err != nil {
+		e.t.Fatal(err)
+	}
+	read := plans[0].Plan.rows(e.tables)
+	e.t.Logf("%.0f rows read by %s", read, sql)
+	e.read += read
+}
+
+// literal is an argument as SQL. EXPLAIN uses the plan of a prepared statement
+// only when EXECUTE is explained, which takes no parameters.
+func literal(arg any) string {
+	switch v := arg.(type) {
+	case string:
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	case time.Time:
+		return "'" + v.UTC().Format(time.RFC3339Nano) + "'"
+	default: // a slice of names or numbers
+		return "'{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]") + "}'"
+	}
 }
 
 type planNode struct {
@@ -57,24 +88,46 @@ func (n planNode) rows(tables []string) float64 {
 	return sum
 }
 
-// TestPagesAreShortWalks: the number of rows that a page reads is proportional to
-// its size, at every position of a long list and with every filter.
-func TestPagesAreShortWalks(t *testing.T) {
-	t.Parallel()
-	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
-	if err != nil {
-		t.Fatal(err)
-	}
+// longList fills the tables with a hundred thousand simulations, ten seconds
+// apart: one in a hundred thousand is named needle, one in fifty is another
+// account's.
+func longList(t *testing.T, m *readModel) {
+	t.Helper()
 	for _, statement := range []string{
 		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, 'live', now(), now() FROM generate_series(0, 9) i`,
 		`INSERT INTO simulations SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
 			'workspace_' || i % 10, 'config_x', 1, 'run-' || i % 97,
 			CASE WHEN i % 1000 = 3 THEN 'running' WHEN i % 3 = 0 THEN 'failed' ELSE 'completed' END,
 			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '',
-			timestamptz '2026-01-01Z' + i * interval '1 second', NULL, NULL FROM generate_series(1, 100000) i`,
+			timestamptz '2026-01-01Z' + i * interval '10 seconds', CASE WHEN i % 4 > 0 THEN timestamptz '2026-01-02Z' + i * interval '7 seconds' END,
+			CASE WHEN i % 4 > 1 THEN timestamptz '2026-01-03Z' + i * interval '8 seconds' END FROM generate_series(1, 100000) i`,
 		`UPDATE simulations SET name = 'needle' WHERE id = 'sim_' || lpad('501', 26, '0')`,
-		`INSERT INTO simulation_items (account_id, created_at, id, workspace_id, name, item)
-			SELECT account_id, created_at, id, workspace_id, name, item FROM simulations`,
+		`CREATE TEMPORARY TABLE named (name text, account_id text, day date, grams int4[])`,
+	} {
+		if _, err := m.db.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var named [][]any
+	for day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC); day.Month() == 1; day = day.AddDate(0, 0, 1) {
+		for n := range 98 {
+			name := fmt.Sprintf("run-%d", n)
+			if n == 97 {
+				name = "needle"
+			}
+			for _, account := range []string{"acct_a", "acct_b"} {
+				named = append(named, []any{name, account, day, projections.Grams(account, name, day)})
+			}
+		}
+	}
+	if _, err := m.db.CopyFrom(t.Context(), pgx.Identifier{"named"}, []string{"name", "account_id", "day", "grams"}, pgx.CopyFromRows(named)); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`SET timezone = UTC`,
+		`INSERT INTO simulation_items (account_id, created_at, id, workspace_id, name, item, grams)
+			SELECT account_id, created_at, id, workspace_id, name, item, grams
+			FROM simulations JOIN named USING (name, account_id) WHERE day = created_at::date`,
 		`INSERT INTO simulation_counts SELECT workspace_id, account_id, count(*), 0 FROM simulations GROUP BY 1, 2`,
 		`ANALYZE`,
 	} {
@@ -82,41 +135,84 @@ func TestPagesAreShortWalks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	newest, byName := []projections.Order{{Key: "created", Desc: true}}, []projections.Order{{Key: "name"}}
-	middle := []string{"2026-01-01T14:00:00Z", "sim_x"}
+}
+
+// TestPagesAreShortWalks: the rows that a page reads are proportional to its size,
+// at every position of a long list, in every order and with every restriction,
+// whether the plan was made for the values or for all.
+func TestPagesAreShortWalks(t *testing.T) {
+	t.Parallel()
+	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	longList(t, m)
+	by := func(keys ...string) (sort []projections.Order) {
+		for _, key := range keys {
+			name, direction, _ := strings.Cut(key, ":")
+			sort = append(sort, projections.Order{Key: name, Desc: direction == "desc"})
+		}
+		return sort
+	}
+	newest, byName := by("created:desc"), by("name")
+	after := func(position ...string) projections.Page { return projections.Page{After: position} }
+	middle := after("2026-01-06T18:53:20Z", "sim_x")
 	account := projections.Scope{AccountID: "acct_a", Live: true}
+	third := account.In("workspace_3")
 	for name, c := range map[string]struct {
 		query projections.SimulationQuery
 		most  float64 // rows read for a page of 100
 	}{
 		"first page":          {projections.SimulationQuery{Scope: account, Sort: newest}, 101},
-		"middle page":         {projections.SimulationQuery{Scope: account, Sort: newest, Page: projections.Page{After: middle}}, 101},
-		"by name":             {projections.SimulationQuery{Scope: account, Sort: byName, Page: projections.Page{After: []string{"run-50", "sim_x"}}}, 101},
-		"oldest first":        {projections.SimulationQuery{Scope: account, Sort: []projections.Order{{Key: "created"}}}, 101},
-		"a rare status":       {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running"}, Page: projections.Page{After: middle}}, 101},
-		"three statuses":      {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running", "failed", "completed"}}, 210},
-		"a workspace":         {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: newest, Page: projections.Page{After: middle}}, 108},
-		"status of workspace": {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: newest, Statuses: []string{"running"}}, 101},
-		"some workspaces":     {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Live: true, Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
-		"the platform":        {projections.SimulationQuery{Scope: projections.Scope{Live: true}, Sort: newest, Page: projections.Page{After: middle}}, 303},
+		"middle page":         {projections.SimulationQuery{Scope: account, Sort: newest, Page: middle}, 101},
+		"oldest first":        {projections.SimulationQuery{Scope: account, Sort: by("created")}, 101},
+		"by name":             {projections.SimulationQuery{Scope: account, Sort: byName, Page: after("run-50", "sim_x")}, 101},
+		"by status":           {projections.SimulationQuery{Scope: account, Sort: by("status")}, 101},
+		"by status, middle":   {projections.SimulationQuery{Scope: account, Sort: by("status:desc"), Page: after("failed", "sim_00000000000000000000050000")}, 101},
+		"by start":            {projections.SimulationQuery{Scope: account, Sort: by("started")}, 101},
+		"by start, middle":    {projections.SimulationQuery{Scope: account, Sort: by("started:desc"), Page: after("2026-01-06T18:53:20Z", "sim_x")}, 101},
+		"not started, middle": {projections.SimulationQuery{Scope: account, Sort: by("started:desc"), Page: after("infinity", "sim_00000000000000000000050000")}, 101},
+		"by end":              {projections.SimulationQuery{Scope: account, Sort: by("completed:desc")}, 101},
+		"by end, middle":      {projections.SimulationQuery{Scope: account, Sort: by("completed"), Page: after("2026-01-06T18:53:20Z", "sim_x")}, 101},
+		"by status and creation": {projections.SimulationQuery{Scope: account, Sort: by("status", "created:desc"),
+			Page: after("completed", "2026-01-06T18:53:20Z", "sim_x")}, 303},
+		"by end, of a status":    {projections.SimulationQuery{Scope: account, Sort: by("completed"), Statuses: []string{"failed"}}, 310},
+		"by start, of workspace": {projections.SimulationQuery{Scope: third, Sort: by("started")}, 1_100},
+		"a rare status":          {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running"}, Page: middle}, 101},
+		"three statuses":         {projections.SimulationQuery{Scope: account, Sort: newest, Statuses: []string{"running", "failed", "completed"}}, 210},
+		"a workspace":            {projections.SimulationQuery{Scope: third, Sort: newest, Page: middle}, 108},
+		"status of workspace":    {projections.SimulationQuery{Scope: third, Sort: newest, Statuses: []string{"running"}}, 101},
+		"some workspaces":        {projections.SimulationQuery{Scope: projections.Scope{AccountID: "acct_a", Live: true, Workspaces: []string{"workspace_1", "workspace_2"}}, Sort: newest}, 115},
+		"the platform":           {projections.SimulationQuery{Scope: projections.Scope{Live: true}, Sort: newest, Page: middle}, 303},
 		"a span of time": {projections.SimulationQuery{Scope: account, Sort: newest, Where: []projections.Filter{projections.Within("created_at",
-			time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 6, 0, 0, 0, time.UTC))}}, 101},
-		"a common name":       {projections.SimulationQuery{Scope: account, Sort: newest, Search: "RUN"}, 601},
-		"a rare name":         {projections.SimulationQuery{Scope: account, Sort: newest, Search: "Needle"}, 502},
-		"a rare name by name": {projections.SimulationQuery{Scope: account, Sort: byName, Search: "Needle"}, 502},
-		"a workspace by name": {projections.SimulationQuery{Scope: account.In("workspace_3"), Sort: byName}, 101},
+			time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 6, 0, 0, 0, 0, time.UTC))}}, 101},
+		"a workspace by name":  {projections.SimulationQuery{Scope: third, Sort: byName}, 101},
+		"a common name":        {projections.SimulationQuery{Scope: account, Sort: newest, Search: "RUN"}, 301},
+		"1 in 97":              {projections.SimulationQuery{Scope: account, Sort: newest, Search: "run-13"}, 500},
+		"1 in 97, middle":      {projections.SimulationQuery{Scope: account, Sort: newest, Search: "run-13", Page: middle}, 500},
+		"1 in 97, of a status": {projections.SimulationQuery{Scope: account, Sort: newest, Search: "run-13", Statuses: []string{"failed"}}, 1_500},
+		"a rare name":          {projections.SimulationQuery{Scope: account, Sort: newest, Search: "Needle"}, 210},
+		"a rare name by name":  {projections.SimulationQuery{Scope: account, Sort: byName, Search: "Needle"}, 210},
+		"a rare name by start": {projections.SimulationQuery{Scope: account, Sort: by("started"), Search: "Needle"}, 210},
+		"no match":             {projections.SimulationQuery{Scope: account, Sort: newest, Search: "haystack"}, 210},
+		"no match by end":      {projections.SimulationQuery{Scope: account, Sort: by("completed"), Search: "haystack"}, 210},
 	} {
-		t.Run(name, func(t *testing.T) {
-			q := c.query
-			q.Page.Limit = 100
-			db := &explained{Conn: m.db, t: t, tables: []string{"simulations", "simulation_items"}}
-			items, _, err := projections.ListSimulations(t.Context(), db, q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(items) == 0 || db.read > c.most {
-				t.Errorf("got %d rows on the page and %.0f rows read, want some on the page and at most %.0f read", len(items), db.read, c.most)
-			}
-		})
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			t.Run(name+", "+mode, func(t *testing.T) {
+				if _, err := m.db.Exec(t.Context(), "SET plan_cache_mode = "+mode); err != nil {
+					t.Fatal(err)
+				}
+				q := c.query
+				q.Page.Limit = 100
+				db := &explained{Conn: m.db, t: t, tables: []string{"simulations", "simulation_items"}}
+				rows, _, err := projections.ListSimulations(t.Context(), db, q, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if none := strings.HasPrefix(name, "no match"); (rows.Count == 0) != none || db.read > c.most {
+					t.Errorf("%d rows on the page, %.0f rows read, want at most %.0f", rows.Count, db.read, c.most)
+				}
+			})
+		}
 	}
 }

@@ -18,11 +18,9 @@ import (
 )
 
 // simulationPage is a page whose rows are already JSON.
-type simulationPage web.List
+type simulationPage struct{ *web.List }
 
-func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) error {
-	return web.List(p).Reply(w)
-}
+func (p simulationPage) VisitListSimulationsResponse(w http.ResponseWriter) error { return p.Reply(w) }
 
 // ListSimulations implements GET /simulations (document 1, Simulations): those
 // of the workspaces that the caller is a member of.
@@ -35,16 +33,18 @@ func (a *API) ListSimulations(ctx context.Context, r api.ListSimulationsRequestO
 	if err != nil {
 		return nil, err
 	}
+	page := web.NewList("simulations")
 	items, next, err := projections.ListSimulations(ctx, a.DB, projections.SimulationQuery{
 		Scope: access.Owned(l.caller).In(p.WorkspaceID), Search: p.Search, Sort: simulationOrder(p.Sort), Page: l.page,
 		Statuses: known(p.Status, commands.Validating, commands.Provisioning, commands.Running,
 			commands.Completed, commands.Failed, commands.Terminated, commands.Invalid),
 		Where: []projections.Filter{projections.Within("created_at", p.CreatedAfter.Time, p.CreatedBefore.Time)},
-	})
+	}, page.Body)
 	if err != nil {
 		return nil, err
 	}
-	return simulationPage{Key: "simulations", Rows: items, NextCursor: l.seal(next)}, nil
+	page.Body, page.Count, page.NextCursor = items.JSON, items.Count, l.seal(next)
+	return simulationPage{page}, nil
 }
 
 // known returns the known values of a comma-separated filter: nil for no filter,

@@ -55,6 +55,7 @@ func New(ctx context.Context, url, readModel string, maxConns int32, options ...
 	c.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{readModel}.Sanitize() + ", " + Schema
 	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; lost rows are rebuilt from it
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	c.ConnConfig.RuntimeParams["jit"] = "off" // compiling takes longer than any query that a client waits for
 	for _, option := range options {
 		option(c)
 	}

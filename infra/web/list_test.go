@@ -3,29 +3,34 @@ package web
 import (
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 func TestListReply(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		list List
-		want string
+		key, rows, cursor string
+		count             int
+		want              string
 	}{
-		"empty": {List{Key: "items"}, `{"items":[],"pagination":{"count":0,"hasMore":false}}`},
+		"empty": {key: "items", want: `{"items":[],"pagination":{"count":0,"hasMore":false}}`},
 		"last page": {
-			List{Key: "logs", Rows: [][]byte{[]byte(`{"a":1}`)}},
-			`{"logs":[{"a":1}],"pagination":{"count":1,"hasMore":false}}`,
+			key: "logs", rows: `{"a":1}`, count: 1,
+			want: `{"logs":[{"a":1}],"pagination":{"count":1,"hasMore":false}}`,
 		},
 		"more": {
-			List{Key: "simulations", Rows: [][]byte{[]byte(`{"a":1}`), []byte(`{"b":2}`)}, NextCursor: "abc-_"},
-			`{"simulations":[{"a":1},{"b":2}],"pagination":{"count":2,"hasMore":true,"nextCursor":"abc-_"}}`,
+			key: "simulations", rows: `{"a":1},{"b":2}`, count: 2, cursor: "abc-_",
+			want: `{"simulations":[{"a":1},{"b":2}],"pagination":{"count":2,"hasMore":true,"nextCursor":"abc-_"}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := httptest.NewRecorder()
-			if err := test.list.Reply(w); err != nil {
+			list := NewList(test.key)
+			list.Body = append(list.Body, test.rows...)
+			list.Count, list.NextCursor = test.count, test.cursor
+			if err := list.Reply(w); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.Body.String(); got != test.want {
@@ -35,5 +40,26 @@ func TestListReply(t *testing.T) {
 				t.Errorf("length %s, want %d", got, len(test.want))
 			}
 		})
+	}
+}
+
+// TestListsDoNotShareMemory: a page that is being written is not overwritten by
+// the next one.
+func TestListsDoNotShareMemory(t *testing.T) {
+	t.Parallel()
+	first, second := NewList("a"), NewList("b")
+	first.Body = append(first.Body, "1"...)
+	second.Body = append(second.Body, "2"...)
+	for list, want := range map[*List]string{first: `{"a":[1]`, second: `{"b":[2]`} {
+		w := httptest.NewRecorder()
+		if err := list.Reply(w); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Body.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("body %s, want it to begin with %s", got, want)
+		}
+		if list.Body != nil {
+			t.Error("an answered list keeps its memory")
+		}
 	}
 }

@@ -44,3 +44,22 @@ const epoch = 946_684_800_000_000
 func timeOf(out []byte, value time.Time) []byte {
 	return int8Of(out, value.Unix()*1_000_000+int64(value.Nanosecond())/1_000-epoch)
 }
+
+// int4sOf appends an array of one dimension, which has no NULL.
+func int4sOf(out []byte, values []int32) []byte {
+	const int4 = 23 // its oid
+	dimensions := min(1, len(values))
+	size := 12 + 8*dimensions + 8*len(values)
+	be := binary.BigEndian
+	for _, word := range []int{size, dimensions, 0, int4} {
+		out = be.AppendUint32(out, uint32(word))
+	}
+	if dimensions > 0 {
+		out = be.AppendUint32(out, uint32(len(values)))
+		out = be.AppendUint32(out, 1) // the index of the first
+	}
+	for _, value := range values {
+		out = int4Of(out, value)
+	}
+	return out
+}

@@ -3,6 +3,7 @@
 package columns
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -20,6 +21,7 @@ type Columns[R any] struct{ all []column[R] }
 type column[R any] struct {
 	name     string // quoted
 	kind     string // name of the PostgreSQL type in pg_type
+	sent     string // name of the type of a parameter's elements, if it is another one
 	nullable bool
 	array    func(rows []*R) any           // the values of all rows
 	pointer  func(*R) any                  // pointer to the field of a row
@@ -75,6 +77,8 @@ func columnOf[R any](f reflect.StructField, name string) column[R] {
 		return optional[R](f.Index, name, "timestamptz", timeOf)
 	case []byte:
 		return typed[R](f.Index, name, "bytea", byteaOf)
+	case []int32:
+		return int4s[R](f.Index, name)
 	}
 	panic(fmt.Sprintf("columns: field %s has the unsupported type %s", f.Name, f.Type))
 }
@@ -104,6 +108,28 @@ func optional[R, T any](index []int, name, kind string, binary func([]byte, T) [
 		return binary(out, *value)
 	})
 	c.nullable = true
+	return c
+}
+
+// int4s is typed for an array. Rows are sent as text, because PostgreSQL has no array
+// of arrays of different lengths.
+func int4s[R any](index []int, name string) column[R] {
+	c := typed[R](index, name, "_int4", int4sOf)
+	c.sent = "text"
+	c.array = func(rows []*R) any {
+		out := make([]string, len(rows))
+		for i, r := range rows {
+			text := []byte{'{'}
+			for n, value := range *c.pointer(r).(*[]int32) {
+				if n > 0 {
+					text = append(text, ',')
+				}
+				text = strconv.AppendInt(text, int64(value), 10)
+			}
+			out[i] = string(append(text, '}'))
+		}
+		return out
+	}
 	return c
 }
 
@@ -178,7 +204,13 @@ func (c Columns[R]) Arrays(rows []*R) []any {
 // "".
 func (c Columns[R]) Insert(writes *Writes, table string, rows []*R, conflict string) {
 	if len(rows) > 0 {
-		writes.Queue(fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM %s %s", table, c.List(""), c.unnest(), conflict), c.Arrays(rows)...)
+		values := c.join(func(_ int, one *column[R]) string {
+			if one.sent != "" {
+				return one.name + "::" + one.kind
+			}
+			return one.name
+		})
+		writes.Queue(fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s %s", table, c.List(""), values, c.From("new"), conflict), c.Arrays(rows)...)
 	}
 }
 
@@ -204,7 +236,7 @@ func (c Columns[R]) Definition() []string {
 }
 
 func (c Columns[R]) unnest() string {
-	return "unnest(" + c.join(func(i int, one *column[R]) string { return fmt.Sprintf("$%d::%s[]", i+1, one.kind) }) + ")"
+	return "unnest(" + c.join(func(i int, one *column[R]) string { return fmt.Sprintf("$%d::%s[]", i+1, cmp.Or(one.sent, one.kind)) }) + ")"
 }
 
 func (c Columns[R]) join(text func(int, *column[R]) string) string {

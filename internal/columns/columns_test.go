@@ -58,7 +58,7 @@ func TestInsertWritesAllRowsInOneStatement(t *testing.T) {
 	}
 	c.Insert(writes, "pairs", []*pair{{"a", 1}, {"b", 2}}, c.Overwrite(1))
 	q := writes.QueuedQueries[0]
-	const want = `INSERT INTO pairs ("name", "count") SELECT * FROM unnest($1::text[], $2::int8[]) ` +
+	const want = `INSERT INTO pairs ("name", "count") SELECT "name", "count" FROM unnest($1::text[], $2::int8[]) AS new ("name", "count") ` +
 		`ON CONFLICT ("name") DO UPDATE SET "count" = excluded."count"`
 	if diff := cmp.Diff(want, q.SQL); diff != "" {
 		t.Errorf("statement (-want +got):\n%s", diff)
