@@ -1,11 +1,7 @@
 package projections
 
-import "slices"
-
 // Definitions returns the columns that the Go code writes, by SQL table.
 func Definitions() map[string][]string {
-	items := simulationItemColumns.Definition()
-	items[slices.Index(items, `"grams" text NOT NULL`)] = `"grams" _int4 NOT NULL` // which is written as text
 	return map[string][]string{
 		"account_quotas":         quotaColumns.Definition(),
 		"account_storage":        accountStorageColumns.Definition(),
@@ -20,7 +16,7 @@ func Definitions() map[string][]string {
 		"rates":                  rateColumns.Definition(),
 		"simulation_counts":      countChangeColumns.Definition(),
 		"simulation_history":     momentColumns.Definition(),
-		"simulation_items":       items,
+		"simulation_items":       simulationItemColumns.Definition(),
 		"simulations":            simulationColumns.Definition(),
 		"tracesets":              tracesetColumns.Definition(),
 		"uploads":                uploadColumns.Definition(),
@@ -28,5 +24,5 @@ func Definitions() map[string][]string {
 	}
 }
 
-// Grams returns the grams of a name as text of an array.
+// Grams returns the grams of a folded name.
 var Grams = grams
