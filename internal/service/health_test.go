@@ -21,9 +21,9 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// troubled runs a process for each role, and one with all roles, on their own servers,
+// proxied runs a process for each role, and one with all roles, on their own servers,
 // which can be made to fail.
-type troubled struct {
+type proxied struct {
 	t        *testing.T
 	config   service.Config
 	database string // URL of the database without the proxy
@@ -39,12 +39,12 @@ var processes = map[string][]string{
 	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
 }
 
-// trouble starts the servers behind proxies.
-func trouble(t *testing.T) *troubled {
+// newProxied starts the servers behind proxies.
+func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	c := servicetest.Config(t)
 	postgres := teststack.Start(t, "postgres", t.TempDir())
-	d := &troubled{
+	d := &proxied{
 		t: t, database: postgres.URL, servers: map[string]*teststack.Proxy{},
 		ops: map[string]string{}, apis: map[string]string{}, ended: map[string]chan error{},
 	}
@@ -67,7 +67,7 @@ func trouble(t *testing.T) *troubled {
 
 // start runs a process until the test ends. It ignores the result, because the servers
 // may be gone by then.
-func (d *troubled) start(name string) {
+func (d *proxied) start(name string) {
 	d.t.Helper()
 	c := d.config
 	c.Roles, c.Ops = processes[name], teststack.FreeAddress(d.t)
@@ -95,7 +95,7 @@ func (d *troubled) start(name string) {
 }
 
 // readiness returns the status, the failing checks and the body of /readyz.
-func (d *troubled) readiness(name string) (status string, failing []string, body string) {
+func (d *proxied) readiness(name string) (status string, failing []string, body string) {
 	d.t.Helper()
 	client := http.Client{Timeout: 10 * time.Second} // /readyz promises 2 s, but the machine may be busy
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.ops[name]+"/readyz", nil)
@@ -131,7 +131,7 @@ func (d *troubled) readiness(name string) (status string, failing []string, body
 
 // await waits until the process has the status and the check fails. With an empty check
 // no check may fail.
-func (d *troubled) await(fault, name, want, check string) {
+func (d *proxied) await(fault, name, want, check string) {
 	d.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
@@ -146,7 +146,7 @@ func (d *troubled) await(fault, name, want, check string) {
 	}
 }
 
-func (d *troubled) sql(statement string) {
+func (d *proxied) sql(statement string) {
 	d.t.Helper()
 	conn, err := pgx.Connect(d.t.Context(), d.database)
 	if err != nil {
@@ -171,7 +171,7 @@ func unavailableEverywhere() map[string]string {
 func TestReadinessTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	names := []string{"all", "api", "projector", "reactor", "worker"}
-	d := trouble(t)
+	d := newProxied(t)
 	d.servers["issuer"].Refuse()
 	for _, name := range names {
 		d.start(name)
@@ -251,7 +251,7 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 }
 
 // client returns a client of a process's API.
-func (d *troubled) client(name string) *servicetest.Client {
+func (d *proxied) client(name string) *servicetest.Client {
 	d.t.Helper()
 	p := servicetest.Program{URL: d.apis[name], Config: d.config}
 	return p.Service(d.t, devissuer.DefaultAccount)
@@ -262,7 +262,7 @@ func (d *troubled) client(name string) *servicetest.Client {
 // 404 or 500.
 func TestWipedReadModel(t *testing.T) {
 	t.Parallel()
-	d := trouble(t)
+	d := newProxied(t)
 	d.start("projector")
 	d.start("api")
 	client := d.client("api")
@@ -311,7 +311,7 @@ func TestWipedReadModel(t *testing.T) {
 // again, and readiness reports this.
 func TestWipedDatabase(t *testing.T) {
 	t.Parallel()
-	d := trouble(t)
+	d := newProxied(t)
 	d.start("all")
 	client := d.client("all")
 	var made struct{ ID string }

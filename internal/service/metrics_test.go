@@ -63,14 +63,14 @@ func exposed(text string) (kinds map[string]string, labels map[string][]string) 
 // problem.
 func TestMetricsOfEveryRole(t *testing.T) {
 	t.Parallel()
-	d := trouble(t)
+	d := newProxied(t)
 	names := []string{"projector", "api", "reactor", "worker"}
 	for _, name := range names {
 		d.start(name)
 	}
-	tools := d.client("api")
-	tools.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
-	tools.Get("/api/v1/workspaces/unknown").Refused(404, "NOT_FOUND")
+	client := d.client("api")
+	client.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
+	client.Get("/api/v1/workspaces/unknown").Refused(404, "NOT_FOUND")
 	for _, name := range names {
 		want := map[string]string{}
 		labels := map[string][]string{}
@@ -145,7 +145,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	traffic(3)
 	before := series()
-	const rounds = 40 // more than the new statements, outcomes and kinds of jobs that may appear
+	const rounds = 40 // exceeds the series that new SQL operations, outcomes and job kinds add
 	traffic(rounds)
 	for name, count := range series() {
 		if count >= before[name]+rounds {

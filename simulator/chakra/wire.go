@@ -18,7 +18,7 @@ type binaryForm struct {
 }
 
 // record returns the next record, which is valid until the next call. io.EOF means that
-// the file ends here, between two records.
+// the file ends here, not within a record.
 func (f *binaryForm) record() ([]byte, error) {
 	if _, err := f.src.Discard(f.skip); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (f *binaryForm) record() ([]byte, error) {
 	return f.large[:length], unexpected(err)
 }
 
-// unexpected returns the error of a file that ends within a record.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -62,7 +62,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// field is one field of a message: a number, or bytes.
+// field is one field of a message. Its value is in bits or bytes.
 type field struct {
 	number protowire.Number
 	wire   protowire.Type

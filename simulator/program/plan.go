@@ -11,7 +11,8 @@ const (
 
 // Plan says how a collective is executed. It covers the operations of simple submissions
 // and those that only traces have. Reduce and gather are broadcast and scatter with every
-// transfer reversed; all transfers start at once. A barrier is an allReduce of one byte.
+// transfer reversed; these transfers all start at once. A barrier is an allReduce of
+// one byte.
 type Plan struct {
 	collective.Plan
 
@@ -67,7 +68,7 @@ func (p *Plan) Send(member, step int) (to int, bytes int64) {
 	return p.Plan.Send(member, step)
 }
 
-// Released reports whether a member may make the send of the step, its next one. received
+// Released reports whether a member may make its next send, the one of the step. received
 // is the number of its receives, steps has a bit set for the step of each receive, and
 // acked is the number of its acknowledged sends.
 func (p *Plan) Released(step, received, acked int32, steps uint64) bool {

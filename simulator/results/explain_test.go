@@ -218,7 +218,7 @@ func TestTheTopologyChangedAndTheResultDidNot(t *testing.T) {
 	}
 }
 
-// TestComputing: rankTime has the mean times that ranks computed and waited.
+// TestComputing: rankTime has the mean times that ranks spent computing and waiting.
 func TestComputing(t *testing.T) {
 	t.Parallel()
 	out, _ := recordInput(t, results.Config{Simulation: "s"}, kinds(t)["replay"])
@@ -261,7 +261,7 @@ func TestManyKinds(t *testing.T) {
 func first(out *files, _ *engine.Result) *files { return out }
 
 // TestReadingNamesSwitchingCapacity: if the switching capacity is the limit, the
-// reading recommends a larger one, and no more or faster links.
+// reading recommends a larger one instead of more or faster links.
 func TestReadingNamesSwitchingCapacity(t *testing.T) {
 	t.Parallel()
 	f := fabric(t, "128x400G", 8)
