@@ -15,6 +15,7 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/engines"
+	"netsim/infra/facts"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
 	"netsim/reactions"
@@ -131,6 +132,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
+		EventLog: s.eventLog, Facts: facts.NewReader(s.eventLog, s.watcher), Leases: reactor.AllShards(s.partitions[events.Billing]),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),
 	}
