@@ -44,7 +44,8 @@ const redeliverAfter = time.Second
 
 // drive hands out a fact, and the ones behind it, until none is left or ctx ends.
 // The messages' context is life.
-func (f *feed) drive(ctx, life context.Context, w *window, s *slot) {
+// After a dead letter it calls hurry.
+func (f *feed) drive(ctx, life context.Context, w *window, s *slot, hurry func()) {
 	for s != nil && ctx.Err() == nil {
 		if s.fact == nil {
 			again, err := f.reader.Next(ctx, f.family, w.partition, s.offset)
@@ -56,23 +57,27 @@ func (f *feed) drive(ctx, life context.Context, w *window, s *slot) {
 			}
 			w.reload(s, &again.Facts[0])
 		}
-		if !f.deliver(ctx, life, w, s) {
+		done, dead := f.deliver(ctx, life, w, s)
+		if !done {
 			if wait.For(ctx, redeliverAfter) != nil {
 				return
 			}
 			continue
 		}
-		s = w.finish(s)
+		if s = w.finish(s); dead {
+			hurry()
+		}
 	}
 }
 
-// deliver gives the router one message, and reports whether it was acknowledged.
+// deliver gives the router one message, and reports whether it was acknowledged,
+// and whether it is a dead letter.
 // A message that is under way when ctx ends is awaited until life ends.
-func (f *feed) deliver(ctx, life context.Context, w *window, s *slot) bool {
+func (f *feed) deliver(ctx, life context.Context, w *window, s *slot) (done, dead bool) {
 	select {
 	case f.flight <- struct{}{}:
 	case <-ctx.Done():
-		return false
+		return false, false
 	}
 	defer func() { <-f.flight }()
 	w.begin(s, time.Now())
@@ -81,15 +86,15 @@ func (f *feed) deliver(ctx, life context.Context, w *window, s *slot) bool {
 	select {
 	case f.out <- m:
 	case <-ctx.Done():
-		return false
+		return false, false
 	}
 	select {
 	case <-m.Acked():
-		return true
+		return true, m.Metadata.Get(middleware.ReasonForPoisonedKey) != ""
 	case <-m.Nacked():
 	case <-life.Done():
 	}
-	return false
+	return false, false
 }
 
 // factKey is the key of a message's fact in its context.

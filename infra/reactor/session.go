@@ -20,6 +20,7 @@ type session struct {
 	*Reactor
 	windows map[*feed][]*window
 	moved   chan struct{} // receives a value when a position may have changed
+	hurry   chan struct{} // receives a value when it has to be committed soon
 	said    map[*window]position
 }
 
@@ -33,7 +34,7 @@ const (
 // work reacts to the facts of the shards until ctx ends. What is under way then is
 // awaited within closeTimeout, and the positions are committed.
 func (r *Reactor) work(ctx context.Context, feeds []*feed, held []facts.Lease) error {
-	s := &session{Reactor: r, windows: map[*feed][]*window{}, moved: make(chan struct{}, 1), said: map[*window]position{}}
+	s := &session{Reactor: r, windows: map[*feed][]*window{}, moved: make(chan struct{}, 1), hurry: make(chan struct{}, 1), said: map[*window]position{}}
 	if err := s.resume(ctx, feeds, held); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -97,10 +98,13 @@ func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease)
 	return reads.Wait()
 }
 
-func (s *session) move() {
+func (s *session) move() { signal(s.moved) }
+
+// signal sends a value unless one is waiting.
+func signal(to chan struct{}) {
 	select {
-	case s.moved <- struct{}{}:
-	default: // a value is waiting
+	case to <- struct{}{}:
+	default:
 	}
 }
 
@@ -124,7 +128,7 @@ func (s *session) read(ctx, life context.Context, f *feed, w *window, running *s
 			s.observe(f.handler, outcomeNoFact, 0)
 		}
 		for _, slot := range w.add(&batch, time.Now()) {
-			running.Go(func() { f.drive(ctx, life, w, slot) })
+			running.Go(func() { f.drive(ctx, life, w, slot, func() { signal(s.hurry) }) })
 		}
 	}
 }
@@ -140,11 +144,14 @@ func (w *window) awaitRoom(ctx context.Context) {
 	}
 }
 
-// commitUntil commits positions until ctx ends: when they move, and otherwise
-// once in confirmEvery.
+// commitUntil commits positions until ctx ends: when they move, at once after a
+// dead letter, so that a crash seldom makes it twice, and otherwise once in
+// confirmEvery.
 func (s *session) commitUntil(ctx context.Context) {
 	confirm := time.NewTicker(confirmEvery)
 	defer confirm.Stop()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for {
 		confirming := false
 		select {
@@ -155,7 +162,12 @@ func (s *session) commitUntil(ctx context.Context) {
 			return
 		}
 		s.commit(ctx, confirming)
-		if wait.For(ctx, commitEvery) != nil {
+		pause.Reset(commitEvery)
+		select {
+		case <-pause.C:
+		case <-s.hurry:
+			s.move()
+		case <-ctx.Done():
 			return
 		}
 	}

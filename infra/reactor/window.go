@@ -119,8 +119,11 @@ func (w *window) add(b *facts.Batch, now time.Time) (ready []*slot) {
 		w.load(s, f)
 	}
 	w.read = b.To
+	idle := w.undone == 0
 	w.mu.Unlock()
-	w.moved()
+	if idle { // else the position moves when a fact is done
+		w.moved()
+	}
 	return ready
 }
 
@@ -158,10 +161,7 @@ func (w *window) finish(s *slot) (next *slot) {
 	}
 	w.trim()
 	w.mu.Unlock()
-	select {
-	case w.room <- struct{}{}:
-	default: // a value is waiting
-	}
+	signal(w.room)
 	w.moved()
 	return next
 }
