@@ -8,6 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/internal/gather"
 	"netsim/projections"
 )
 
@@ -15,11 +16,28 @@ import (
 // items that an account pays for (completions 7.2). When an item closes, or a
 // fact arrives after its day, Books books the resulting costs. When a simulation
 // ends, Holds releases its credit.
+//
+// Reactions to facts of different streams run at the same time, and share the
+// queries and the appends of their billing events.
 type Metering struct {
+	Config
+	lookups *projections.Lookups
+	usages  gather.Gather[*usage, error]
+}
+
+// Config is what Metering works with.
+type Config struct {
 	Commands *handle.Handler
 	DB       projections.Reader
 	Books    *Books
 	Holds    *Holds
+}
+
+// New returns a metering.
+func New(c Config) *Metering {
+	m := &Metering{Config: c, lookups: projections.NewLookups(c.DB)}
+	m.usages = gather.Gather[*usage, error]{Query: m.recordAll, MaxKeys: maxRecorded, Linger: recordDelay}
+	return m
 }
 
 // The types of resources that items are opened for (completions 7.6).
@@ -86,7 +104,7 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 }
 
 func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
-	s, err := projections.FindSimulation(ctx, m.DB, f.Stream)
+	s, err := m.lookups.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
@@ -105,7 +123,7 @@ func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events
 	if item != nil {
 		return m.update(ctx, f, item, storageUnits(d.Bytes), d.Bytes)
 	}
-	s, err := projections.FindSimulation(ctx, m.DB, f.Stream)
+	s, err := m.lookups.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}

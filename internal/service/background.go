@@ -62,7 +62,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
-	d.metering = &billing.Metering{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds}
+	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {
 		return nil, err
