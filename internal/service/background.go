@@ -141,22 +141,26 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 		return nil, err
 	}
 	families := handledFamilies()
+	r.HandleMany(billingHandler, meteredAtOnce, d.metering.React, families[billingHandler]...)
 	for name, react := range map[string]reactor.Reaction{
-		billingHandler: d.metering.React,
-		"simple":       d.simple.React,
-		"simulation":   d.simulation.React,
-		"traceset":     d.traceset.React,
-		"uses":         d.tracesetTTL.React,
-		"uploads":      d.uploads.React,
-		"workspace":    d.workspace.React,
+		"simple":     d.simple.React,
+		"simulation": d.simulation.React,
+		"traceset":   d.traceset.React,
+		"uses":       d.tracesetTTL.React,
+		"uploads":    d.uploads.React,
+		"workspace":  d.workspace.React,
 	} {
 		r.Handle(name, react, families[name]...)
 	}
 	return r, nil
 }
 
-// billingHandler is the handler that meters usage.
-const billingHandler = "billing"
+// billingHandler is the handler that meters usage. It gathers the facts that it
+// gets at once, so it gets many.
+const (
+	billingHandler = "billing"
+	meteredAtOnce  = 1024
+)
 
 // handledFamilies returns, by handler, the families of the facts that it gets.
 func handledFamilies() map[string][]events.Family {
