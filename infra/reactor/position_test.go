@@ -3,7 +3,6 @@ package reactor
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -75,7 +74,7 @@ func TestWindow(t *testing.T) {
 						b.Facts = append(b.Facts, facts.Fact{Fact: events.Fact{Offset: offset}, Record: record})
 					}
 				}
-				ready = append(ready, w.add(&b, time.Time{})...)
+				ready = append(ready, w.add(&b)...)
 			case len(ready) > 0:
 				i := rapid.IntRange(0, len(ready)-1).Draw(t, "done")
 				s := ready[i]

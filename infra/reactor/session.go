@@ -127,7 +127,7 @@ func (s *session) read(ctx, life context.Context, f *feed, w *window, running *s
 		for range batch.Rejected {
 			s.observe(f.handler, outcomeNoFact, 0)
 		}
-		for _, slot := range w.add(&batch, time.Now()) {
+		for _, slot := range w.add(&batch) {
 			running.Go(func() { f.drive(ctx, life, w, slot, func() { signal(s.hurry) }) })
 		}
 	}

@@ -95,7 +95,7 @@ func (w *window) begin(s *slot, now time.Time) {
 }
 
 // add adds a batch that begins at next, and returns the facts to hand out now.
-func (w *window) add(b *facts.Batch, now time.Time) (ready []*slot) {
+func (w *window) add(b *facts.Batch) (ready []*slot) {
 	w.mu.Lock()
 	for i := range b.Facts {
 		f := &b.Facts[i]
@@ -105,18 +105,13 @@ func (w *window) add(b *facts.Batch, now time.Time) (ready []*slot) {
 		s := &slot{offset: f.Offset, stream: string(f.Record.Key), size: f.Size()}
 		w.open = append(w.open, s)
 		w.undone++
-		l := w.streams[s.stream]
-		switch {
-		case l == nil:
-			w.streams[s.stream] = &line{}
-			ready = append(ready, s)
-		default:
-			l.behind = append(l.behind, s)
-			if l.stuck(now) {
-				continue
-			}
-		}
 		w.load(s, f)
+		if l := w.streams[s.stream]; l != nil {
+			l.behind = append(l.behind, s)
+			continue
+		}
+		w.streams[s.stream] = &line{}
+		ready = append(ready, s)
 	}
 	w.read = b.To
 	idle := w.undone == 0
