@@ -40,7 +40,7 @@ func (m *Metering) update(ctx context.Context, f events.Fact, item *projections.
 // close closes the item of the fact's stream, if it has one, and books its
 // costs.
 func (m *Metering) close(ctx context.Context, f events.Fact, resourceType string) error {
-	item, err := projections.LatestBillingItem(ctx, m.DB, resourceType, f.Stream)
+	item, err := m.lookups.LatestItem(ctx, resourceType, f.Stream)
 	if err != nil || item == nil {
 		return err
 	}
@@ -58,7 +58,11 @@ func (m *Metering) stop(ctx context.Context, f events.Fact, item *projections.Bi
 			return err
 		}
 	}
-	return m.Books.bookClosed(ctx, f, item)
+	last, err := m.lookups.LastRated(ctx, item.ID)
+	if err != nil {
+		return err
+	}
+	return m.Books.bookClosed(ctx, f, item, last)
 }
 
 // usageOf returns a billing event of an existing item, without its action and

@@ -21,8 +21,9 @@ import (
 // queries and the appends of their billing events.
 type Metering struct {
 	Config
-	lookups *projections.Lookups
-	usages  gather.Gather[*usage, error]
+	simulations *projections.Lookups
+	lookups     *projections.BillingLookups
+	usages      gather.Gather[*usage, error]
 }
 
 // Config is what Metering works with.
@@ -35,7 +36,7 @@ type Config struct {
 
 // New returns a metering.
 func New(c Config) *Metering {
-	m := &Metering{Config: c, lookups: projections.NewLookups(c.DB)}
+	m := &Metering{Config: c, simulations: projections.NewLookups(c.DB), lookups: projections.NewBillingLookups(c.DB)}
 	m.usages = gather.Gather[*usage, error]{Query: m.recordAll, MaxKeys: maxRecorded, Linger: recordDelay}
 	return m
 }
@@ -70,16 +71,16 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 		if err := m.close(ctx, f, resourceSimulation); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
+		return m.release(ctx, f, releasedAtEnd)
 	case events.SimulationInvalidated:
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
+		return m.release(ctx, f, releasedAtEnd)
 	case events.SimulationResultsPublished:
 		return m.resultsPublished(ctx, f, d)
 	case events.SimulationDeleted:
 		if err := m.close(ctx, f, resourceResults); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedCancelled, handle.System().CausedBy(&f)) // if it never started
+		return m.release(ctx, f, releasedCancelled) // if it never started
 	case events.TracesetCreated:
 		return m.settleLibrary(ctx, f, d.AccountID, d.LibraryHash)
 	case events.TracesetDeleted:
@@ -104,7 +105,7 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 }
 
 func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
-	s, err := m.lookups.Simulation(ctx, f.Stream)
+	s, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
@@ -116,14 +117,14 @@ func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.Simul
 }
 
 func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events.SimulationResultsPublished) error {
-	item, err := projections.LatestBillingItem(ctx, m.DB, resourceResults, f.Stream)
+	item, err := m.lookups.LatestItem(ctx, resourceResults, f.Stream)
 	if err != nil {
 		return err
 	}
 	if item != nil {
 		return m.update(ctx, f, item, storageUnits(d.Bytes), d.Bytes)
 	}
-	s, err := m.lookups.Simulation(ctx, f.Stream)
+	s, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
