@@ -15,6 +15,7 @@ import (
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/reactor"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkBacklog(b *testing.B) {
 			return err
 		})
 	}
-	if err := made.Wait(); err != nil {
+	if err := testwait.Call(b, made.Wait, "the backlog"); err != nil {
 		b.Fatal(err)
 	}
 	books := &billing.Books{Commands: w.Commands, DB: w.DB, Now: time.Now}
@@ -58,7 +59,7 @@ func BenchmarkBacklog(b *testing.B) {
 	before := cpu(b)
 	b.ResetTimer()
 	testworld.Running(b, r.Run)
-	<-drained
+	testwait.Receive(b, drained, "the reactions")
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reactions/s")
 	b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")

@@ -35,7 +35,7 @@ func workspaces(t *testing.T, w *testworld.World, count, facts int) (ids []strin
 	for _, id := range ids {
 		writers.Go(func() { rename(t, w, id, 1, facts) })
 	}
-	writers.Wait()
+	testwait.Group(t, &writers, "the writers")
 	return ids
 }
 
@@ -93,7 +93,7 @@ func TestOrderPerStream(t *testing.T) {
 	r.Handle("recorder", func(_ context.Context, f events.Fact) error {
 		if f.Sequence == 1 { // all streams are under way before one goes on
 			arrived.Done()
-			<-together
+			testwait.Gate(t, together)
 		}
 		got.add(f)
 		return nil
@@ -191,7 +191,7 @@ func TestPositionsNeverMoveBack(t *testing.T) {
 	called, release := make(chan string, 8), make(chan struct{})
 	r.Handle("slow", func(_ context.Context, f events.Fact) error {
 		called <- f.Stream
-		<-release
+		testwait.Gate(t, release)
 		return nil
 	}, events.Workspaces)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -247,7 +247,7 @@ func TestLeasesMove(t *testing.T) {
 			})
 		}
 		m.move()
-		writers.Wait()
+		testwait.Group(t, &writers, "the writers")
 	}
 	for name, into := range got {
 		testworld.Await(t, func() bool { return into.count() >= len(ids)*(1+rounds*count) })
