@@ -63,6 +63,9 @@ func (r *Reactor) work(ctx context.Context, feeds []*feed, held []facts.Lease) e
 // of its partition is one of a log that has lost its tail: the handler begins
 // again.
 func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease) error {
+	if len(held) == 0 {
+		return nil
+	}
 	partitions := int32(0)
 	for _, l := range held {
 		partitions = max(partitions, l.Shard+1)
@@ -79,7 +82,7 @@ func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease)
 			}
 			for _, l := range held {
 				from := readPosition(committed[l.Shard].Next, committed[l.Shard].Metadata)
-				_, _, err := s.config.EventLog.Read(ctx, topic, l.Shard, from.next, 1, 0)
+				_, _, err := s.config.EventLog.Read(ctx, topic, l.Shard, max(from.next, from.until), 1, 0)
 				if errors.Is(err, eventlog.ErrOutOfRange) {
 					from = position{}
 					err = s.config.EventLog.CommitGroup(ctx, s.Group(f.name, f.family), topic, map[int32]eventlog.GroupOffset{l.Shard: {}})

@@ -12,6 +12,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/infra/reactor"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -211,6 +212,39 @@ func TestPositionsNeverMoveBack(t *testing.T) {
 	}
 	if at := committed(); at != 5 {
 		t.Errorf("the group is at %d, its successor had moved it to 5", at)
+	}
+}
+
+// TestALogThatLostItsTail: a position beyond the end of the log, or that says so of
+// what is done, is of another log, and the handler begins again.
+func TestALogThatLostItsTail(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	ids := workspaces(t, w, 3, 1)
+	topic := w.Log.Topic(events.Workspaces)
+	for handler, at := range map[string]eventlog.GroupOffset{
+		"beyond": {Next: 100},
+		"until":  {Next: 1, Metadata: reactor.Metadata(1, 100, 1)},
+	} {
+		group := w.Log.Prefix + "netsim-reactor." + handler + ".workspaces"
+		if err := w.EventLog.CommitGroup(t.Context(), group, topic, map[int32]eventlog.GroupOffset{1: at}); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := newReactor(t, w, nil)
+		got := &seen{}
+		r.Handle(handler, func(_ context.Context, f events.Fact) error {
+			got.add(f)
+			return nil
+		}, events.Workspaces)
+		testworld.Running(t, r.Run)
+		testworld.Await(t, func() bool { return got.count() >= 3 })
+		if diff := cmp.Diff(sequences(ids, 1), got.all()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", handler, diff)
+		}
+		testworld.Await(t, func() bool {
+			committed, err := w.EventLog.Committed(t.Context(), group, topic, 2)
+			return err == nil && committed[1] == 3
+		})
 	}
 }
 
