@@ -19,9 +19,10 @@ import (
 type session struct {
 	*Reactor
 	windows map[*feed][]*window
-	moved   chan struct{} // receives a value when a position may have changed
-	hurry   chan struct{} // receives a value when it has to be committed soon
-	said    map[*window]position
+	moved   chan struct{}        // receives a value when a position may have changed
+	hurry   chan struct{}        // receives a value when it has to be committed soon
+	said    map[*window]position // what was committed
+	failing map[*feed]bool       // whose last commit failed
 }
 
 // The pace of commits.
@@ -34,7 +35,7 @@ const (
 // work reacts to the facts of the shards until ctx ends. What is under way then is
 // awaited within closeTimeout, and the positions are committed.
 func (r *Reactor) work(ctx context.Context, feeds []*feed, held []facts.Lease) error {
-	s := &session{Reactor: r, windows: map[*feed][]*window{}, moved: make(chan struct{}, 1), hurry: make(chan struct{}, 1), said: map[*window]position{}}
+	s := &session{Reactor: r, windows: map[*feed][]*window{}, moved: make(chan struct{}, 1), hurry: make(chan struct{}, 1), said: map[*window]position{}, failing: map[*feed]bool{}}
 	if err := s.resume(ctx, feeds, held); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -113,7 +114,7 @@ func signal(to chan struct{}) {
 
 // read reads a partition for a handler and hands out its facts.
 func (s *session) read(ctx, life context.Context, f *feed, w *window, running *sync.WaitGroup) {
-	for ctx.Err() == nil {
+	for failing := false; ctx.Err() == nil; {
 		if w.full(time.Now()) {
 			w.awaitRoom(ctx)
 			continue
@@ -123,10 +124,14 @@ func (s *session) read(ctx, life context.Context, f *feed, w *window, running *s
 			return
 		}
 		if err != nil {
-			s.config.Log.WarnContext(ctx, "facts could not be read for a handler", "handler", f.name, "error", err)
+			if !failing {
+				s.config.Log.WarnContext(ctx, "facts cannot be read for a handler", "handler", f.name, "error", err)
+			}
+			failing = true
 			wait.For(ctx, redeliverAfter) //nolint:errcheck // the loop checks the context
 			continue
 		}
+		failing = false
 		for range batch.Rejected {
 			s.observe(f.handler, outcomeNoFact, 0)
 		}
@@ -180,10 +185,16 @@ func (s *session) commitUntil(ctx context.Context) {
 // is tried again with the next commit.
 func (s *session) commit(ctx context.Context, all bool) {
 	for f, windows := range s.windows {
-		if err := s.commitGroup(ctx, f, windows, all); err != nil && ctx.Err() == nil {
-			s.config.Log.WarnContext(ctx, "the positions of a handler could not be committed", "handler", f.name, "error", err)
-			s.move()
+		err := s.commitGroup(ctx, f, windows, all)
+		if err == nil {
+			delete(s.failing, f)
+			continue
 		}
+		if !s.failing[f] && ctx.Err() == nil {
+			s.config.Log.WarnContext(ctx, "the position of a handler cannot be committed", "handler", f.name, "error", err)
+			s.failing[f] = true
+		}
+		s.move()
 	}
 }
 
