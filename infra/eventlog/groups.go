@@ -47,19 +47,6 @@ func (k *Kafka) GroupOffsets(ctx context.Context, group, topic string, partition
 	return found, nil
 }
 
-// Committed returns the Next of each of the group's offsets.
-func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
-	offsets, err := k.GroupOffsets(ctx, group, topic, partitions)
-	if err != nil {
-		return nil, err
-	}
-	next := make([]int64, len(offsets))
-	for i, at := range offsets {
-		next[i] = at.Next
-	}
-	return next, nil
-}
-
 // CommitGroup commits offsets, by partition, for a consumer group without
 // members. A broker refuses it while the group has members.
 func (k *Kafka) CommitGroup(ctx context.Context, group, topic string, offsets map[int32]GroupOffset) error {

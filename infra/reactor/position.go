@@ -39,6 +39,14 @@ func (r resumed) since(offset int64) resumed {
 	return resumed{r.until, r.open[i:]}
 }
 
+// behind returns how many of the records before an offset are not known to be done.
+func (p position) behind(offset int64) int64 {
+	if p.until <= p.next {
+		return max(offset-p.next, 0)
+	}
+	return max(offset-p.until, 0) + int64(len(p.open))
+}
+
 // maxMetadata bounds the metadata of a position, in bytes; brokers take 4,096.
 const maxMetadata = 4000
 

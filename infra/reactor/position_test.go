@@ -30,6 +30,9 @@ func TestPositionsAreStored(t *testing.T) {
 			t.Fatalf("the metadata has %d bytes", len(metadata))
 		}
 		got := readPosition(p.next, metadata)
+		if n := len(p.open); n < 1000 && p.behind(p.until+3) != int64(n)+3 || got.behind(p.until+3) < int64(n)+3 {
+			t.Fatalf("%d facts are open before %d: behind %d, stored %d", n, p.until, p.behind(p.until+3), got.behind(p.until+3))
+		}
 		for offset := p.next; offset < p.until; offset++ {
 			if _, open := slices.BinarySearch(p.open, offset); open && got.done(offset) {
 				t.Fatalf("%d is open and read as done", offset)

@@ -182,11 +182,11 @@ func TestPositionsNeverMoveBack(t *testing.T) {
 	first := workspace(t, w, "first")
 	const group = "netsim-reactor.slow.workspaces"
 	committed := func() int64 {
-		at, err := w.EventLog.Committed(t.Context(), w.Log.Prefix+group, w.Log.Topic(events.Workspaces), 2)
+		at, err := w.EventLog.GroupOffsets(t.Context(), w.Log.Prefix+group, w.Log.Topic(events.Workspaces), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return at[1]
+		return at[1].Next
 	}
 	r, _ := newReactor(t, w, nil)
 	called, release := make(chan string, 8), make(chan struct{})
@@ -242,8 +242,8 @@ func TestALogThatLostItsTail(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", handler, diff)
 		}
 		testworld.Await(t, func() bool {
-			committed, err := w.EventLog.Committed(t.Context(), group, topic, 2)
-			return err == nil && committed[1] == 3
+			committed, err := w.EventLog.GroupOffsets(t.Context(), group, topic, 2)
+			return err == nil && committed[1].Next == 3
 		})
 	}
 }
