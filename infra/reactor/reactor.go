@@ -165,7 +165,12 @@ func (r *Reactor) run(ctx context.Context) error {
 	}
 	// The router outlives ctx, so that what is under way can end.
 	routed := make(chan error, 1)
-	go func() { routed <- router.Run(context.WithoutCancel(ctx)) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		routed <- router.Run(context.WithoutCancel(ctx))
+		cancel()
+	}()
 	err = r.config.Leases.Run(ctx, func(ctx context.Context, held []facts.Lease) error { return r.work(ctx, feeds, held) })
 	if e := router.Close(); e != nil {
 		r.config.Log.WarnContext(ctx, "reactions that did not end are left", "error", e)

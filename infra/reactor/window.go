@@ -16,15 +16,16 @@ type window struct {
 	partition int32
 	moved     func() // called after the position may have changed
 
-	mu      sync.Mutex
-	read    int64   // the first offset that was not read
-	before  resumed // what was done when the window was made
-	open    []*slot // facts that are not done, ascending, with some that are
-	undone  int     // of open
-	loaded  int     // facts in memory
-	bytes   int     // of them
-	streams map[string]*line
-	room    chan struct{} // receives a value when a fact has left memory
+	mu       sync.Mutex
+	read     int64     // the first offset that was not read
+	before   resumed   // what was done when the window was made
+	open     []*slot   // facts that are not done, ascending, with some that are
+	undone   int       // of open
+	loaded   int       // facts in memory
+	bytes    int       // of them
+	unloaded time.Time // when facts behind stuck ones last left memory
+	streams  map[string]*line
+	room     chan struct{} // receives a value when a fact has left memory
 }
 
 // slot is a fact that was read.
@@ -71,7 +72,9 @@ func (w *window) next() int64 {
 func (w *window) full(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.loaded >= maxLoaded || w.bytes >= maxBytes {
+	crowded := w.loaded >= maxLoaded || w.bytes >= maxBytes
+	if crowded && now.Sub(w.unloaded) >= stuckAfter/10 {
+		w.unloaded = now
 		for _, l := range w.streams {
 			for _, s := range l.behind {
 				if s.fact != nil && l.stuck(now) {
