@@ -93,6 +93,14 @@ func TestReactionsAreRecordedTogether(t *testing.T) {
 			want = append(want, fmt.Sprintf("storage stop of file %02d: 1 to 0", i))
 		}
 	}
+	ids := map[int64]bool{}
+	for _, f := range b.facts {
+		if u, usage := f.Data.(events.UsageRecorded); usage && (ids[u.BillingEventID] || u.BillingItemID == 0) {
+			t.Errorf("billing event %d of item %d: an id is taken twice or missing", u.BillingEventID, u.BillingItemID)
+		} else if usage {
+			ids[u.BillingEventID] = true
+		}
+	}
 	var got []string
 	for _, line := range b.recorded(account) {
 		if line, _, usage := strings.Cut(line, ","); usage {

@@ -120,6 +120,7 @@ func TestEachHasItsOwnError(t *testing.T) {
 			{From: handle.Origin{CommandID: "good"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "good"}},
 			{From: handle.Origin{CommandID: "bad too"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
 			{From: handle.Origin{CommandID: "better"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "better"}},
+			{From: handle.Origin{CommandID: "nothing to do"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "better"}},
 		})
 		return errs
 	}
@@ -127,30 +128,36 @@ func TestEachHasItsOwnError(t *testing.T) {
 		p := newProcess(t)
 		observed := p.observed()
 		for i, err := range send(p) {
-			if bad := i%2 == 0; bad != fault.Is(err, fault.PreconditionFailed) || !bad && err != nil {
+			if bad := i == 0 || i == 2; bad != fault.Is(err, fault.PreconditionFailed) || !bad && err != nil {
 				t.Errorf("command %d: %v", i, err)
 			}
 		}
 		if w := p.log.workspace(p.id); w.Name != "better" || p.log.factsOf("good") != 1 {
 			t.Errorf("the name is %q", w.Name)
 		}
-		if len(*observed) != 4 {
-			t.Errorf("%d commands are observed, want 4", len(*observed))
+		if len(*observed) != 5 {
+			t.Errorf("%d commands are observed, want 5", len(*observed))
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcess(t)
-		t.Cleanup(p.log.shut())
-		began := p.handler.Now()
-		for i, err := range send(p) {
-			if !fault.Is(err, fault.Unavailable) {
-				t.Errorf("command %d without a verdict: %v", i, err)
+	for _, alone := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProcess(t)
+			t.Cleanup(p.log.shut())
+			if alone { // without Priors no command runs with another one
+				p.handler.Log = struct{ handle.Log }{p.log}
 			}
-		}
-		if took := p.handler.Now().Sub(began); took != 10*time.Second {
-			t.Errorf("they waited %s for one outage", took)
-		}
-	})
+			began := p.handler.Now()
+			errs := send(p)
+			for i, err := range errs[1:] {
+				if !fault.Is(err, fault.Unavailable) {
+					t.Errorf("command %d without a verdict: %v", i+1, err)
+				}
+			}
+			if took := p.handler.Now().Sub(began); took != 10*time.Second {
+				t.Errorf("they waited %s for one outage", took)
+			}
+		})
+	}
 }
 
 // TestEachRunsInItsOwnContext: Begin, Observe and the Log get the values of the
