@@ -19,15 +19,15 @@ type rejections struct {
 	verdicts map[int64]events.Verdict
 }
 
-// add adds what a notice says about the records from before on. What is known
-// stays one range: a gap, an unknown list or too long a list begins another.
-func (r *rejections) add(before int64, notice judgedTo) {
+// add adds what a notice says. What is known stays one range: a gap, an unknown
+// list or too long a list begins another.
+func (r *rejections) add(notice judgedTo) {
 	if notice.ask || len(notice.rejected) > maxRejected {
 		*r = rejections{from: notice.next, to: notice.next}
 		return
 	}
-	if before != r.to || len(r.verdicts)+len(notice.rejected) > maxRejected {
-		*r = rejections{from: before}
+	if notice.from != r.to || len(r.verdicts)+len(notice.rejected) > maxRejected {
+		*r = rejections{from: notice.from}
 	}
 	r.to = notice.next
 	for offset, verdict := range notice.rejected {

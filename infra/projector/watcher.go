@@ -312,7 +312,7 @@ func (w *Watcher) release(to judgedTo) {
 	defer w.mu.Unlock()
 	part := w.part(partitionKey{to.family, to.partition})
 	if to.next > part.next {
-		part.add(part.next, to)
+		part.add(to)
 		part.next = to.next
 		part.high = max(part.high, to.next)
 		w.notify(to.family)
@@ -322,7 +322,7 @@ func (w *Watcher) release(to judgedTo) {
 			continue
 		}
 		verdict := events.Accepted
-		if to.ask {
+		if to.ask || offset < to.from { // of a commit whose notice was overtaken
 			verdict = ""
 		} else if other, ok := to.rejected[offset]; ok {
 			verdict = other
