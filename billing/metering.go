@@ -105,7 +105,7 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 }
 
 func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
-	s, err := m.simulations.Simulation(ctx, f.Stream)
+	s, _, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events
 	if item != nil {
 		return m.update(ctx, f, item, storageUnits(d.Bytes), d.Bytes)
 	}
-	s, err := m.simulations.Simulation(ctx, f.Stream)
+	s, _, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
