@@ -42,7 +42,7 @@ func directions() map[string]set {
 		"writeapi":            append(handlers, writers...),
 		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
-		"billing":             append(set{"projections", "rating"}, writers...),
+		"billing":             append(set{"projections", "rating", "internal/gather"}, writers...),
 		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
 		"content/library":     {"events"},                                                   // object keys of traceset files

@@ -21,9 +21,15 @@ const (
 	DailyCostIDs    Counter = "daily_costs_id"
 )
 
+// durable makes the commit of its statement wait for the disk: the log may have an
+// id soon, so a crash of PostgreSQL must not give it out again. Other commits do not
+// wait, because they are rebuilt from the log. The transaction's own id makes the
+// commit flush what others have written of the sequence before.
+const durable = `WITH durable AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true), pg_current_xact_id()) `
+
 // Next takes n ids.
 func (c Counter) Next(ctx context.Context, db projections.Reader, n int) ([]int64, error) {
-	rows, err := db.Query(ctx, `SELECT nextval($1::text::regclass) FROM generate_series(1, $2)`, string(c), n)
+	rows, err := db.Query(ctx, durable+`SELECT nextval($1::text::regclass) FROM durable, generate_series(1, $2)`, string(c), n)
 	if err != nil {
 		return nil, fmt.Errorf("take ids of %s: %w", c, err)
 	}
@@ -61,9 +67,9 @@ func setCounters(ctx context.Context, db projections.Reader, expression string) 
 		BillingItemIDs: "billing_items", BillingEventIDs: "billing_events", DailyCostIDs: "daily_costs",
 	} {
 		var at int64
-		err := db.QueryRow(ctx, fmt.Sprintf(`
+		err := db.QueryRow(ctx, fmt.Sprintf(durable+`
 			SELECT `+expression+`
-			FROM %[1]s AS c, (SELECT coalesce(max(id), 0) AS id FROM %[2]s) AS held`,
+			FROM durable, %[1]s AS c, (SELECT coalesce(max(id), 0) AS id FROM %[2]s) AS held`,
 			counter, table)).Scan(&at)
 		if err != nil {
 			return fmt.Errorf("raise %s: %w", counter, err)

@@ -78,11 +78,11 @@ func newBooks(t *testing.T) *books {
 }
 
 func newMetering(h *handle.Handler, db projections.Reader, now func() time.Time) *billing.Metering {
-	return &billing.Metering{
+	return billing.New(billing.Config{
 		Commands: h, DB: db,
 		Books: &billing.Books{Commands: h, DB: db, Now: now},
 		Holds: &billing.Holds{Commands: h, DB: db, Now: now},
-	}
+	})
 }
 
 func day(text string) time.Time {

@@ -100,13 +100,14 @@ func (h *Holds) ranksOf(ctx context.Context, d events.SimulationRequested) (int6
 	return t.RankCount, err
 }
 
-// release releases the open hold of a simulation, if it has one.
-func (h *Holds) release(ctx context.Context, simulation, reason string, from handle.Origin) error {
-	held, err := projections.LastHold(ctx, h.DB, simulation)
+// release releases the open hold of a simulation, if it has one, because of a
+// fact.
+func (m *Metering) release(ctx context.Context, f events.Fact, reason string) error {
+	held, err := m.lookups.LastHold(ctx, f.Stream)
 	if err != nil || held == nil || held.ReleasedAt != nil {
 		return err
 	}
-	return h.free(ctx, *held, reason, from)
+	return m.Holds.free(ctx, *held, reason, handle.System().CausedBy(&f))
 }
 
 // free releases exactly this hold: its command id has the hold's expiry, so a

@@ -21,11 +21,7 @@ func (m *Metering) open(ctx context.Context, f events.Fact, account string, u ev
 }
 
 func (m *Metering) start(ctx context.Context, f events.Fact, account string, from handle.Origin, u events.UsageRecorded) error {
-	item, err := BillingItemIDs.Next(ctx, m.DB, 1)
-	if err != nil {
-		return err
-	}
-	u.BillingItemID, u.Action, u.RateName = item[0], commands.UsageStart, u.Meter
+	u.Action, u.RateName = commands.UsageStart, u.Meter
 	return m.record(ctx, f, account, from, u)
 }
 
@@ -44,7 +40,7 @@ func (m *Metering) update(ctx context.Context, f events.Fact, item *projections.
 // close closes the item of the fact's stream, if it has one, and books its
 // costs.
 func (m *Metering) close(ctx context.Context, f events.Fact, resourceType string) error {
-	item, err := projections.LatestBillingItem(ctx, m.DB, resourceType, f.Stream)
+	item, err := m.lookups.LatestItem(ctx, resourceType, f.Stream)
 	if err != nil || item == nil {
 		return err
 	}
@@ -62,7 +58,11 @@ func (m *Metering) stop(ctx context.Context, f events.Fact, item *projections.Bi
 			return err
 		}
 	}
-	return m.Books.bookClosed(ctx, f, item)
+	last, err := m.lookups.LastRated(ctx, item.ID)
+	if err != nil {
+		return err
+	}
+	return m.Books.bookClosed(ctx, f, item, last)
 }
 
 // usageOf returns a billing event of an existing item, without its action and
@@ -74,14 +74,4 @@ func usageOf(i *projections.BillingItem, f events.Fact) events.UsageRecorded {
 		WorkspaceID: i.WorkspaceID, SandboxID: i.SandboxID, UserID: cmp.Or(personOf(f), i.UserID),
 		ResourceType: i.ResourceType, ResourceID: i.ResourceID, Ranks: i.Ranks, SizeBytes: i.SizeBytes, Engine: i.Engine,
 	}
-}
-
-func (m *Metering) record(ctx context.Context, f events.Fact, account string, from handle.Origin, u events.UsageRecorded) error {
-	id, err := BillingEventIDs.Next(ctx, m.DB, 1)
-	if err != nil {
-		return err
-	}
-	u.BillingEventID, u.CauseType, u.OccurredAt = id[0], f.Type, f.Time
-	_, err = onAccount(ctx, m.Commands, account, from, commands.RecordUsage{Usage: u})
-	return err
 }

@@ -11,15 +11,11 @@ import (
 	"netsim/projections"
 )
 
-// bookClosed books the days of a closed item that have no cost yet. It also books
-// the last day with a cost again, because an earlier attempt may have stopped
+// bookClosed books the days of a closed item that have no cost yet, after the last
+// one that has. It books that one again: an earlier attempt may have stopped
 // within it.
-func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem) error {
+func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem, last string) (err error) {
 	day := dayOf(item.StartedAt)
-	last, err := projections.LastRated(ctx, b.DB, item.ID)
-	if err != nil {
-		return err
-	}
 	if last != "" {
 		if day, err = time.Parse(time.DateOnly, last); err != nil {
 			return fmt.Errorf("the last day of item %d: %w", item.ID, err)

@@ -8,6 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/internal/gather"
 	"netsim/projections"
 )
 
@@ -15,11 +16,29 @@ import (
 // items that an account pays for (completions 7.2). When an item closes, or a
 // fact arrives after its day, Books books the resulting costs. When a simulation
 // ends, Holds releases its credit.
+//
+// Reactions to facts of different streams run at the same time, and share the
+// queries and the appends of their billing events.
 type Metering struct {
+	Config
+	simulations *projections.Lookups
+	lookups     *projections.BillingLookups
+	usages      gather.Gather[*usage, error]
+}
+
+// Config is what Metering works with.
+type Config struct {
 	Commands *handle.Handler
 	DB       projections.Reader
 	Books    *Books
 	Holds    *Holds
+}
+
+// New returns a metering.
+func New(c Config) *Metering {
+	m := &Metering{Config: c, simulations: projections.NewLookups(c.DB), lookups: projections.NewBillingLookups(c.DB)}
+	m.usages = gather.Gather[*usage, error]{Query: m.recordAll, MaxKeys: maxRecorded, Linger: recordDelay}
+	return m
 }
 
 // The types of resources that items are opened for (completions 7.6).
@@ -52,16 +71,16 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 		if err := m.close(ctx, f, resourceSimulation); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
+		return m.release(ctx, f, releasedAtEnd)
 	case events.SimulationInvalidated:
-		return m.Holds.release(ctx, f.Stream, releasedAtEnd, handle.System().CausedBy(&f))
+		return m.release(ctx, f, releasedAtEnd)
 	case events.SimulationResultsPublished:
 		return m.resultsPublished(ctx, f, d)
 	case events.SimulationDeleted:
 		if err := m.close(ctx, f, resourceResults); err != nil {
 			return err
 		}
-		return m.Holds.release(ctx, f.Stream, releasedCancelled, handle.System().CausedBy(&f)) // if it never started
+		return m.release(ctx, f, releasedCancelled) // if it never started
 	case events.TracesetCreated:
 		return m.settleLibrary(ctx, f, d.AccountID, d.LibraryHash)
 	case events.TracesetDeleted:
@@ -86,7 +105,7 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 }
 
 func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.SimulationStarted) error {
-	s, err := projections.FindSimulation(ctx, m.DB, f.Stream)
+	s, _, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
@@ -98,14 +117,14 @@ func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.Simul
 }
 
 func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events.SimulationResultsPublished) error {
-	item, err := projections.LatestBillingItem(ctx, m.DB, resourceResults, f.Stream)
+	item, err := m.lookups.LatestItem(ctx, resourceResults, f.Stream)
 	if err != nil {
 		return err
 	}
 	if item != nil {
 		return m.update(ctx, f, item, storageUnits(d.Bytes), d.Bytes)
 	}
-	s, err := projections.FindSimulation(ctx, m.DB, f.Stream)
+	s, _, err := m.simulations.Simulation(ctx, f.Stream)
 	if err != nil {
 		return err
 	}

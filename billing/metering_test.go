@@ -56,7 +56,7 @@ func TestASimulationFromRequestToDeletion(t *testing.T) {
 		t.Errorf("books (-want +got):\n%s", diff)
 	}
 
-	item, err := projections.LatestBillingItem(t.Context(), b.pool, "simulation", sim)
+	item, err := projections.NewBillingLookups(b.pool).LatestItem(t.Context(), "simulation", sim)
 	if err != nil {
 		t.Fatal(err)
 	}

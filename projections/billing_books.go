@@ -10,23 +10,13 @@ import (
 	"netsim/events"
 )
 
-// LatestBillingItem reads the newest billing item of a resource; nil if there
-// is none.
-func LatestBillingItem(ctx context.Context, db Reader, resourceType, resourceID string) (*BillingItem, error) {
-	return oneItem(ctx, db, `WHERE resource_id = $1 AND resource_type = $2 ORDER BY id DESC LIMIT 1`, resourceID, resourceType)
-}
-
 // LatestLibraryItem reads the newest billing item of an account's library; nil
 // if there is none.
 func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*BillingItem, error) {
-	return oneItem(ctx, db, `
-		WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
-		AND resource_type = 'traceset' ORDER BY id DESC LIMIT 1`, account, hash)
-}
-
-func oneItem(ctx context.Context, db Reader, where string, args ...any) (*BillingItem, error) {
 	t := &NewUsage().items
-	rows, err := db.Query(ctx, fmt.Sprintf("SELECT %s FROM billing_items %s", t.columns.List(""), where), args...)
+	rows, err := db.Query(ctx, fmt.Sprintf(`
+		SELECT %s FROM billing_items WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
+		AND resource_type = 'traceset' ORDER BY id DESC LIMIT 1`, t.columns.List("")), account, hash)
 	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read a billing item: %w", err)
@@ -176,16 +166,6 @@ func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]
 		return nil, fmt.Errorf("read the costs: %w", err)
 	}
 	return found, nil
-}
-
-// LastRated returns the last day, YYYY-MM-DD, for which an item has a cost, "" if
-// it has none.
-func LastRated(ctx context.Context, db Reader, item int64) (date string, err error) {
-	err = db.QueryRow(ctx, `SELECT coalesce(max(date), '') FROM daily_costs WHERE item_id = $1 AND correction_of = 0`, item).Scan(&date)
-	if err != nil {
-		return "", fmt.Errorf("find the last day rated: %w", err)
-	}
-	return date, nil
 }
 
 // LastHold reads the last hold of a simulation, open or released; nil if it never

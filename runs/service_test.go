@@ -7,6 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/facts"
 	"netsim/infra/jobs"
 	"netsim/infra/postgres"
 	"netsim/infra/reactor"
@@ -52,7 +53,10 @@ func serve(t *testing.T, w *testworld.World) {
 		Commands: w.Commands, DB: w.DB, Check: stage.Check, EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
 	}
 	workspace := reactions.Workspace{Commands: w.Commands, DB: w.DB}
-	react, err := reactor.New(reactor.Config{Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Judge: w.Watcher, Log: w.Logger, Retries: 10})
+	react, err := reactor.New(reactor.Config{
+		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, EventLog: w.EventLog, Facts: facts.NewReader(w.EventLog, w.Watcher),
+		Leases: reactor.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Retries: 10,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

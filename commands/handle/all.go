@@ -8,12 +8,14 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/fault"
 )
 
 // Sent is a command with its origin.
 type Sent[S any] struct {
 	From    Origin // with a command id of its own
 	Command commands.Command[S]
+	Values  context.Context // of the command: what Begin, Observe and the Log read; nil for those of the call, without Begin
 }
 
 // Priors is implemented by a log that can look up many commands at once.
@@ -23,104 +25,149 @@ type Priors interface {
 	Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error)
 }
 
-// All runs commands on one stream and returns their results in the same order. It
-// loads the stream, locks the lane and waits once for all of them. A command that
-// cannot run together with the others is run by Command. Command ids ensure that
-// each command runs once.
-//
-// After an error some of the commands may have run.
+// All runs commands as Each does. It returns the first error; some of the commands
+// may have run then.
 func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, error) {
-	results := make([]Result, len(all))
-	done := make([]bool, len(all))
-	observe := h.observer(ctx)
-	for pass := range 2 { // a second pass, in case another writer's record came first
-		before := slices.Clone(done)
-		err := together[S, P](ctx, h, to, all, results, done)
-		for i, one := range all {
-			switch {
-			case done[i] && !before[i]:
-				observe(one.Command, pass+1, results[i], nil)
-			case !done[i] && err != nil:
-				observe(one.Command, pass+1, Result{}, err)
-			}
-		}
+	results, errs := Each[S, P](ctx, h, to, all)
+	for _, err := range errs {
 		if err != nil {
-			return results, err
-		}
-	}
-	for i, one := range all {
-		if done[i] {
-			continue
-		}
-		var err error
-		if results[i], err = Command[S, P](ctx, h, to, one.From, one.Command); err != nil {
 			return results, err
 		}
 	}
 	return results, nil
 }
 
+// Each runs commands on one stream and returns a result and an error of each, in
+// the same order. It loads the stream, locks the lane and waits once for all of
+// them. A command that cannot run together with the others runs alone, as one that
+// refuses. Command ids ensure that each command runs once.
+//
+// When the log or the read model does not answer, all commands that have not run
+// have that error.
+func Each[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, []error) {
+	g := &group[S]{
+		Handler: h, to: to, all: all, ctxs: make([]context.Context, len(all)),
+		results: make([]Result, len(all)), errs: make([]error, len(all)), done: make([]bool, len(all)),
+	}
+	observe := make([]func(any, int, Result, error), len(all))
+	for i, one := range all {
+		c := ctx
+		if one.Values != nil {
+			c = withValues{ctx, one.Values}
+			if h.Begin != nil {
+				c = h.Begin(c, nameOf(one.Command), to.Stream)
+			}
+		}
+		g.ctxs[i], observe[i] = c, h.observer(c)
+	}
+	attempts := make([]int, len(all))
+	var outage error
+	for range 2 { // a second pass, in case another writer's record came first
+		for i := range all {
+			if !g.done[i] {
+				attempts[i]++
+			}
+		}
+		if outage = together[S, P](ctx, g); outage != nil {
+			break
+		}
+	}
+	for i, one := range all {
+		if !g.done[i] && outage != nil {
+			g.errs[i] = outage
+		} else if !g.done[i] {
+			var more int
+			g.results[i], more, g.errs[i] = command[S, P](g.ctxs[i], h, to, one.From, one.Command)
+			attempts[i] += more
+			if fault.Is(g.errs[i], fault.Unavailable) {
+				outage = g.errs[i]
+			}
+		}
+		observe[i](one.Command, attempts[i], g.results[i], g.errs[i])
+	}
+	return g.results, g.errs
+}
+
+// withValues is a context with the values of another one.
+type withValues struct {
+	context.Context
+	values context.Context
+}
+
+func (c withValues) Value(key any) any { return c.values.Value(key) }
+
+// group is commands that run together.
+type group[S any] struct {
+	*Handler
+	to      Target
+	all     []Sent[S]
+	ctxs    []context.Context
+	results []Result
+	errs    []error
+	done    []bool
+}
+
 // together runs the commands that are not done and can run together, and marks them
-// as done.
-func together[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S], results []Result, done []bool) error {
-	log, ok := h.Log.(Priors)
-	if !ok || !slices.Contains(done, false) {
+// as done. Its error is not one of a single command.
+func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
+	log, ok := g.Log.(Priors)
+	if !ok || !slices.Contains(g.done, false) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.timeout())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.timeout())
 	defer cancel()
-	l := h.enter(to.Stream)
-	defer h.leave(to.Stream, l)
-	runs, ids := make([]*run, len(all)), make([]string, len(all))
-	for i, one := range all {
+	l := g.enter(g.to.Stream)
+	defer g.leave(g.to.Stream, l)
+	runs, ids := make([]*run, len(g.all)), make([]string, len(g.all))
+	for i, one := range g.all {
 		ids[i] = one.From.CommandID
-		if !done[i] && l.tryClaim(ids[i]) {
-			runs[i] = &run{Handler: h, lane: h.enter(to.Stream), to: to, from: one.From, claimed: true}
+		if !g.done[i] && l.tryClaim(ids[i]) {
+			runs[i] = &run{Handler: g.Handler, lane: g.enter(g.to.Stream), to: g.to, from: one.From, claimed: true}
 			defer runs[i].end()
 		}
 	}
-	at, err := h.view(ctx, l, to, "", true)
+	at, err := g.view(ctx, l, g.to, "", true)
 	if err != nil {
 		return err
 	}
-	priors, err := log.Priors(ctx, to.Stream, ids)
+	priors, err := log.Priors(ctx, g.to.Stream, ids)
 	if err != nil {
 		return err
 	}
-	out := make([]*events.Event, len(all))
+	out := make([]*events.Event, len(g.all))
 	l.mu.Lock()
 	if t := at.tip; l.tip == t && t.head.Sequence >= at.sequence {
-		now := h.Now().UTC().Truncate(time.Millisecond)
+		now := g.Now().UTC().Truncate(time.Millisecond)
 		for i, r := range runs {
 			if r == nil {
 				continue
 			}
 			if prior, found := priors[ids[i]]; found {
-				done[i], _ = r.from.ran(&prior) // Command returns the fault
-				results[i].Repeated = done[i]
+				g.done[i], _ = r.from.ran(&prior) // Command returns the fault
+				g.results[i].Repeated = g.done[i]
 				continue
 			}
 			state, ok := t.state.(P)
 			if !ok {
 				break // Command returns the error
 			}
-			data, refusal := all[i].Command.Decide((*S)(state), now)
+			data, refusal := g.all[i].Command.Decide((*S)(state), now)
 			if refusal != nil || data == nil {
 				continue // Command checks that the decision's basis is a fact
 			}
-			if out[i], err = r.append(ctx, t, now, data); err != nil {
+			if out[i], err = r.append(withValues{ctx, g.ctxs[i]}, t, now, data); err != nil {
 				break // Command returns the error
 			}
 		}
 	}
 	l.mu.Unlock()
-	return awaitAll(ctx, at.tip, runs, out, results, done)
+	return awaitAll(ctx, at.tip, g, runs, out)
 }
 
 // awaitAll waits for the verdicts, starting with the last record: when it is a
 // fact, so is every record before it. A command whose record is not a fact stays
 // undone, so that it runs again. After all verdicts it returns the first error.
-func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, results []Result, done []bool) (first error) {
+func awaitAll[S any](ctx context.Context, t *tip, g *group[S], runs []*run, out []*events.Event) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {
 		if out[i] == nil {
@@ -128,13 +175,13 @@ func awaitAll(ctx context.Context, t *tip, runs []*run, out []*events.Event, res
 		}
 		if at, err := runs[i].out.wait(ctx); facts && err == nil {
 			runs[i].settle(t, runs[i].out, true)
-			results[i], done[i] = Result{Event: out[i], At: at}, true
+			g.results[i], g.done[i] = Result{Event: out[i], At: at}, true
 			continue
 		}
-		result, err := runs[i].await(ctx, t, out[i])
+		result, err := runs[i].await(withValues{ctx, g.ctxs[i]}, t, out[i])
 		switch {
 		case err == nil:
-			results[i], done[i], facts = result, true, true
+			g.results[i], g.done[i], facts = result, true, true
 		case !errors.Is(err, errLost):
 			first = err
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"netsim/commands"
 	"netsim/commands/handle"
@@ -106,6 +107,80 @@ func (m *memory) factsOf(commandID string) (facts int) {
 		}
 	}
 	return facts
+}
+
+// TestEachHasItsOwnError: a command that refuses does not fail its neighbours, and
+// an outage fails all that have not run.
+func TestEachHasItsOwnError(t *testing.T) {
+	t.Parallel()
+	send := func(p *process) (errs []error) {
+		match := commands.Match{Given: true, Tags: []string{"9"}}
+		_, errs = handle.Each(p.t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, []handle.Sent[commands.Workspace]{
+			{From: handle.Origin{CommandID: "bad"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
+			{From: handle.Origin{CommandID: "good"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "good"}},
+			{From: handle.Origin{CommandID: "bad too"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "bad", Match: match}},
+			{From: handle.Origin{CommandID: "better"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "better"}},
+			{From: handle.Origin{CommandID: "nothing to do"}, Command: commands.UpdateWorkspace{ID: p.id, Name: "better"}},
+		})
+		return errs
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		observed := p.observed()
+		for i, err := range send(p) {
+			if bad := i == 0 || i == 2; bad != fault.Is(err, fault.PreconditionFailed) || !bad && err != nil {
+				t.Errorf("command %d: %v", i, err)
+			}
+		}
+		if w := p.log.workspace(p.id); w.Name != "better" || p.log.factsOf("good") != 1 {
+			t.Errorf("the name is %q", w.Name)
+		}
+		if len(*observed) != 5 {
+			t.Errorf("%d commands are observed, want 5", len(*observed))
+		}
+	})
+	for _, alone := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProcess(t)
+			t.Cleanup(p.log.shut())
+			if alone { // without Priors no command runs with another one
+				p.handler.Log = struct{ handle.Log }{p.log}
+			}
+			began := p.handler.Now()
+			errs := send(p)
+			for i, err := range errs[1:] {
+				if !fault.Is(err, fault.Unavailable) {
+					t.Errorf("command %d without a verdict: %v", i+1, err)
+				}
+			}
+			if took := p.handler.Now().Sub(began); took != 10*time.Second {
+				t.Errorf("they waited %s for one outage", took)
+			}
+		})
+	}
+}
+
+// TestEachRunsInItsOwnContext: Begin, Observe and the Log get the values of the
+// command's own context.
+func TestEachRunsInItsOwnContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		p := newProcess(t)
+		var began, ended []any
+		p.handler.Begin = func(ctx context.Context, _, _ string) context.Context {
+			began = append(began, ctx.Value(key{}))
+			return ctx
+		}
+		p.handler.Observe = func(ctx context.Context, _ handle.Observation) { ended = append(ended, ctx.Value(key{})) }
+		_, errs := handle.Each(t.Context(), p.handler, handle.Target{Stream: p.id, PartitionKey: p.id}, []handle.Sent[commands.Workspace]{
+			{Command: commands.UpdateWorkspace{ID: p.id, Name: "1"}, From: handle.Origin{CommandID: "1"}, Values: context.WithValue(t.Context(), key{}, 1)},
+			{Command: commands.UpdateWorkspace{ID: p.id, Name: "2"}, From: handle.Origin{CommandID: "2"}, Values: context.WithValue(t.Context(), key{}, 2)},
+		})
+		if errs[0] != nil || errs[1] != nil || fmt.Sprint(began, ended) != "[1 2] [1 2]" {
+			t.Errorf("errors %v, begun %v, observed %v", errs, began, ended)
+		}
+	})
 }
 
 func TestAllReturnsARefusal(t *testing.T) {

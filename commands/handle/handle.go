@@ -40,8 +40,8 @@ type Handler struct {
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
 	Keys    *events.WriterKeys // seal the records; nil seals nothing
-	// Begin, when set, is called for every command before it runs. The Log and
-	// Observe get the context that it returns.
+	// Begin, when set, is called for every command with a context of its own before
+	// it runs. The Log and Observe get the context that it returns.
 	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
@@ -74,6 +74,18 @@ type stateOf[S any] interface {
 // command that decided on top of the record wait in this process, so that none of
 // them returns a result that the verdict would contradict.
 func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, error) {
+	if h.Begin != nil {
+		ctx = h.Begin(ctx, nameOf(cmd), to.Stream)
+	}
+	observe := h.observer(ctx)
+	result, attempts, err := command[S, P](ctx, h, to, from, cmd)
+	observe(cmd, attempts, result, err)
+	return result, err
+}
+
+// command runs a command without Begin and Observe. It returns how many decisions
+// were taken.
+func command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, int, error) {
 	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
 		if !ok {
@@ -89,13 +101,8 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	}
 	r := &run{Handler: h, lane: h.enter(to.Stream), to: to, from: from, decide: decide, copied: copied}
 	defer r.end()
-	if h.Begin != nil {
-		ctx = h.Begin(ctx, nameOf(cmd), to.Stream)
-	}
-	observe := h.observer(ctx)
 	result, err := r.attempt(ctx)
-	observe(cmd, r.attempts, result, err)
-	return result, err
+	return result, r.attempts, err
 }
 
 // run is one run of a command.

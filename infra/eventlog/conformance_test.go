@@ -53,6 +53,8 @@ var suite = []struct {
 	{"follow returns what a fetch returns", followReturnsWhatAFetchReturns},
 	{"follow reads own appends from memory", followReadsOwnAppendsFromMemory},
 
+	{"a group without members has offsets and metadata", groupOffsets},
+
 	{"a second ensure changes nothing", ensureTwice},
 	{"a recreated topic has another id", recreatedTopic},
 	{"settings that can lose facts are refused", dangerousSettings},

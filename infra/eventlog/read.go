@@ -63,39 +63,6 @@ func (k *Kafka) fetch(ctx context.Context, req *fetchRequest) (*fetched, error) 
 	return f, nil
 }
 
-// Committed returns, for each partition of the topic, the first offset that the
-// consumer group has not committed, or 0 if it has committed none.
-func (k *Kafka) Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error) {
-	all := make([]int, partitions)
-	for i := range all {
-		all[i] = i
-	}
-	var res *kafka.OffsetFetchResponse
-	err := k.ask(ctx, func(ctx context.Context) (err error) {
-		res, err = k.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: all}})
-		if err == nil {
-			err = res.Error
-		}
-		return err
-	})
-	committed := make([]int64, partitions)
-	if errors.Is(err, kafka.GroupIdNotFound) { // the group has committed nothing
-		return committed, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ask what %s has committed of %s: %w", group, topic, err)
-	}
-	for _, part := range res.Topics[topic] {
-		if part.Error != nil {
-			return nil, fmt.Errorf("ask what %s has committed of %s/%d: %w", group, topic, part.Partition, part.Error)
-		}
-		if part.Partition < int(partitions) {
-			committed[part.Partition] = max(part.CommittedOffset, 0)
-		}
-	}
-	return committed, nil
-}
-
 // PartitionsOf returns the number of partitions of a topic of the log or of
 // Config.Beside, or 0 if it does not exist. A change is seen within about a second.
 func (k *Kafka) PartitionsOf(ctx context.Context, topic string) (int, error) {

@@ -40,6 +40,7 @@ func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 type judgedTo struct {
 	family    events.Family
 	partition int32
+	from      int64 // the first offset that the list covers
 	next      int64
 	rejected  map[int64]events.Verdict
 	ask       bool // the rejected offsets are in the table
@@ -60,7 +61,7 @@ func verdictsOf(batch []chunk, next map[*partitionState]position) []judgedTo {
 	}
 	all := make([]judgedTo, 0, len(next))
 	for at, to := range next {
-		all = append(all, judgedTo{family: at.family, partition: at.partition, next: to.next, rejected: rejected[at]})
+		all = append(all, judgedTo{family: at.family, partition: at.partition, from: at.next, next: to.next, rejected: rejected[at]})
 	}
 	return all
 }
@@ -74,7 +75,7 @@ const maxNotice = 7500
 // notice is the payload of a notification: how far the partitions are judged, and
 // which offsets the batch rejected:
 //
-//	simulations/0:118:115=stale,116=gap;billing/1:40:
+//	simulations/0:112-118:115=stale,116=gap;billing/1:39-40:
 //
 // When the lists are too long, each of them is "?" and the watchers read the
 // table.
@@ -88,7 +89,7 @@ func notice(all []judgedTo) string {
 		if i > 0 {
 			out.WriteByte(';')
 		}
-		fmt.Fprintf(&out, "%s/%d:%d:", to.family, to.partition, to.next)
+		fmt.Fprintf(&out, "%s/%d:%d-%d:", to.family, to.partition, to.from, to.next)
 		if len(to.rejected) > 0 && size > maxNotice {
 			out.WriteByte('?')
 			continue
@@ -107,7 +108,7 @@ func readNotice(text string) ([]judgedTo, error) {
 	for _, part := range strings.Split(text, ";") {
 		fields := strings.Split(part, ":")
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("notice %q: not family/partition:next:rejected", part)
+			return nil, fmt.Errorf("notice %q: not family/partition:from-next:rejected", part)
 		}
 		family, number, _ := strings.Cut(fields[0], "/")
 		partition, err := strconv.ParseInt(number, 10, 32)
@@ -115,7 +116,11 @@ func readNotice(text string) ([]judgedTo, error) {
 			return nil, fmt.Errorf("notice %q: %w", part, err)
 		}
 		to := judgedTo{family: events.Family(family), partition: int32(partition), ask: fields[2] == "?"}
-		if to.next, err = strconv.ParseInt(fields[1], 10, 64); err != nil {
+		from, next, _ := strings.Cut(fields[1], "-")
+		if to.from, err = strconv.ParseInt(from, 10, 64); err != nil {
+			return nil, fmt.Errorf("notice %q: %w", part, err)
+		}
+		if to.next, err = strconv.ParseInt(next, 10, 64); err != nil {
 			return nil, fmt.Errorf("notice %q: %w", part, err)
 		}
 		if fields[2] != "" && !to.ask {

@@ -40,6 +40,7 @@ type judged struct {
 	next    int64
 	high    int64                           // the largest next so far; beyond next when the read model was lost
 	waiters map[int64][]chan events.Verdict // by offset
+	rejections
 }
 
 // NewWatcher returns a watcher of the read model in schema ("" is Live). It
@@ -311,6 +312,7 @@ func (w *Watcher) release(to judgedTo) {
 	defer w.mu.Unlock()
 	part := w.part(partitionKey{to.family, to.partition})
 	if to.next > part.next {
+		part.add(to)
 		part.next = to.next
 		part.high = max(part.high, to.next)
 		w.notify(to.family)
@@ -320,7 +322,7 @@ func (w *Watcher) release(to judgedTo) {
 			continue
 		}
 		verdict := events.Accepted
-		if to.ask {
+		if to.ask || offset < to.from { // of a commit whose notice was overtaken
 			verdict = ""
 		} else if other, ok := to.rejected[offset]; ok {
 			verdict = other

@@ -2,19 +2,29 @@ package reactor_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 	"netsim/infra/reactor"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
-// lenient is a judge to whom every record is a fact.
+// lenient is a judge to whom every record is a fact, also those to come.
 type lenient struct{}
+
+func (lenient) Next(events.Family, int32) int64 { return math.MaxInt64 }
+
+func (lenient) Changes(...events.Family) (<-chan struct{}, func()) { return nil, func() {} }
+
+func (lenient) Rejected(context.Context, events.Family, int32, int64, int64) (map[int64]events.Verdict, error) {
+	return nil, nil
+}
 
 func (lenient) Verdict(context.Context, events.Position) (events.Verdict, error) {
 	return events.Accepted, nil
@@ -48,7 +58,8 @@ func TestBrokerIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := reactor.New(reactor.Config{
-		Brokers: []string{broker.Addr}, Judge: lenient{}, Log: testworld.Silent(), Retries: 10, FirstPause: time.Millisecond,
+		Brokers: []string{broker.Addr}, EventLog: log, Facts: facts.NewReader(log, lenient{}), Leases: reactor.AllShards(1),
+		Judge: lenient{}, Log: testworld.Silent(), Retries: 10, FirstPause: time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 )
 
 // DeadLetter is a fact that a handler could not process. A fact that was published
@@ -103,7 +103,7 @@ func (d *DeadLetters) add(partition int32, r *events.Record) {
 		Since:     r.Time,
 		partition: partition,
 	}
-	at, _, err := positionOf(m, l.Family)
+	at, err := positionOf(m, l.Family)
 	if err != nil || l.Handler == "" {
 		return
 	}
@@ -178,22 +178,29 @@ func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error
 	if err != nil {
 		return err
 	}
-	m := messageOf(&record)
-	m.Metadata.Set(partitionHeader, strconv.Itoa(int(l.Partition)))
-	m.Metadata.Set(offsetHeader, strconv.FormatInt(l.Offset, 10))
-	m.Metadata.Set(recordedHeader, record.Time.UTC().Format(time.RFC3339Nano))
 	limited, cancel := context.WithTimeout(ctx, retryTimeout)
 	defer cancel()
-	m.SetContext(limited)
-	if err := r.process(m, r.handlers[i]); err != nil {
+	at := events.Position{Family: l.Family, Partition: l.Partition, Offset: l.Offset}
+	verdict, err := r.config.Judge.Verdict(limited, at)
+	if err != nil {
 		return fmt.Errorf("dead letter %s: %w", l.ID, err)
+	}
+	f := facts.Decode(l.Family, &record)
+	m := messageFor(&f)
+	if verdict != events.Accepted {
+		r.observe(r.handlers[i], outcomeNoFact, 0)
+	} else {
+		m.SetContext(context.WithValue(limited, factKey{}, &f))
+		if err := r.process(m, r.handlers[i]); err != nil {
+			return fmt.Errorf("dead letter %s: %w", l.ID, err)
+		}
 	}
 	return d.settle(ctx, l, r.Group(l.Handler, l.Family), m)
 }
 
-// process handles one record as a subscription does.
+// process handles one fact as a subscription does.
 func (r *Reactor) process(m *message.Message, h handler) error {
 	once := middleware.Recoverer(func(m *message.Message) ([]*message.Message, error) { return nil, r.react(m, h) })
-	_, err := r.factsOnly(h)(once)(m)
+	_, err := once(m)
 	return err
 }

@@ -1,32 +1,67 @@
-// Package reactor lets handlers react to facts: Watermill's router on the
-// family topics, with its subscriber for Kafka.
+// Package reactor lets handlers react to facts: Watermill's router, with its
+// middlewares for retries and dead letters, on a subscriber of ours that reads
+// facts through package facts.
 //
 // # Delivery
 //
-// A handler gets facts only, each at least once, in the order of their partition.
-// A record is delayed until the projector has judged it, and dropped unless it
-// was accepted. So when a handler runs, the read model has the fact. A fact can
-// be delivered again, after a crash or when partitions move between processes,
-// so a handler writes by commands whose ids derive from the fact.
+// A handler gets facts only, when the read model has them, each at least once. Of
+// each stream it gets them in order, one after the other; facts of different
+// streams are under way at the same time, up to a number for each handler and
+// family. A fact can be delivered again, after a crash or when shards move between
+// processes, so a handler writes by commands whose ids derive from the fact.
 //
-// # Groups
+// A fact that is not done holds only the later facts of its stream. Its handler
+// reads on; when memory is short, the facts behind it leave memory and are read
+// again later.
 //
-// Each handler and family is a consumer group of its own, named
+// # Positions
+//
+// Each handler and family is a consumer group of its own, without members:
 //
 //	netsim-reactor.<handler>.<family>
 //
-// so a slow or stuck handler delays no other, and processes share the partitions
-// of each. A group without offsets begins at the oldest record.
+// The committed offset of a partition is its first fact that is not done. The
+// commit's metadata names the later facts that are not done, up to some offset, so
+// that a restart repeats nothing that is done. When they do not fit into the
+// metadata, it names the first of them, and what is done beyond is repeated. A
+// group without offsets begins at the oldest record.
+//
+// Positions are committed at most once a second and only when they move, at once
+// after a dead letter, and when a session ends. Once a minute they are committed
+// although they have not moved, because brokers delete the offsets of groups
+// without members after days without commits.
+//
+// # Shards and sessions
+//
+// A process reacts to the facts of the shards that Leases gives it. A session is
+// the work on one set of shards: it reads the committed positions first; when the
+// set changes it hands out nothing more, waits for what is under way within
+// closeTimeout, and commits. Then the next session begins.
+//
+// # Why a position never loses a fact
+//
+// A position says that certain facts are done. Once true, it stays true, whoever
+// says it: so of two commits for a partition, the one with the larger offset is
+// always right, and a smaller one only makes facts be repeated. Therefore a commit
+// reads the committed offset first and writes nothing when that is larger. A
+// process that was paused, lost its shards and is woken reads its successor's
+// offset and leaves it. One that is paused between this read and its write can
+// still move the position back, once. The successor's next commit, at most a
+// minute later, moves it on again; a restart before that repeats facts. Repeated
+// facts, and reactions that a former holder still has under way, change nothing:
+// the ids of their commands derive from the fact, and the log accepts each once.
+//
+// An offset beyond the end of its partition is of a log that has lost its tail.
+// The handler begins again at the oldest record.
 //
 // # Failures
 //
 // A handler that fails is retried with exponential backoff and jitter. After the
 // last retry the fact becomes a dead letter: the record is written to the
-// dead-letter topic with its frame, its position and the reason, and the
-// partition goes on. That happens only while the read model answers: when
-// PostgreSQL is down every handler fails, whatever the fact, so the retries go
-// on until it is back. A fact whose body cannot be read becomes a dead letter at
-// once.
+// dead-letter topic with its frame, its position and the reason, and its stream
+// goes on. That happens only while the read model answers: when PostgreSQL is down
+// every handler fails, whatever the fact, so the retries go on until it is back. A
+// fact whose body cannot be read becomes a dead letter at once.
 //
 // Each dead letter is logged once and counted. Retry passes its fact to its
 // handler again, once the cause is fixed. When that succeeds, a second record in
@@ -34,7 +69,7 @@
 // the topic alone has the open letters, even when PostgreSQL was lost
 // (DeadLetters).
 //
-// Offsets are stored in Kafka. Whatever a reaction stores in PostgreSQL must be
+// Positions are stored in Kafka. Whatever a reaction stores in PostgreSQL must be
 // derivable from the read model, for the case that PostgreSQL is lost (as package
 // jobs does).
 package reactor

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 )
 
 const (
@@ -21,7 +22,7 @@ var errUnmeasured = errors.New("the lag could not be measured")
 
 // LagLog is what a Lag needs of the event log.
 type LagLog interface {
-	Committed(ctx context.Context, group, topic string, partitions int32) ([]int64, error)
+	GroupOffsets(ctx context.Context, group, topic string, partitions int32) ([]eventlog.GroupOffset, error)
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 }
 
@@ -122,12 +123,14 @@ func (l *Lag) measure(ctx context.Context) (m measurement, err error) {
 	m.done = map[events.Family][]int64{}
 	for family, partitions := range l.Families {
 		topic := prefixOf(l.Prefix) + string(family)
-		done, err := l.Log.Committed(ctx, groupOf(l.Prefix, l.Handler, family), topic, partitions)
+		committed, err := l.Log.GroupOffsets(ctx, groupOf(l.Prefix, l.Handler, family), topic, partitions)
 		if err != nil {
 			return measurement{}, err
 		}
-		m.done[family] = done
-		for partition, at := range done {
+		m.done[family] = make([]int64, partitions)
+		for partition, offset := range committed {
+			at := offset.Next
+			m.done[family][partition] = at
 			if at >= l.Next(family, int32(partition)) {
 				continue
 			}

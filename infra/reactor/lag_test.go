@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/infra/reactor"
 )
 
 // silentLog is a log whose broker does not answer.
 type silentLog struct{ asked atomic.Int32 }
 
-func (l *silentLog) Committed(ctx context.Context, _, _ string, _ int32) ([]int64, error) {
+func (l *silentLog) GroupOffsets(ctx context.Context, _, _ string, _ int32) ([]eventlog.GroupOffset, error) {
 	l.asked.Add(1)
 	<-ctx.Done()
 	return nil, ctx.Err()

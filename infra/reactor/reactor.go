@@ -17,6 +17,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/facts"
 	"netsim/internal/wait"
 )
 
@@ -31,7 +32,10 @@ type Config struct {
 	Brokers     []string // host:port of some brokers
 	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
 	Replication int      // of the dead-letter topic, 0 for the broker's own
-	Judge       Judge
+	EventLog    *eventlog.Kafka
+	Facts       *facts.Reader
+	Leases      Leases
+	Judge       Judge // of facts that are retried, and whether the read model answers
 	Log         *slog.Logger
 	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
@@ -60,9 +64,10 @@ type Reactor struct {
 }
 
 type handler struct {
-	name   string
-	family events.Family
-	react  Reaction
+	name     string
+	family   events.Family
+	react    Reaction
+	inFlight int
 }
 
 // New returns a reactor without handlers.
@@ -83,11 +88,20 @@ func New(c Config) (*Reactor, error) {
 	return &Reactor{config: c}, nil
 }
 
+// defaultInFlight is few enough for the connections to PostgreSQL and the object
+// store that a reaction takes.
+const defaultInFlight = 32
+
 // Handle adds a handler for the facts of the families. Its name must never
 // change, because it is the key of its offsets.
 func (r *Reactor) Handle(name string, react Reaction, families ...events.Family) {
+	r.HandleMany(name, defaultInFlight, react, families...)
+}
+
+// HandleMany adds a handler that gets up to inFlight facts of each family at once.
+func (r *Reactor) HandleMany(name string, inFlight int, react Reaction, families ...events.Family) {
 	for _, family := range families {
-		r.handlers = append(r.handlers, handler{name: name, family: family, react: react})
+		r.handlers = append(r.handlers, handler{name: name, family: family, react: react, inFlight: inFlight})
 	}
 }
 
@@ -134,8 +148,8 @@ func (r *Reactor) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the dead-letter topic: %w", err)
 	}
-	defer publisher.Close() //nolint:errcheck // what was sent is acknowledged
-	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: closeTimeout}, logger)
+	defer publisher.Close()                                                                   //nolint:errcheck // what was sent is acknowledged
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: time.Second}, logger) // sessions have waited before
 	if err != nil {
 		return fmt.Errorf("make the router: %w", err)
 	}
@@ -144,27 +158,31 @@ func (r *Reactor) run(ctx context.Context) error {
 		return fmt.Errorf("make the dead-letter queue: %w", err)
 	}
 	router.AddMiddleware(middleware.CorrelationID)
-	for _, h := range r.handlers {
-		if err := r.add(router, h, deadLetters, logger); err != nil {
-			return err
-		}
+	feeds := make([]*feed, len(r.handlers))
+	for i, h := range r.handlers {
+		feeds[i] = newFeed(h, r.config.Facts)
+		r.add(router, feeds[i], deadLetters, logger)
 	}
-	return router.Run(ctx)
+	// The router outlives ctx, so that what is under way can end.
+	routed := make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		routed <- router.Run(context.WithoutCancel(ctx))
+		cancel()
+	}()
+	err = r.config.Leases.Run(ctx, func(ctx context.Context, held []facts.Lease) error { return r.work(ctx, feeds, held) })
+	if e := router.Close(); e != nil {
+		r.config.Log.WarnContext(ctx, "reactions that did not end are left", "error", e)
+	}
+	return errors.Join(err, <-routed)
 }
 
-// add subscribes a handler. Its middlewares, from the outside in, drop records
-// that are no facts, send failed facts to the dead letters, retry, and turn
-// panics into errors.
-func (r *Reactor) add(router *message.Router, h handler, deadLetters message.HandlerMiddleware, logger watermill.LoggerAdapter) error {
-	group := r.Group(h.name, h.family)
-	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
-		Brokers: r.config.Brokers, ConsumerGroup: group, Unmarshaler: unmarshaler{},
-		OverwriteSaramaConfig: r.sarama(), NackResendSleep: time.Second,
-	}, logger)
-	if err != nil {
-		return fmt.Errorf("subscribe %s: %w", group, err)
-	}
-	added := router.AddConsumerHandler(group, r.config.Prefix+string(h.family), subscriber, func(m *message.Message) error {
+// add subscribes a handler. Its middlewares, from the outside in, send failed
+// facts to the dead letters, retry, and turn panics into errors.
+func (r *Reactor) add(router *message.Router, f *feed, deadLetters message.HandlerMiddleware, logger watermill.LoggerAdapter) {
+	h := f.handler
+	added := router.AddConsumerHandler(r.Group(h.name, h.family), r.config.Prefix+string(h.family), f, func(m *message.Message) error {
 		return r.traced(m, h)
 	})
 	retry := middleware.Retry{
@@ -172,8 +190,7 @@ func (r *Reactor) add(router *message.Router, h handler, deadLetters message.Han
 		Multiplier: 2, RandomizationFactor: 0.5, ResetContextOnRetry: true, Logger: logger,
 		ShouldRetry: func(p middleware.RetryParams) bool { return !errors.Is(p.Err, errUnreadable) },
 	}
-	added.AddMiddleware(r.factsOnly(h), deadLetters, r.blame(h), retry.Middleware, middleware.Recoverer)
-	return nil
+	added.AddMiddleware(deadLetters, r.blame(h), retry.Middleware, middleware.Recoverer)
 }
 
 // Group is the name of the consumer group of a handler and a family.
@@ -191,16 +208,12 @@ func groupOf(prefix, name string, family events.Family) string {
 
 func prefixOf(prefix string) string { return cmp.Or(prefix, eventlog.DefaultPrefix) }
 
-// sarama returns the settings of every client: a record is acknowledged when all
-// replicas have it, and a retry writes it once.
+// sarama returns the settings of the clients of dead letters: a record is
+// acknowledged when all replicas have it, and a retry writes it once.
 func (r *Reactor) sarama() *sarama.Config {
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0
 	c.ClientID = "netsim-reactor"
-	c.Consumer.Return.Errors = true
-	c.Consumer.Offsets.Initial = sarama.OffsetOldest
-	c.Consumer.Group.Session.Timeout = 6 * time.Second // the least that brokers allow: how long a dead process keeps its partitions
-	c.Consumer.Group.Heartbeat.Interval = 2 * time.Second
 	c.Producer.Idempotent = true
 	c.Producer.RequiredAcks = sarama.WaitForAll
 	c.Producer.Return.Successes = true

@@ -16,7 +16,7 @@ type Status struct {
 	Family      events.Family `json:"family"`
 	Partition   int32         `json:"partition"`
 	Next        int64         `json:"next"`       // the first offset that the handler has not committed
-	LagRecords  int64         `json:"lagRecords"` // judged and not committed
+	LagRecords  int64         `json:"lagRecords"` // judged and not committed as done
 	LagSeconds  float64       `json:"lagSeconds"` // since the log took the oldest of them
 	DeadLetters int64         `json:"deadLetters"`
 	DeadSince   *time.Time    `json:"deadSince"` // since when the oldest dead letter is open
@@ -70,14 +70,15 @@ func ReadStatus(ctx context.Context, log LagLog, prefix string, handlers map[str
 
 func readGroup(ctx context.Context, log LagLog, prefix, handler string, family events.Family, judged []Position, now time.Time) ([]Status, error) {
 	topic := prefixOf(prefix) + string(family)
-	committed, err := log.Committed(ctx, groupOf(prefix, handler, family), topic, int32(len(judged)))
+	committed, err := log.GroupOffsets(ctx, groupOf(prefix, handler, family), topic, int32(len(judged)))
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]Status, len(judged))
 	for i, at := range judged {
-		s := Status{Handler: handler, Family: family, Partition: at.Partition, Next: committed[at.Partition]}
-		if s.LagRecords = max(at.Next-s.Next, 0); s.LagRecords > 0 {
+		s := Status{Handler: handler, Family: family, Partition: at.Partition, Next: committed[at.Partition].Next}
+		done := readPosition(s.Next, committed[at.Partition].Metadata)
+		if s.LagRecords = done.behind(at.Next); s.LagRecords > 0 {
 			age, err := eventlog.Age(ctx, log, topic, at.Partition, s.Next, now)
 			if err != nil {
 				return nil, err

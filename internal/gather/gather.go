@@ -1,4 +1,4 @@
-// Package gather combines concurrent lookups of single keys into few queries.
+// Package gather combines concurrent calls with single keys into few queries.
 package gather
 
 import (
@@ -21,6 +21,9 @@ type Gather[K comparable, V any] struct {
 	MaxQueries int
 	// MaxKeys is the most keys of a query; 0 means 512.
 	MaxKeys int
+	// Linger is how long a query that is not full waits for further keys. It suits
+	// calls that nobody waits for.
+	Linger time.Duration
 
 	mu      sync.Mutex
 	running int
@@ -30,6 +33,7 @@ type Gather[K comparable, V any] struct {
 // batch is one query and its result.
 type batch[K comparable, V any] struct {
 	keys   []K
+	full   chan struct{} // closed when it takes no more keys
 	asked  map[K]struct{}
 	done   chan struct{}
 	values map[K]V
@@ -60,12 +64,15 @@ func (g *Gather[K, V]) join(ctx context.Context, key K) *batch[K, V] {
 	if n := len(g.waiting); n > 0 && len(g.waiting[n-1].keys) < orDefault(g.MaxKeys, 512) {
 		f = g.waiting[n-1]
 	} else {
-		f = &batch[K, V]{asked: map[K]struct{}{}, done: make(chan struct{})}
+		f = &batch[K, V]{asked: map[K]struct{}{}, full: make(chan struct{}), done: make(chan struct{})}
 		g.waiting = append(g.waiting, f)
 	}
 	if _, twice := f.asked[key]; !twice {
 		f.asked[key] = struct{}{}
 		f.keys = append(f.keys, key)
+		if len(f.keys) == orDefault(g.MaxKeys, 512) {
+			close(f.full)
+		}
 	}
 	if g.running < orDefault(g.MaxQueries, 2) {
 		g.running++
@@ -84,9 +91,27 @@ func (g *Gather[K, V]) run(ctx context.Context) {
 			return
 		}
 		f := g.waiting[0]
+		if g.Linger > 0 {
+			g.mu.Unlock()
+			linger(f.full, g.Linger)
+			g.mu.Lock()
+			if len(g.waiting) == 0 || g.waiting[0] != f { // another query has it
+				g.mu.Unlock()
+				continue
+			}
+		}
 		g.waiting = g.waiting[1:]
 		g.mu.Unlock()
 		g.query(ctx, f)
+	}
+}
+
+func linger(full <-chan struct{}, limit time.Duration) {
+	enough := time.NewTimer(limit)
+	defer enough.Stop()
+	select {
+	case <-full:
+	case <-enough.C:
 	}
 }
 

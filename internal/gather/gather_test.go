@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func TestALoneCallerIsQueriedAtOnce(t *testing.T) {
@@ -97,6 +98,33 @@ func TestACanceledCallerDoesNotDelayOthers(t *testing.T) {
 		close(release)
 		if v, _, err := g.Get(context.Background(), 1); v != 1 || err != nil {
 			t.Errorf("the other caller got %d, %v", v, err)
+		}
+	})
+}
+
+// TestALingeringQueryWaitsForMore: a query that is not full waits for further
+// keys, a full one does not.
+func TestALingeringQueryWaitsForMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		queries := map[string]time.Duration{}
+		began := time.Now()
+		g := &Gather[string, int]{MaxKeys: 3, Linger: time.Second, Query: func(_ context.Context, keys []string) (map[string]int, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			queries[fmt.Sprint(keys)] = time.Since(began)
+			return nil, nil
+		}}
+		var all sync.WaitGroup
+		for _, key := range []string{"a", "b", "c", "d", "e"} {
+			all.Go(func() { g.Get(context.Background(), key) }) //nolint:errcheck // the queries are compared
+			synctest.Wait()
+		}
+		all.Wait()
+		want := map[string]time.Duration{"[a b c]": 0, "[d e]": time.Second}
+		if fmt.Sprint(queries) != fmt.Sprint(want) {
+			t.Errorf("queries after %v, want %v", queries, want)
 		}
 	})
 }

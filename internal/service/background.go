@@ -15,6 +15,7 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/engines"
+	"netsim/infra/facts"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
 	"netsim/reactions"
@@ -61,7 +62,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
-	d.metering = &billing.Metering{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds}
+	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {
 		return nil, err
@@ -131,6 +132,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
+		EventLog: s.eventLog, Facts: facts.NewReader(s.eventLog, s.watcher), Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),
 	}
@@ -139,22 +141,26 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 		return nil, err
 	}
 	families := handledFamilies()
+	r.HandleMany(billingHandler, meteredAtOnce, d.metering.React, families[billingHandler]...)
 	for name, react := range map[string]reactor.Reaction{
-		billingHandler: d.metering.React,
-		"simple":       d.simple.React,
-		"simulation":   d.simulation.React,
-		"traceset":     d.traceset.React,
-		"uses":         d.tracesetTTL.React,
-		"uploads":      d.uploads.React,
-		"workspace":    d.workspace.React,
+		"simple":     d.simple.React,
+		"simulation": d.simulation.React,
+		"traceset":   d.traceset.React,
+		"uses":       d.tracesetTTL.React,
+		"uploads":    d.uploads.React,
+		"workspace":  d.workspace.React,
 	} {
 		r.Handle(name, react, families[name]...)
 	}
 	return r, nil
 }
 
-// billingHandler is the handler that meters usage.
-const billingHandler = "billing"
+// billingHandler is the handler that meters usage. It gathers the facts that it
+// gets at once, so it gets many.
+const (
+	billingHandler = "billing"
+	meteredAtOnce  = 1024
+)
 
 // handledFamilies returns, by handler, the families of the facts that it gets.
 func handledFamilies() map[string][]events.Family {

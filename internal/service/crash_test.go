@@ -24,6 +24,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
+	"netsim/internal/testworld"
 )
 
 // TestKills kills the service, the broker and PostgreSQL at random points under load.
@@ -69,9 +70,26 @@ func TestKills(t *testing.T) {
 			t.Errorf("the read model has the unacknowledged %s %d times, want at most once", name, len(found[name]))
 		}
 	}
+	d.billed()
 	d.kill() // nothing may change while the replay is compared
 	d.tool("readmodel", "rebuild", "--once", "replayed")
 	d.tool("readmodel", "diff", "replayed")
+}
+
+// billed waits until every workspace of an account has a billing item, and fails
+// the test when one has two.
+func (d *deployment) billed() {
+	d.t.Helper()
+	testworld.Await(d.t, func() (all bool) {
+		d.query(`SELECT NOT EXISTS (SELECT FROM readmodel.workspaces w WHERE account_id <> '' AND NOT EXISTS
+			(SELECT FROM readmodel.billing_items i WHERE i.resource_id = w.id))`, &all)
+		return all
+	})
+	var twice int
+	d.query(`SELECT count(*) FROM (SELECT FROM readmodel.billing_items GROUP BY resource_type, resource_id HAVING count(*) > 1) i`, &twice)
+	if twice > 0 {
+		d.t.Errorf("%d workspaces are billed twice", twice)
+	}
 }
 
 func number(t *testing.T, name string, standard int) int {

@@ -1,0 +1,12 @@
+package reactor
+
+// Done reports whether a commit says that the fact at the offset is done.
+func Done(next int64, metadata string, offset int64) bool {
+	return offset < next || readPosition(next, metadata).done(offset)
+}
+
+// Metadata is that of a position with open facts, where the others before until
+// are done.
+func Metadata(next, until int64, open ...int64) string {
+	return position{next: next, resumed: resumed{until, open}}.metadata()
+}

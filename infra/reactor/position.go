@@ -1,0 +1,110 @@
+package reactor
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+)
+
+// position is what a handler has done of a partition: every fact before next, and
+// what resumed says. It is committed as the offset and the metadata of a consumer
+// group.
+type position struct {
+	next int64
+	resumed
+}
+
+// resumed says that every fact before until is done but those at the open
+// offsets, which ascend.
+type resumed struct {
+	until int64
+	open  []int64
+}
+
+// done reports whether the fact at the offset is done.
+func (r resumed) done(offset int64) bool {
+	if offset >= r.until {
+		return false
+	}
+	_, open := slices.BinarySearch(r.open, offset)
+	return !open
+}
+
+// since returns the part from an offset on.
+func (r resumed) since(offset int64) resumed {
+	if r.until <= offset {
+		return resumed{}
+	}
+	i, _ := slices.BinarySearch(r.open, offset)
+	return resumed{r.until, r.open[i:]}
+}
+
+// behind returns how many of the records before an offset are not known to be done.
+func (p position) behind(offset int64) int64 {
+	if p.until <= p.next {
+		return max(offset-p.next, 0)
+	}
+	return max(offset-p.until, 0) + int64(len(p.open))
+}
+
+// maxMetadata bounds the metadata of a position, in bytes; brokers take 4,096.
+const maxMetadata = 4000
+
+// metadata is a version and, in base64, varints: the distances from next to the
+// first open offset, from each open offset to the following one, and from the last
+// to until. What does not fit is left out from the end: less is done then than
+// is, and is repeated after a restart.
+func (p position) metadata() string {
+	if p.until <= p.next || len(p.open) == 0 {
+		return ""
+	}
+	const size = maxMetadata/4*3 - binary.MaxVarintLen64
+	var out []byte
+	at := p.next
+	for _, open := range p.open {
+		if len(out) > size-binary.MaxVarintLen64 {
+			return encodeMetadata(binary.AppendUvarint(out, uint64(open-at)))
+		}
+		out = binary.AppendUvarint(out, uint64(open-at))
+		at = open
+	}
+	return encodeMetadata(binary.AppendUvarint(out, uint64(p.until-at)))
+}
+
+const metadataVersion = "1:"
+
+func encodeMetadata(out []byte) string {
+	return metadataVersion + base64.RawStdEncoding.EncodeToString(out)
+}
+
+// readPosition reads what was committed. Metadata of another version, as of a
+// later release, is ignored.
+func readPosition(next int64, metadata string) position {
+	p := position{next: next}
+	if len(metadata) < len(metadataVersion) || metadata[:len(metadataVersion)] != metadataVersion {
+		return p
+	}
+	rest, err := base64.RawStdEncoding.DecodeString(metadata[len(metadataVersion):])
+	if err != nil {
+		return p
+	}
+	at, open := next, []int64(nil)
+	for len(rest) > 0 {
+		distance, n := binary.Uvarint(rest)
+		if n <= 0 {
+			return p
+		}
+		rest = rest[n:]
+		at += int64(distance)
+		open = append(open, at)
+	}
+	if len(open) < 2 {
+		return p
+	}
+	p.resumed = resumed{until: open[len(open)-1], open: open[:len(open)-1]}
+	return p
+}
+
+func (p position) equal(other position) bool {
+	return p.next == other.next && p.until == other.until && slices.Equal(p.open, other.open)
+}
