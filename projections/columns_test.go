@@ -23,7 +23,7 @@ func TestStructsMatchTheirTables(t *testing.T) {
 	}
 	rows, err := m.db.Query(ctx, `
 		SELECT c.relname, format('%s %s%s', '"' || a.attname || '"', y.typname, CASE WHEN a.attnotnull THEN ' NOT NULL' END)
-		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 JOIN pg_type y ON y.oid = a.atttypid
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND a.attgenerated = '' JOIN pg_type y ON y.oid = a.atttypid
 		WHERE c.relkind = 'r' AND c.relnamespace = 'readmodel'::regnamespace`)
 	if err != nil {
 		t.Fatal(err)

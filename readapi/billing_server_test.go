@@ -23,8 +23,8 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/postgres"
 	"netsim/infra/teststack"
-	"netsim/internal/columns"
 	web "netsim/infra/web"
+	"netsim/internal/columns"
 	"netsim/projections"
 	"netsim/readapi"
 )
