@@ -164,7 +164,7 @@ func TestArchiveRefusals(t *testing.T) {
 		"a path out":                         {uploads{"a.tar": packed(t, one, entry{"../rank_1.chakra.json", "x", 0})}, `a.tar: entry "../rank_1.chakra.json" leads out`},
 		"a path back out":                    {uploads{"a.tar": packed(t, one, entry{"x/../../rank_1.chakra.json", "x", 0})}, "leads out"},
 		"an absolute path":                   {uploads{"a.tar": packed(t, entry{"/etc/rank_1.chakra.json", "x", 0})}, "leads out"},
-		"a link":                             {uploads{"a.tar": packed(t, one, entry{"rank_1.chakra.json", "", tar.TypeSymlink})}, `entry "rank_1.chakra.json" is no file`},
+		"a link":                             {uploads{"a.tar": packed(t, one, entry{"rank_1.chakra.json", "", tar.TypeSymlink})}, `entry "rank_1.chakra.json" is a link or a device, not a file`},
 		"a rank twice in one archive":        {uploads{"a.tar": packed(t, one, entry{"again/rank_0.chakra.json", "x", 0})}, "is there already"},
 		"a rank in two archives":             {uploads{"a.tar": packed(t, one), "b.tar": packed(t, one)}, "is there already"},
 		"a rank in an archive and beside it": {with(uploads{"a.tar": packed(t, one)}, "rank_0.chakra.json", "x"), "in an archive, too"},

@@ -265,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		want  []string
 	}{
 		"a rank missing":             {without(ranks(4), "rank_2.chakra.json"), []string{"rank_3.chakra.json", "rank 2 is missing"}},
-		"a rank twice":               {with(ranks(2), "x.1.et", "x"), []string{"rank 1 has"}},
+		"a rank twice":               {with(ranks(2), "x.1.et", "x"), []string{"rank 1 already has the file rank_1"}},
 		"a name without rank":        {with(ranks(2), "notes.txt", "x"), []string{"notes.txt: ", "rank_<n>.chakra.json"}},
 		"a file that is not a trace": {with(ranks(2), "rank_1.chakra.json", "hello"), []string{"rank_1.chakra.json: "}},
 		"an empty file":              {with(ranks(2), "rank_1.chakra.json", ""), []string{"rank_1.chakra.json: "}},
