@@ -1,4 +1,4 @@
-// Package splitmix is the generator SplitMix64 and its hash (Steele, Lea and
+// Package splitmix implements the generator SplitMix64 and its hash (Steele, Lea and
 // Flood, Fast splittable pseudorandom number generators, OOPSLA 2014). The results of
 // simulations depend on every bit of its numbers.
 package splitmix
@@ -14,7 +14,7 @@ func Next(state *uint64) uint64 {
 	return Mix(*state)
 }
 
-// Mix is the finalizer: a bijection in which every input bit reaches every output
+// Mix is the finalizer: a bijection in which every input bit affects every output
 // bit. Mix(0) is 0.
 func Mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
