@@ -23,7 +23,7 @@ const (
 // Limits bound what a file decompresses to.
 type Limits struct {
 	Bytes int64
-	Ratio int64 // of decompressed to stored bytes, past the first 16 MiB
+	Ratio int64 // of decompressed to stored bytes; applies to files of more than 16 MiB decompressed
 }
 
 // Reader reads the decompressed content of a file.
@@ -37,8 +37,8 @@ type Reader struct {
 }
 
 // Open starts to read a file. It returns an error of reading the file or of its compression
-// header. If the file exceeds the limits, Read returns the error that refuse makes of the
-// reason, a text that continues "the file".
+// header. If the file exceeds the limits, Read returns the result of refuse. The reason is
+// a predicate without its subject, such as "has more than 100 bytes".
 func Open(stored io.Reader, limits Limits, refuse func(reason string) error) (*Reader, error) {
 	r := &Reader{Stored: Watch(stored), limits: limits, refuse: refuse}
 	buffered := bufio.NewReaderSize(r.Stored, bufferSize)
