@@ -21,7 +21,7 @@ type Definition struct {
 	GroupBy     []string // columns; the chart has a series for each combination of their values
 }
 
-// Filter keeps the rows whose value in the column compares by Op with Value.
+// Filter keeps the rows whose value in Column satisfies the comparison Op with Value.
 type Filter struct {
 	Column string
 	Op     string // eq, in, ge, le
