@@ -68,7 +68,7 @@ func (p *Plan) Send(member, step int) (to int, bytes int64) {
 	return p.Plan.Send(member, step)
 }
 
-// Released reports whether a member may make its next send, the one of the step. received
+// Released reports whether a member may make its next send, that of the step. received
 // is the number of its receives, steps has a bit set for the step of each receive, and
 // acked is the number of its acknowledged sends.
 func (p *Plan) Released(step, received, acked int32, steps uint64) bool {
