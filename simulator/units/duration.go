@@ -94,8 +94,8 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// FormatDuration writes a duration given in picoseconds with up to 6
-// significant digits in the unit of ns, us, ms and s that keeps it below 1000.
+// FormatDuration writes a duration given in picoseconds with up to 6 significant
+// digits, in the first unit of ns, us, ms and s that keeps it below 1000, or in s.
 func FormatDuration(ps int64) string {
 	return format(ps, 1_000, []string{"ns", "us", "ms", "s"})
 }
@@ -110,8 +110,8 @@ func FormatSize(bytes int64) string {
 	return format(bytes, 1, []string{"B", "KB", "MB", "GB", "TB"})
 }
 
-// format writes v, rounded half up to 6 significant digits, in the named unit that
-// keeps it below 1000, or in the last one. base is the first unit; each next unit
+// format writes v, rounded half up to 6 significant digits, in the first named unit
+// that keeps it below 1000, or in the last one. base is the first unit; each next unit
 // is 1000 times as large. v must not be negative.
 func format(v, base int64, names []string) string {
 	unit := 0
