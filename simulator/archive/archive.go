@@ -20,7 +20,7 @@ import (
 const (
 	maxUnpacked  = 500_000_000_000 // bytes of a traceset
 	maxEntries   = 200_000         // of a traceset
-	maxRatio     = 256             // of unpacked to packed bytes, past the first 16 MiB
+	maxRatio     = 256             // of unpacked to packed bytes; applies to more than 16 MiB unpacked
 	maxEntryName = 255             // bytes, as for an uploaded file
 )
 
@@ -81,7 +81,7 @@ func (a *Archive) next() (*tar.Header, error) {
 	return nil, io.EOF
 }
 
-// failure separates faults of the archive from errors of the store.
+// failure turns faults of the archive into a Refusal. Other errors are those of its source.
 func (a *Archive) failure(err error) error {
 	known := new(Refusal)
 	switch {

@@ -23,7 +23,7 @@ type Unpacking struct {
 	// MaxBytes bounds all files together; 0 is 500 GB.
 	MaxBytes int64
 
-	// Ranks are the ranks in each archive or single file, by its name.
+	// Ranks has the range of ranks in each archive or single file, by its name.
 	Ranks map[string]*Range
 	// Warnings are about entries that were left out, at most chakra.MaxFindings.
 	Warnings []string
