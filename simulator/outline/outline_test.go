@@ -114,8 +114,8 @@ func TestNothingIsAttached(t *testing.T) {
 	}
 }
 
-// TestDefaultTopology: a document without a topology gets one that has
-// everything that no container holds.
+// TestDefaultTopology: a document without a topology gets one with the switches
+// and containers that no container holds.
 func TestDefaultTopology(t *testing.T) {
 	t.Parallel()
 	ref := func(kind, name string) design.Ref { return design.Ref{Type: kind, Name: name, Count: 1} }
