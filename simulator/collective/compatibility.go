@@ -43,7 +43,7 @@ type operation struct {
 	rooted     bool     // only rank 0 sends
 }
 
-// operations returns the operations in the order of the documents.
+// operations returns the operations in the order of completions.md 4.4.
 func operations() []operation {
 	return []operation{
 		{name: AllReduce, algorithms: []string{Ring, RecursiveHalvingDoubling}, standard: Ring, rounds: 2},
@@ -118,7 +118,7 @@ type Compatibility struct {
 	PowerOfTwoRequired []string `json:"powerOfTwoRequired"`
 }
 
-// Matrix returns the compatibility of every operation, in the documents' order.
+// Matrix returns the compatibility of every operation, in the order of completions.md 4.4.
 func Matrix() []Compatibility {
 	var matrix []Compatibility
 	for _, o := range operations() {
