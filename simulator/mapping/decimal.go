@@ -59,7 +59,7 @@ func cutExponent(text string) (mantissa, exponent string, found bool) {
 	return text, "", false
 }
 
-// parseExponent reads a signed exponent and clamps it to ±1000.
+// parseExponent reads an exponent with an optional sign and clamps it to ±1000.
 func parseExponent(text string) (int, bool) {
 	const limit = 1000
 	number := strings.TrimPrefix(text, "-")

@@ -249,8 +249,8 @@ func TestChecksum(t *testing.T) {
 }
 
 // For any bytes, Parse returns a file that has at least one rank and at most one
-// per line, or an *Error about one of the lines. It returns the same if the bytes
-// arrive one by one.
+// per line, or an *Error about the file or one of its lines. It returns the same if
+// the bytes arrive one by one.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"0 0\n", "0, 4, 7, 0\n1, 5, 7, 1\n@ x\n7, 3600, 250, 5.5\n", "1 1e3\n", "0 0#\n@\n#\n@\n1 1e-9 1e-3 0", "\r\n", "@", "0\t0",
