@@ -144,7 +144,7 @@ func within(path string, defaultValue, lo, hi design.Leaf, group, description st
 	return Parameter{Path: path, Default: defaultValue, Min: &lo, Max: &hi, Group: group, Description: description}
 }
 
-// count returns a parameter that counts things, from 0 to most.
+// count returns an unsigned integer parameter with values from 0 to most.
 func count(path string, defaultValue, most float64, group, description string) Parameter {
 	return within(path, number("uint", defaultValue, ""), number("uint", 0, ""), number("uint", most, ""), group, description)
 }
