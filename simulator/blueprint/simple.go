@@ -45,8 +45,8 @@ func NewSimple(c *topology.Constraints, workload *collective.Workload, groups []
 	}, derived, nil
 }
 
-// requestedRanks returns the number of ranks of a request before it is checked. If it is
-// too large, the error can name what the radix supports instead of the bound of a field.
+// requestedRanks returns the number of ranks of an unchecked request. If there are too
+// many, the error can name what the radix supports instead of the bound of a field.
 func requestedRanks(workload *collective.Workload, groups []collective.GroupSpec) int {
 	if workload != nil {
 		return workload.Ranks
