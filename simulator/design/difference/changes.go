@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// changes collects the lines that describe changes to people.
+// changes collects the changes as lines for people.
 type changes struct{ lines []Change }
 
 // position is the position of a value in a document.

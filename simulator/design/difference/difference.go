@@ -2,7 +2,7 @@
 // JSON Patch (RFC 6902) that turns one into the other, and changes as lines for people.
 // Elements of lists are identified by their names, not by their positions.
 //
-// It is pure. Its time and its result are linear in the size of the documents.
+// It is pure. Its time and its result grow about linearly with the documents.
 package difference
 
 import (

@@ -175,8 +175,8 @@ func drawParams(t *rapid.T) design.Params {
 	return p
 }
 
-// TestLinesAndOperations has the expected lines and minimal patches of typical
-// changes.
+// TestLinesAndOperations: typical changes give the expected lines and minimal
+// patches.
 func TestLinesAndOperations(t *testing.T) {
 	t.Parallel()
 	const (

@@ -49,10 +49,10 @@ func (p *patch) object(path string, from, to members) {
 	}
 }
 
-// list first changes elements in place and removes elements from the end. It then moves the
-// remaining ones into order and adds elements from the start. So the indices of changes and
-// removals are those of the earlier document, and the indices of additions those of the
-// later one.
+// list first changes elements in place and removes elements, from last to first. It then
+// moves the remaining ones into order and adds elements, from first to last. So the indices
+// of changes and removals are those of the earlier document, and the indices of additions
+// those of the later one.
 func (p *patch) list(path string, from, to []value, whole value) {
 	partner := align(from, to)
 	order := kept(partner)
