@@ -55,7 +55,7 @@ type Link struct {
 	Bundle               int32
 }
 
-// Bundle is a stage of parallel links over which traffic is sprayed: all links of a NIC,
+// Bundle is a set of parallel links over which traffic can be sprayed: all links of a NIC,
 // all up-links of a rack, or all up-links of a pod. Like a link it has two directions.
 type Bundle struct {
 	Rate    int64 // bit/s, the sum over its links, each way
@@ -64,7 +64,7 @@ type Bundle struct {
 	Links   []int32
 }
 
-// Host is a server on which a rank runs.
+// Host is a server. At most one rank runs on it.
 type Host struct {
 	Server int32   // node id
 	NICs   []int32 // node ids
@@ -87,7 +87,7 @@ type Fabric struct {
 	Nodes   []Node
 	Links   []Link
 	Bundles []Bundle
-	Hosts   []Host // by server number; without a mapping file rank i is on host i
+	Hosts   []Host // by server number
 
 	switches int
 	racks    []routedRack

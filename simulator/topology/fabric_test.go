@@ -26,9 +26,9 @@ func drawFabric(t *rapid.T) (*topology.Fabric, topology.Derivation) {
 		rapid.SampledFrom(topology.Ratios()).Draw(t, "ratio"), rapid.IntRange(1, 5000).Draw(t, "ranks"))
 }
 
-// TestBuildDerived: the fabric has as many links as the derivation, no switch has
-// more links than ports, and the numbers of parallel links in a tier differ by at
-// most one.
+// TestBuildDerived: the fabric has as many links as the derivation, and no switch
+// has more links than ports. Within a tier, the numbers of parallel links between
+// two linked nodes differ by at most one.
 func TestBuildDerived(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ type Layout struct {
 	Pods  []Pod
 	Racks []Rack // directly in the topology, wired to the spine
 	// Mesh gives every pod switch LinksPerPair links (at least 1) to every
-	// spine switch instead of dealing its up-links in turn.
+	// spine switch instead of dealing its up-links round-robin.
 	Mesh         bool
 	LinksPerPair int
 }

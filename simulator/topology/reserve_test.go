@@ -2,8 +2,8 @@ package topology
 
 import "testing"
 
-// TestReserve: the reserved capacity is exactly what the fabric needs, so Build
-// never grows a slice.
+// TestReserve: Build grows no slice of the fabric. It reserves exactly the nodes,
+// hosts and links, and at most one bundle too many for each rack and pod.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	list := func(n, up, per int) []Switch {
