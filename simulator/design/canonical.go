@@ -71,8 +71,8 @@ func byCodeUnit(a, b string) int {
 
 func beyond(r rune) bool { return r >= 0xe000 }
 
-// escaped reports whether a character must be escaped in a JSON string. Bytes that are
-// not UTF-8 decode to U+FFFD, which encoding/json writes too.
+// escaped reports whether a string with this character needs encoding/json: the character
+// must be escaped, or it is U+FFFD, to which bytes that are not UTF-8 decode.
 func escaped(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError }
 
 // appendNumber relies on encoding/json, which writes numbers as ECMAScript does, except

@@ -81,7 +81,7 @@ func TestFabricRefuses(t *testing.T) {
 	}
 }
 
-// TestCanonical has the examples of RFC 8785, and texts that encoding/json encodes
+// TestCanonical checks the examples of RFC 8785, and texts that encoding/json encodes
 // differently.
 func TestCanonical(t *testing.T) {
 	t.Parallel()

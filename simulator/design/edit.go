@@ -52,7 +52,7 @@ func (d *Document) Find(name string) (Declared, bool) {
 }
 
 // Declare appends a declaration, given as JSON text, to a collection. It sets the model
-// of references that already have its name.
+// and version of references that already have its name.
 func (d *Document) Declare(collection, declaration string) error {
 	var err error
 	switch collection {

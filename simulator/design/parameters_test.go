@@ -159,7 +159,7 @@ func sharing() map[string]func(*testing.T) {
 			{"rsw", "NumUpLinks", 4, ""},
 		}, more...)
 	}
-	// links tests over how many links the message spreads, from its time.
+	// links checks, from the time of a message, over how many links it spreads.
 	links := func(n network, common []change, before, after change, from, to int64) func(*testing.T) {
 		return func(t *testing.T) {
 			const size = 100_000_000 // so large that latencies do not matter
