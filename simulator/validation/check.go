@@ -10,8 +10,8 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Check returns the findings about a document, in the document's order. The same
-// document gives the same findings.
+// Check returns the findings about a document. The same document gives the same
+// findings in the same order.
 func Check(d *design.Document, with Attachments) []Finding {
 	findings, _ := Survey(d, with)
 	return findings
@@ -42,7 +42,7 @@ type checker struct {
 	doc      *design.Document
 	traceset *Traceset
 	mapping  *MappingFile
-	all      []*declaration // in the document's order
+	all      []*declaration // in the order of declarations
 	declared map[string]*declaration
 	reached  map[string]bool
 	models   map[string]*model // by reference

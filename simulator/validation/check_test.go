@@ -294,7 +294,7 @@ func TestCheckTopology(t *testing.T) {
 	})
 }
 
-// unreferenced lists the findings about elements: each collection, then its indices.
+// unreferenced lists the findings about elements. Each collection is followed by its indices.
 func unreferenced(elements ...any) []string {
 	var list []string
 	collection := ""
@@ -315,7 +315,7 @@ func TestCheckApplications(t *testing.T) {
 	traffic := func(d *design.Document) {
 		d.Applications[0] = completed(t, strings.NewReplacer("chakra-workload-v1", "traffic-generator-v1", `"coordinated"`, `"non-coordinated"`).Replace(rack)).Applications[0]
 	}
-	role := func(kind string) func(*design.Document) { // of the first entry
+	role := func(kind string) func(*design.Document) { // kind is the role of the first entry
 		return func(d *design.Document) {
 			d.Topology.AppDistribution = &design.AppDistribution{Entries: []design.Entry{
 				{Name: "a", ParentApplication: "workload", ApplicationType: kind, DistributionPercent: design.Percent{DistributionID: "a", Value: 1}},

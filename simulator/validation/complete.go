@@ -9,8 +9,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// Complete checks the form of a document that a client sends, and fills in counts,
-// the models of members, the types that a holder may hold, and the defaults of
+// Complete checks the form of a document that a client sends, and fills in the counts
+// and models of references, the types that a holder may hold, and the defaults of
 // parameters. It does not check whether the document can be simulated; Check does.
 // Every error is the client's; its text is the message of a 400.
 func Complete(d *design.Document) error {
@@ -88,8 +88,8 @@ func filled(refs []design.Ref) []design.Ref {
 	return refs
 }
 
-// completeRefs fills in the models of references to declared names. A holder refers
-// to a name at most once, since the URL of a reference has only that name.
+// completeRefs fills in the models of references to declared names. It refuses two
+// references of a holder to one name, since the URL of a reference has only that name.
 func completeRefs(d *design.Document) error {
 	all := declarations(d)
 	declared := make(map[string]*declaration, len(all))

@@ -16,7 +16,7 @@ const MaxServers = 65536
 // More bounds on the network into which a document may unfold. They keep a check cheap
 // even if the document has huge counts.
 const (
-	maxHolders  = 65536 // racks; as many pods
+	maxHolders  = 65536 // of racks, and also of pods
 	maxSwitches = 65536
 	maxNICs     = 1 << 20
 	maxLinks    = 4 << 20

@@ -15,7 +15,7 @@ type declaration struct {
 	refs                       []design.Ref
 }
 
-// declarations returns all declarations of a document, in the document's order.
+// declarations returns all declarations of a document, collection by collection.
 func declarations(d *design.Document) []*declaration {
 	all := make([]*declaration, 0, len(d.Components)+len(d.Links)+len(d.Containers)+len(d.Applications))
 	add := func(collection string, i int, x declaration) {

@@ -111,9 +111,9 @@ func drawDocument(t *rapid.T, d *design.Document) {
 	}
 }
 
-// TestCheckOfAnything: for any document, Check ends, and finds the same again. If
-// it finds no error, the document gives options and a fabric, in which there is a
-// path between any two servers.
+// TestCheckOfAnything: for any document, Check ends, and a second Check finds the
+// same. If it finds no error, the document gives options and a fabric, in which there
+// is a path between any two of the first servers.
 func TestCheckOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

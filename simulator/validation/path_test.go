@@ -17,8 +17,8 @@ import (
 
 var steps = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]+)\]|\['((?:[^'\\]|\\.)*)'\])`)
 
-// resolves reports whether a JSONPath leads to a value in a document. It may also
-// lead to a missing member of an object, and on to members of that.
+// resolves reports whether a JSONPath leads to a value in a document, or to a missing
+// member of an object or a member below it.
 func resolves(t testing.TB, d *design.Document, path string) bool {
 	t.Helper()
 	at := asJSON(t, d)

@@ -2,9 +2,10 @@ package validation
 
 import "netsim/simulator/design"
 
-// Placeable returns how many ranks the document's topology can run. That is the number
-// of its servers with a NIC, in the logical group of the chakra application if there is
-// one. ok is false if errors in the document leave the number unknown.
+// Placeable returns how many ranks the document's topology can run: the number of its
+// servers that have a NIC and are in the logical group of the chakra application (0
+// without one), at most MaxServers. ok is false if errors in the document leave the
+// number unknown.
 func Placeable(d *design.Document) (servers int64, ok bool) {
 	c := checker{
 		doc: d, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),

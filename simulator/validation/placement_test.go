@@ -10,8 +10,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// TestCheckMappingFile has the findings about mapping files (completions 3.6).
-// The rack has eight servers.
+// TestCheckMappingFile: mapping files give the findings of completions 3.6. The rack
+// has eight servers.
 func TestCheckMappingFile(t *testing.T) {
 	t.Parallel()
 	ready := &validation.Traceset{Status: "ready", Ranks: 3}

@@ -47,7 +47,8 @@ func (c *checker) applications() {
 // maxTraffic bounds the number of applications that load a network at once.
 const maxTraffic = 64
 
-// traffic checks that uncoordinated applications have clients and servers.
+// traffic checks the number of uncoordinated applications, and that they have clients
+// and servers.
 func (c *checker) traffic() {
 	at := position{"", "", "$.applications"}
 	switch n := len(c.doc.Applications); {
