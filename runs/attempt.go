@@ -116,8 +116,8 @@ func (a *attempt) config(ctx context.Context, to *files) execution.Config {
 	return c
 }
 
-// conclude publishes the results of an ended engine and records the outcome of the
-// simulation.
+// conclude publishes the results after the engine has ended, and records the outcome
+// of the simulation.
 func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -26,10 +26,11 @@
 //
 // If a simulation asks for checkpointing, the worker stores the state of its run at
 // intervals of wall-clock time, as checkpoints/<n>.state below the attempt's
-// prefix. A snapshot is compressed and has three sections, each with a checksum and
+// prefix. A snapshot is compressed and has four sections, each with a checksum and
 // the name of its content:
 //
 //	the result files: uploads, parts, unsent bytes, hashes
+//	the progress of the run
 //	the records: rows, sums, shards
 //	the engine, between two events
 //
@@ -54,7 +55,7 @@
 // store does not answer properly. After that the simulation fails with the reason.
 //
 // Other transient faults (the database or the event log does not answer) end the
-// attempt with an error, and the job is tried again, at most JobAttempts times. A
+// attempt with an error, and the job is tried again, up to JobAttempts times in all. A
 // permanent fault (inputs that do not fit together, a deadlock, no progress) fails
 // the simulation with its reason.
 package runs

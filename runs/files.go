@@ -51,7 +51,7 @@ type files struct {
 	kept      bool         // whether a snapshot refers to the open files
 }
 
-// newFiles returns the empty list of files of a new attempt.
+// newFiles returns the files of a new attempt, none yet, with a prefix of its own.
 func (s *storeCalls) newFiles(ctx context.Context) *files {
 	return &files{ctx: ctx, store: s.Objects, calls: s, prefix: Prefix(s.simulation) + events.NewID("attempt") + "/"}
 }
@@ -128,7 +128,7 @@ func (f *files) writeJSON(name string, v any) error {
 	return w.Close()
 }
 
-// seal writes the manifest, which makes the files visible, and returns its key.
+// seal writes the manifest of the closed files, and returns its key.
 func (f *files) seal() (string, error) {
 	text, err := json.Marshal(f.done)
 	if err != nil {

@@ -107,7 +107,8 @@ func (s *Stage) traceset(ctx context.Context, sim *projections.Simulation, id st
 	return t, nil
 }
 
-// Inputs reads and checks the inputs of a simulation; traces need only be stored.
+// Inputs reads and checks the inputs of a simulation. It does not read traces, but
+// checks that they are stored.
 func (s *Stage) Inputs(ctx context.Context, sim *projections.Simulation) (*Staged, *execution.Inputs, error) {
 	o, err := s.Order(ctx, sim)
 	if err != nil {

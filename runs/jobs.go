@@ -36,7 +36,7 @@ const JobAttempts = 50
 type Job = interface{ Kind() string }
 
 // JobKinds returns the kinds of jobs that run a simulation. A simulation has a job
-// of one kind.
+// of one of them.
 func JobKinds() []string { return []string{RunSimulation{}.Kind(), FollowSimulation{}.Kind()} }
 
 // Job returns the job that runs a simulation.

@@ -11,7 +11,7 @@ import (
 	"netsim/simulator/units"
 )
 
-// Limits are the limits of one run. A zero field sets no limit.
+// Limits are the limits of one run. A zero field sets no limit, except TraceBytes.
 type Limits struct {
 	Flows       int           // transfers in flight at once, some 300 bytes of memory each
 	TraceBytes  int64         // memory of replayed traces; 0 is the default of execution.Inputs
@@ -67,5 +67,5 @@ func (l Limits) tooMuch() excess {
 }
 
 // takes returns the wall-clock time of the run, with that of earlier attempts up to
-// the snapshot.
+// the snapshot from which it resumed.
 func (a *attempt) takes() time.Duration { return a.ran + a.Now().Sub(a.began) }

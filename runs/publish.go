@@ -57,7 +57,7 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 }
 
 // clear removes the files of other attempts. If the simulation is deleted, clear
-// also removes the published results, because the purge may have run before them.
+// also removes the published results, because the purge may have run before.
 func (r *Runner) clear(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {

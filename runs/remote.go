@@ -51,7 +51,7 @@ func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
 		return false, err
 	}
 	document, err := design.Parse(v.Document)
-	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run reports the wrong document
+	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run reports an unreadable document
 }
 
 // dispatch orders the run of a simulation from a remote engine, records the
@@ -70,7 +70,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 		return err
 	}
 	if started.Status != commands.Running || started.RunID != run.ID || started.BaseURL != run.BaseURL {
-		r.free(ctx, run) // another worker recorded its own
+		r.free(ctx, run) // the simulation has ended, or another worker recorded its own run
 	}
 	if started.Status != commands.Running {
 		return nil

@@ -124,8 +124,8 @@ func (f *follower) over(ctx context.Context) bool {
 	return sim.Status != commands.Running
 }
 
-// limit stops a run that was terminated, makes no progress or takes too long. If
-// the engine does not stop within the timeout, the simulation fails without results.
+// limit stops a run that was terminated, makes no progress or takes too long. It
+// abandons the run if the engine does not stop within the timeout.
 func (f *follower) limit(ctx context.Context) (over bool, err error) {
 	stall := f.Stall
 	if f.last.SimulatedTimeNs == 0 {

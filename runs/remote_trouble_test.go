@@ -71,8 +71,8 @@ func TestRemoteTroublePasses(t *testing.T) {
 	}
 }
 
-// answeringEngine returns the script of an engine whose runs have completed and
-// whose one call has that response.
+// answeringEngine returns the script of an engine whose runs have completed. It
+// answers one call as given.
 func answeringEngine(call string, a scripted.Answer) scripted.Script {
 	s := endedEngine("completed")
 	s.Answers = map[string]scripted.Answer{call: a}

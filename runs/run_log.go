@@ -64,7 +64,7 @@ func (l *runLog) begin(ctx context.Context, lines int64) error {
 }
 
 // resume continues the log of an earlier attempt after a line. It drops the pending
-// entries, because that attempt added them, too.
+// entries, because the earlier attempt added the same ones.
 func (l *runLog) resume(ctx context.Context, lines int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -33,8 +33,8 @@ type Runner struct {
 	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run
-	// StoreTimeout is how long a call is repeated that the object store does not
-	// answer properly. After that the run fails.
+	// StoreTimeout is how long a call is repeated if the object store does not
+	// answer it properly. After that the run fails.
 	StoreTimeout time.Duration
 
 	// SnapshotEvery is the wall-clock time between the engine snapshots of a
@@ -132,7 +132,7 @@ func (r *Runner) unstaged(ctx context.Context, sim *projections.Simulation, log 
 	return r.refuse(ctx, sim, log, reason)
 }
 
-// refuse fails a simulation that no engine has started.
+// refuse logs the reason and fails the simulation, without results.
 func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *runLog, reason string) error {
 	log.add(execution.Entry{Level: execution.Error, Component: execution.Provisioner, Message: reason})
 	log.flush(ctx)

@@ -83,7 +83,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("the second run changed the simulation (-before +after):\n%s", diff)
 	}
 
-	// The state after a worker has died just before the final event.
+	// The state after a worker has died before it recorded the results.
 	if _, err := w.DB.Exec(t.Context(), `UPDATE simulations SET status = 'running', results_manifest = ''`); err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ const maxMissed = 5
 
 // snapshot stores the state of the run when a snapshot is due or the worker shuts
 // down. If the object store does not accept it, the run fails. After another error,
-// the next snapshot is tried when it is due.
+// the next snapshot is tried when it is due; maxMissed errors in a row fail the run.
 func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) error {
 	stopping := a.workerStopping.Load()
 	if every := a.every(); every == 0 || !stopping && a.Now().Sub(a.saved) < every {

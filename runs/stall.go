@@ -18,8 +18,8 @@ import (
 // noProgress returns the reason of a run that fails after a time without progress.
 func noProgress(d time.Duration) string { return fmt.Sprintf("no simulated progress for %s", d) }
 
-// stalled logs and records that simulated time has not advanced since a time. It is
-// called some time before the stall fails the run.
+// stalled logs and records since when simulated time has not advanced. It is called
+// before the stall fails the run.
 func (r *Runner) stalled(ctx context.Context, sim *projections.Simulation, log *runLog, p events.Progress, since time.Time) {
 	since = since.UTC().Truncate(time.Millisecond)
 	log.add(execution.Entry{At: p.SimulatedTimeNs * 1000, Level: execution.Warn, Component: execution.Engine, Message: fmt.Sprintf(

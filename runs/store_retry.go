@@ -26,9 +26,9 @@ type unstored struct{ reason string }
 // Error implements error.
 func (u unstored) Error() string { return u.reason }
 
-// storeCalls makes the calls of a run to the object store, and repeats failed ones:
-// up to maxRefusals times if the store refuses the call, for Runner.StoreTimeout if
-// the store does not answer properly. It adds the first failure of a call to the run
+// storeCalls makes the calls of a run to the object store, and repeats failed ones.
+// It tries up to maxRefusals times if the store refuses the call, and for
+// Runner.StoreTimeout if the store does not answer properly. It adds the first failure of a call to the run
 // log.
 type storeCalls struct {
 	*Runner
