@@ -190,7 +190,7 @@ type Undelivered struct{ error }
 func (u Undelivered) Unwrap() error { return u.error }
 
 // place places the ranks on the servers of the mapping file or, without one, on the
-// servers of the application.
+// servers of the application's logical group.
 func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Application) error {
 	m := in.Order.MappingFile
 	if m == nil {

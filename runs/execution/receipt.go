@@ -45,7 +45,7 @@ type End struct {
 	Reason string `json:"reason,omitempty"` // of a failure
 }
 
-// Partial reports whether a run was stopped before its end.
+// Partial reports whether a run failed or was stopped before its end.
 func (e End) Partial() bool { return e.State != Finished && e.State != Limited }
 
 // Result is a result file and its hash.

@@ -43,7 +43,7 @@ type Config struct {
 	Reopen func(name string) (io.WriteCloser, error)
 
 	// MaxFlows limits the transfers in flight at once, and thereby the memory of a
-	// run: a transfer takes about 200 bytes. 0 is the engine's default.
+	// run: a transfer takes about 300 bytes. 0 is the engine's default.
 	MaxFlows int
 	// UpTo stops the run at this simulated time, in picoseconds; 0 is never.
 	UpTo int64
@@ -169,9 +169,9 @@ func (r *Run) Close(reason string) (End, error) {
 	return r.end(p, reason), nil
 }
 
-// keepInputs copies inputs to the results that may be deleted before the results:
-// the mapping file, which its owner may delete, and the workload of a simple
-// submission, which the service makes and does not keep.
+// keepInputs copies to the results the inputs that may be deleted before them: the
+// mapping file, which its owner may delete, and the workload of a simple submission,
+// which the service makes and does not keep.
 func (r *Run) keepInputs() error {
 	for _, f := range r.in.kept {
 		w, err := r.config.Create(f.name)

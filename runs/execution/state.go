@@ -35,7 +35,7 @@ func Resume(in *Inputs, c Config, state io.Reader) (*Run, error) {
 	return r, nil
 }
 
-// save writes the state, which includes the content of the result files so far.
+// save writes the buffered rows to the result files, and then the state of the run.
 func (r *Run) save(w io.Writer, rest func(io.Writer) error) error {
 	if err := snapshot.Write(w, sectionName, r.latest.Visit); err != nil {
 		return err
