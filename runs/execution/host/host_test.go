@@ -169,8 +169,8 @@ func TestRefusesOrders(t *testing.T) {
 	e.call("GET", "/runs/x/logs/y", nil).want(404)
 }
 
-// TestInputsThatDoNotCome: the run fails, and the reason does not show the
-// link.
+// TestInputsThatDoNotCome: if an input cannot be fetched, the run fails, and the
+// reason does not show the link. A run with too large results fails, too.
 func TestInputsThatDoNotCome(t *testing.T) {
 	t.Parallel()
 	e := newHost(t, host.Config{Runs: 10, RunBytes: 100_000})

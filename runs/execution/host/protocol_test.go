@@ -145,7 +145,7 @@ func (e engineAt) stopped() {
 	}
 }
 
-// logs checks the log of a run, and reads it from the beginning and from an entry.
+// logs reads the log of a run from the beginning and from an entry, and checks both.
 func (e engineAt) logs(run string) {
 	e.t.Helper()
 	var all struct {
