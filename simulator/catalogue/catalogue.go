@@ -1,5 +1,5 @@
-// Package catalogue lists the models of components: their versions, their descriptions, and
-// exactly the parameters that the engine reads. It ships with the program.
+// Package catalogue lists the models of components: their versions, descriptions and
+// parameters. It ships with the program.
 //
 // It is pure. Sources: completions.md sections 2.3 (components), 2.4 (models)
 // and 3.3 (global parameters); document 1, Versioning item 8.
@@ -147,7 +147,7 @@ func (e Entry) Has(version string) bool {
 // CreatedAt returns when the model was added to the catalogue.
 func (e Entry) CreatedAt() time.Time { return e.Versions[0].CreatedAt }
 
-// Fill adds the parameters that are missing, with their defaults.
+// Fill adds the missing parameters with their defaults, except optional ones.
 func Fill(p design.Params, parameters []Parameter) {
 	for _, parameter := range parameters {
 		if !parameter.Optional {
