@@ -10,7 +10,7 @@
 //	@ group, Gb/s, ns per switch hop, ns cable
 //	7, 3600, 250, 5.5
 //
-// Parse accepts the whole file, or refuses it and names the first line that breaks a rule.
+// Parse accepts the whole file, or refuses it and names a line that breaks a rule.
 // The grammar is that of completions.md 6.5, the checksum that of 6.6. All arithmetic is on
 // integers.
 package mapping

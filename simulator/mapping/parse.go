@@ -12,8 +12,8 @@ import (
 // Parse reads a mapping file to its end. In memory it holds about 100 bytes for each rank
 // and one line of the text.
 //
-// The error is an *Error that names the first line that breaks a rule,
-// ErrTooLarge, or the error of r.
+// The error is an *Error, ErrTooLarge, or the error of r. Parse first checks each line by
+// itself, then the file as a whole; the *Error names the first line at fault.
 func Parse(r io.Reader) (*File, error) {
 	limited := &io.LimitedReader{R: r, N: MaxBytes + 1}
 	lines := bufio.NewReaderSize(limited, 1<<16)
