@@ -33,7 +33,8 @@ type Staged struct {
 	ConfigurationStatus string // of the version
 }
 
-// Order makes the order of a simulation. Its errors are those of package execution.
+// Order makes the order of a simulation. Its errors are those of the read model, or
+// faults like those of package execution.
 func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged, error) {
 	v, err := projections.FindConfigurationVersion(ctx, s.DB, sim.ConfigurationID, sim.ConfigurationVersion)
 	if err != nil {
