@@ -113,7 +113,7 @@ func drawDocument(t *rapid.T, d *design.Document) {
 
 // TestCheckOfAnything: for any document, Check ends, and a second Check finds the
 // same. If it finds no error, the document gives options and a fabric, in which there
-// is a path between any two of the first servers.
+// is a path between any two of the first 20 servers.
 func TestCheckOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

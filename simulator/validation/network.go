@@ -78,7 +78,7 @@ func (c *checker) tiers() {
 }
 
 // cut finds the racks and pods whose members no switch connects. Without a chakra
-// application it also finds servers without a NIC; with one, servers does.
+// application it also finds servers without a NIC; with one, c.servers does.
 func (c *checker) cut() {
 	for _, d := range c.all {
 		if !c.reached[d.name] {
