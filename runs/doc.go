@@ -55,7 +55,7 @@
 // store does not answer properly. After that the simulation fails with the reason.
 //
 // Other transient faults (the database or the event log does not answer) end the
-// attempt with an error, and the job is tried again, up to JobAttempts times in all. A
+// attempt with an error, and the job is tried again, at most JobAttempts times in all. A
 // permanent fault (inputs that do not fit together, a deadlock, no progress) fails
 // the simulation with its reason.
 package runs

@@ -28,8 +28,8 @@ func (u unstored) Error() string { return u.reason }
 
 // storeCalls makes the calls of a run to the object store, and repeats failed ones.
 // It tries up to maxRefusals times if the store refuses the call, and for
-// Runner.StoreTimeout if the store does not answer properly. It adds the first failure of a call to the run
-// log.
+// Runner.StoreTimeout if the store does not answer properly. It adds the first failure
+// of a call to the run log.
 type storeCalls struct {
 	*Runner
 	simulation string
