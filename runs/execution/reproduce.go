@@ -31,7 +31,7 @@ func ReadReceipt(text []byte) (Receipt, error) {
 // returns the number of result files that are equal to those of the receipt, and
 // writes the results to the directory out unless out is "". The error says which
 // inputs are missing or different, why the order cannot run, or which results
-// differ. A receipt of another engine is refused, unless anyEngine is set.
+// differ. A receipt of another engine or version is refused, unless anyEngine is set.
 func Reproduce(ctx context.Context, want Receipt, dir, out string, anyEngine bool) (equal int, err error) {
 	if same := slices.Contains([]string{Builtin, Name}, want.Engine) && want.EngineVersion == engine.Version; !same && !anyEngine {
 		return 0, fmt.Errorf("the receipt is of engine %s %s and this is %s %s, whose results may differ; --any-engine runs it anyway",
