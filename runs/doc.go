@@ -14,8 +14,8 @@
 // # Interrupted and repeated
 //
 // A worker may die at any moment, and another worker starts the run again. Each
-// attempt writes under a prefix of its own and writes its manifest last, so files
-// of two attempts never mix. The engine is deterministic, and wall-clock times in
+// attempt from the beginning writes under a prefix of its own and writes its manifest
+// last, so files of two attempts never mix. The engine is deterministic, and wall-clock times in
 // the files count from the recorded start, so both attempts write the same bytes.
 // Commands are decided on the simulation's own stream: the first of two final
 // events counts, a second start changes nothing, and progress never decreases. A
@@ -39,8 +39,8 @@
 // uploads, and writes the bytes that the first worker would have written. A file
 // therefore has the same content whichever worker completes it. If the first worker
 // completed a file after the snapshot, that file is the source of the parts that
-// the upload lacks. A snapshot is skipped if it is damaged or of another engine, or
-// if the store has lost its uploads. The run then resumes from the snapshot before
+// the upload lacks. A snapshot is skipped if it is damaged, of another engine version
+// or of other inputs, or if the store has lost its uploads. The run then resumes from the snapshot before
 // it, or starts at the beginning under a new prefix. The newest two snapshots are
 // kept, and listed with the results.
 //
@@ -50,9 +50,9 @@
 // # Failures
 //
 // A failed call to the object store is repeated while the run waits, so that nothing
-// is simulated twice. A call is made five times if the store refuses it (because of
-// the key, the permission or the space), and repeated for Runner.StoreTimeout if the
-// store does not answer properly. After that the simulation fails with the reason.
+// is simulated twice. A call is made five times if the store refuses it (access is
+// denied, the disk is full), and repeated for Runner.StoreTimeout if the store does
+// not answer properly. After that the simulation fails with the reason.
 //
 // Other transient faults (the database or the event log does not answer) end the
 // attempt with an error, and the job is tried again, at most JobAttempts times in all. A

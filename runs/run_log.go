@@ -53,7 +53,7 @@ type entry struct {
 	at   time.Time
 }
 
-// begin removes the entries of earlier attempts after a line.
+// begin removes the entries of earlier attempts after the given line.
 func (l *runLog) begin(ctx context.Context, lines int64) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`, l.simulation, lines)
 	if err != nil {
@@ -63,8 +63,8 @@ func (l *runLog) begin(ctx context.Context, lines int64) error {
 	return nil
 }
 
-// resume continues the log of an earlier attempt after a line. It drops the pending
-// entries, because the earlier attempt added the same ones.
+// resume continues the log of an earlier attempt after the given line. It drops the
+// pending entries, because the earlier attempt added the same ones.
 func (l *runLog) resume(ctx context.Context, lines int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
