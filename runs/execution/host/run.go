@@ -127,7 +127,7 @@ func (h *Host) simulate(r *run, emit func(execution.Entry)) (results []execution
 	if err != nil {
 		return nil, fmt.Errorf("inputs could not be staged: %w", err)
 	}
-	files := &execution.Folder{Dir: dirs.files, Unpack: dirs.unpacked, MaxUnpacked: h.config.RunBytes - size}
+	files := &execution.Folder{Dir: dirs.files, Unpack: dirs.unpacked, MaxUnpacked: max(h.config.RunBytes-size, 1)} // 0 would be the default
 	in, err := execution.Prepare(r.ctx, &r.order, files)
 	if err == nil {
 		err = in.Read(r.ctx)
