@@ -26,8 +26,8 @@ type Page struct {
 	After []string
 }
 
-// fits refuses a position whose keys are not those of the order. The cursor may
-// come from another release, which had another order.
+// fits refuses a position whose keys differ from the order's in number or type. The
+// cursor may come from another release, which had another order.
 func (p Page) fits(keys []sortKey) error {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
 	if p.After == nil {

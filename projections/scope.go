@@ -14,7 +14,7 @@ type Scope struct {
 	Live       bool     // only in workspaces that are neither deleted nor being deleted
 }
 
-// Rule says which rows of a table a caller may see: those of any of its scopes.
+// Rule says which rows of a table a caller may see: the rows in any of its scopes.
 // Package access makes the rules. The method Has applies a rule to one row; the
 // method on applies it to the rows of a query.
 type Rule []Scope

@@ -48,9 +48,9 @@ type Rows struct {
 // partition in the order of their creation, so a scan reads at most a page of rows,
 // at every position of the list. A list of several partitions merges their index
 // scans. Each other order has an index of the rows of an account. PostgreSQL scans
-// it, or sorts the rows of a partition that has few. In an order of several keys,
-// the rows with the same first key are sorted, unless that key is the status. A
-// search filters the rows of a scan, unless its matches are rare.
+// it, or sorts the rows of a small partition. In an order of several keys, the rows
+// with the same first key are sorted, unless that key is the status. A search
+// filters the rows of a scan, unless its matches are rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery, into []byte) (page Rows, next []string, err error) {
 	page.JSON = into
 	if none(q.Statuses) || none(q.Scope.Workspaces) {
@@ -154,7 +154,7 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the SQL text, because the plan depends on it
 	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
 	walks = c.split(walks, "workspace_id", q.Scope.Workspaces)
-	after := len(walks) // number of partitions of a status; those of the first status come first
+	after := len(walks) // walks of each status; those of the first status come first
 	walks = c.split(walks, "status", statuses)
 	for i := range walks {
 		if ordered && q.Page.After != nil && i < after {

@@ -23,7 +23,7 @@ const (
 // A gram is three bytes of a folded name, with the account and the day of the
 // creation: grams are equal only for names of one account and day, apart from
 // rare collisions. The index of grams thus has the matches of a day together,
-// and a page of a search reads those of a few days, wherever in the list it is.
+// and a page of a search reads the matches of a few days, at any position of the list.
 //
 // A gram is an int4: the number of the day modulo 4096, shifted to the left by
 // gramBits, and a hash of the account and the three bytes.

@@ -92,7 +92,7 @@ func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	return stored, sessions
 }
 
-// some returns those of the statuses that the query asks for.
+// some returns the given statuses that the query asks for.
 func (q TracesetQuery) some(statuses ...string) []string {
 	return slices.DeleteFunc(statuses, func(s string) bool { return q.Statuses != nil && !slices.Contains(q.Statuses, s) })
 }

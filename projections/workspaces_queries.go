@@ -48,7 +48,7 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 }
 
 // WorkspaceIsLive reports whether the workspace is neither deleted nor being
-// deleted.
+// deleted. It is true for a missing workspace.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
 	var live bool
 	if err := db.QueryRow(ctx, "SELECT "+liveWorkspace("$1"), id).Scan(&live); err != nil {
