@@ -147,8 +147,8 @@ type BookedCost struct {
 	Corrected   string // sum of the corrections, decimal
 }
 
-// BookedCosts returns the costs of items on a day, YYYY-MM-DD. Corrections with
-// that date are not among them.
+// BookedCosts returns the costs of items on a day, YYYY-MM-DD. Corrections appear
+// only in the sums.
 func BookedCosts(ctx context.Context, db Reader, date string, items []int64) ([]BookedCost, error) {
 	t := &NewCosts().table
 	// One lookup per item: an index by date would read the rows of all items.
@@ -178,9 +178,9 @@ func LastHold(ctx context.Context, db Reader, simulation string) (*CreditHold, e
 	return &holds[0], nil
 }
 
-// HoldsOver returns at most limit open holds to release: those that expire by
-// now, and those that expire by unrequested and whose simulation was never
-// requested.
+// HoldsOver returns at most limit open holds to release: those whose expiry is at
+// or before now or, if their simulation was never requested, at or before
+// unrequested.
 func HoldsOver(ctx context.Context, db Reader, now, unrequested time.Time, limit int) ([]CreditHold, error) {
 	return findHolds(ctx, db, `released_at IS NULL AND (expires_at <= $1 OR expires_at <= $2
 		AND NOT EXISTS (SELECT FROM simulations s WHERE s.id = credit_holds.simulation_id))

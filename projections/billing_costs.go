@@ -18,8 +18,7 @@ type DailyCost struct {
 	RatedAt      time.Time
 }
 
-// Costs is the projection of daily costs, their sums, and the balances of credits
-// and costs.
+// Costs is the projection of daily costs, their sums, and the balances of accounts.
 type Costs struct {
 	table[DailyCost]
 }
@@ -63,7 +62,7 @@ func foldDailyCost(c *DailyCost, f *events.Fact) {
 	segments, _ := json.Marshal(d.Segments) //nolint:errchkjson // strings, numbers and times always encode
 	rated := f.Time
 	if c.RatedAt.After(rated) {
-		rated = c.RatedAt // clocks differ, and RatedAt must not depend on the batches
+		rated = c.RatedAt // clocks differ; with the latest time, balances.updated_at does not depend on the batches
 	}
 	*c = DailyCost{DailyCostRated: d, Slot: costSlot(d), AccountID: f.Stream, SegmentsJSON: string(segments), RatedAt: rated}
 }

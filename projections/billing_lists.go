@@ -76,7 +76,7 @@ func ListBillingItems(ctx context.Context, db Reader, q BillingItemQuery) ([]Nam
 }
 
 // FindBillingItem reads a billing item of the account, or of any account for "".
-// It returns NotFound for any other item.
+// It returns NotFound if there is no such item.
 func FindBillingItem(ctx context.Context, db Reader, account string, id int64) (Named[BillingItem], error) {
 	c := BillingFilter{AccountID: account}.conditions()
 	c.add("id = ?", id)
@@ -219,8 +219,8 @@ func SumCosts(ctx context.Context, db Reader, account string, start, end time.Ti
 	return sums, nil
 }
 
-// periods splits a range of days, both inclusive, into the periods that have
-// sums: months, the days of a month with the same first digit, and single days.
+// periods splits the days from start to end, both inclusive, into the periods that
+// have sums: months, the days of a month with the same first digit, and single days.
 func periods(start, end time.Time) []string {
 	var out []string
 	for day := start; !day.After(end); {
@@ -243,8 +243,8 @@ func periods(start, end time.Time) []string {
 	return out
 }
 
-// FindUser returns the id of the user with that name in the account, or in any
-// account for "". It returns "" if there is none, or more than one.
+// FindUser returns the id of the user with that name in the account or in no
+// account, or in any account for "". It returns "" unless there is exactly one.
 func FindUser(ctx context.Context, db Reader, account, name string) (string, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM directory WHERE kind = 'user' AND name = $1 AND ($2 = '' OR account_id IN ('', $2)) LIMIT 2`, name, account)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"netsim/internal/gather"
 )
 
-// BillingLookups reads what a billing item needs, and batches the reads of
-// concurrent reactions into few queries.
+// BillingLookups reads billing items, their last rated days, and holds of credit.
+// It batches the reads of concurrent reactions into few queries.
 type BillingLookups struct {
 	items gather.Gather[billedResource, BillingItem]
 	rated gather.Gather[int64, string]
@@ -19,7 +19,7 @@ type BillingLookups struct {
 
 type billedResource struct{ kind, id string }
 
-// NewBillingLookups returns BillingLookups in the read model.
+// NewBillingLookups returns BillingLookups that read from db.
 func NewBillingLookups(db Reader) *BillingLookups {
 	return &BillingLookups{
 		items: gather.Gather[billedResource, BillingItem]{Query: latestItems(db)},

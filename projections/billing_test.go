@@ -125,7 +125,7 @@ func TestBillingIgnoresBatches(t *testing.T) {
 }
 
 // TestSumCosts: a sum over any range of days counts each day once, although it
-// adds the sums of months, of ten days and of single days.
+// adds the sums of months, of days with the same first digit, and of single days.
 func TestSumCosts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

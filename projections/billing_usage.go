@@ -140,8 +140,8 @@ func (p *Usage) Apply(writes *columns.Writes, facts []events.Fact) error {
 	stored := map[string]int64{}
 	p.items.apply(writes, facts, func(before, after *BillingItem) {
 		change := storedBytes(after) - storedBytes(before)
-		// An account that has had an item of storage has a row, also when the item
-		// ends in the batch in which it begins.
+		// An account that ever had a storage item has a row, even if the item ended
+		// in the batch in which it began.
 		if change != 0 || before == nil && after.Meter == events.MeterStorage {
 			stored[after.AccountID] += change
 		}

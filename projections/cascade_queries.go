@@ -10,8 +10,8 @@ import (
 // Owned is a table of resources that are deleted with their workspace.
 type Owned string
 
-// The tables of resources that a workspace owns. Only simulations that have ended
-// can be deleted.
+// The tables of resources that a workspace owns. A simulation can be deleted only
+// after it has ended.
 const (
 	OwnedConfigurations Owned = "configurations"
 	OwnedTracesets      Owned = "tracesets"

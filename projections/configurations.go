@@ -92,8 +92,8 @@ func foldConfiguration(c *Configuration, f *events.Fact) {
 	}
 }
 
-// change sets what changes of a configuration change, to the write state after one
-// of them, except ComponentCount.
+// change copies the fields that a change can affect, except ComponentCount, from
+// the write state after the change.
 func (c *Configuration) change(s *commands.Configuration, at time.Time) {
 	c.Name, c.Version, c.Status, c.Findings = s.Name, s.Version, s.Status, s.Findings
 	c.Document, c.TracesetID, c.MappingFileID = s.Document, s.TracesetID, s.MappingFile
@@ -111,7 +111,7 @@ func (c Configuration) After(e *events.Event, s *commands.Configuration) (Config
 		return c, fmt.Errorf("configuration %s: %w", c.ID, err)
 	}
 	c.change(s, e.Time)
-	c.ComponentCount = int64(document.ComponentCount()) // c may lack other changes, so there is no count to add to
+	c.ComponentCount = int64(document.ComponentCount()) // c may lack earlier changes, so its count may be wrong
 	return c, nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"netsim/internal/columns"
 )
 
-// ConfigurationVersion is one version of a configuration. Lists leave Document
-// empty.
+// ConfigurationVersion is one version of a configuration. Lists fill only Version,
+// Status and CreatedAt.
 type ConfigurationVersion struct {
 	ConfigurationID string
 	Version         int64
@@ -43,8 +43,7 @@ func FindConfigurationVersion(ctx context.Context, db Reader, id string, version
 	return v, nil
 }
 
-// ListConfigurationVersions returns all versions of a configuration without
-// their documents, newest first.
+// ListConfigurationVersions returns all versions of a configuration, newest first.
 func ListConfigurationVersions(ctx context.Context, db Reader, id string) ([]ConfigurationVersion, error) {
 	rows, err := db.Query(ctx, `
 		SELECT version, status, created_at FROM configuration_versions
@@ -64,8 +63,8 @@ type ConfigurationQuery struct {
 	Page  Page
 }
 
-// ListConfigurations returns one page, without documents and findings, and the
-// position of the next one. It merges one index scan for each workspace or
+// ListConfigurations returns one page, with only the columns that a list shows, and
+// the position of the next one. It merges one index scan for each workspace or
 // account, as ListSimulations does.
 func ListConfigurations(ctx context.Context, db Reader, q ConfigurationQuery) ([]Configuration, []string, error) {
 	const columns = "id, workspace_id, name, status, version, component_count, created_at, modified_at"

@@ -28,8 +28,8 @@ var countChangeColumns = columns.Of[countChange]()
 // does not matter to the sums.
 type workspaceCounts struct{ changes map[countKey]*countChange }
 
-// add adds to the counts, which exist from the first row on that begins in the
-// workspace, also when that ends in the same batch.
+// add adds to the counts. They have a row once the account has had a resource in
+// the workspace, even if the resource ended in the batch in which it began.
 func (c *workspaceCounts) add(workspace, account string, total, active int64, begins bool) {
 	if total == 0 && active == 0 && !begins {
 		return

@@ -1,8 +1,8 @@
 // Package projections folds facts into the tables of the read model. The tables
-// and indexes of a projection are in one .sql file, its row types and fold in one
-// .go file, its queries in other .go files. A column is a line of the .sql file
-// and a field of the row's struct (package columns). A row depends only on the
-// facts of its own stream, so neither the batches nor the order between streams
+// and indexes of a projection are in one .sql file, its row types, fold and queries
+// in .go files. A column is a line of the .sql file and a field of the row's struct
+// (package columns). A row depends only on the facts of one stream, or is a sum
+// over several streams. So neither the batches nor the order between streams
 // matter, and a rebuilt read model equals the live one.
 package projections
 
@@ -37,7 +37,7 @@ func All() []Projection {
 	}
 }
 
-// schema returns a projection's tables and indexes.
+// schema returns the SQL that creates a projection's tables and indexes.
 func schema(file string) string {
 	text, err := ddl.ReadFile(file)
 	if err != nil {
@@ -46,8 +46,8 @@ func schema(file string) string {
 	return string(text)
 }
 
-// streamOf returns a function that returns a fact's stream if it has the prefix,
-// "" otherwise.
+// streamOf returns a function that returns a fact's stream, or "" if the stream
+// lacks the prefix.
 func streamOf(prefix string) func(*events.Fact) string {
 	return func(f *events.Fact) string {
 		if p, _, _ := strings.Cut(f.Stream, "_"); p == prefix {
@@ -67,7 +67,7 @@ func timeOf(f *events.Fact) *time.Time {
 // begins reports whether the fact is the first of its stream.
 func begins(f *events.Fact) bool { return f.Sequence == 1 }
 
-// begun returns the row that an event begins.
+// begun returns the row after the first event of its stream.
 func begun[R any](fold func(*R, *events.Fact), e *events.Event) (r R) {
 	fold(&r, &events.Fact{Event: *e})
 	return r

@@ -28,7 +28,7 @@ func OneOf(column string, values []string) Filter {
 	}}
 }
 
-// AtLeast keeps the rows whose column has at least the number.
+// AtLeast keeps the rows whose column is at least the number.
 func AtLeast(column string, number int) Filter {
 	return Filter{column, func(c *conditions) {
 		if number > 0 {

@@ -23,8 +23,8 @@ func unfolded() map[string]string {
 }
 
 // Every event type is folded by a projection or excused by unfolded. A projection
-// folds the types in its cases and type assertions; those of configurations and
-// workspaces also the types that the write states evolve by.
+// folds the types in its cases and type assertions. Those of configurations and
+// workspaces also fold the types in the Evolve of their write states.
 func TestEveryEventIsFolded(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

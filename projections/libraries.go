@@ -16,7 +16,7 @@ import (
 // (completions.md section 2.7).
 type LibraryQuery struct {
 	Seen  Rule   // each of its scopes has one value of Sharing
-	Scope string // of the most promoted traceset; "" for every scope
+	Scope string // scope of the most promoted traceset; "" for every scope
 	Page  Page
 }
 
@@ -32,7 +32,7 @@ type Library struct {
 	RankCount  int64
 	Status     string // of the traceset whose extraction has come furthest
 	Files      string // JSON array of events.TracesetFile
-	FileCount  int64  // of a prefix
+	FileCount  int64  // with layout prefix: the files in the folder
 	Family     string // workloadFamily of the oldest traceset that has one
 	CreatedAt  time.Time
 }

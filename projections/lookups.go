@@ -10,9 +10,8 @@ import (
 	"netsim/internal/gather"
 )
 
-// Lookups reads single rows and batches the reads of concurrent requests into
-// few queries. Every request reads its resource before and after its work. Under
-// load, these reads were most of the database's work.
+// Lookups reads single rows. It batches the reads of concurrent requests into few
+// queries, because under load these reads were most of the database's work.
 type Lookups struct {
 	workspaces     gather.Gather[string, Workspace]
 	counts         gather.Gather[countKey, WorkspaceStats]
@@ -23,7 +22,7 @@ type Lookups struct {
 // owned is a row of something that a workspace owns.
 type owned[R any] struct {
 	row  R
-	live bool // whether the workspace is not deleted
+	live bool // whether the workspace is neither deleted nor being deleted
 }
 
 // NewLookups returns Lookups that read from db.

@@ -8,8 +8,8 @@ import (
 	"netsim/projections"
 )
 
-// A position whose keys are not those of the list's order is refused. Its cursor
-// may come from another release, which had another order.
+// A position whose keys differ from the sort keys of the list in number or type is
+// refused. Its cursor may come from another release, which had another order.
 func TestAPositionOfAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	type list = func(context.Context, projections.Page) error

@@ -20,14 +20,14 @@ type Reader interface {
 }
 
 // Page asks for at most Limit rows after a position. A position is the sort keys
-// of a row as text, its id last. A nil position is the start of the list.
+// of a row as text. A nil position is the start of the list.
 type Page struct {
 	Limit int
 	After []string
 }
 
-// fits refuses a position whose keys are not those of the order. The cursor may
-// come from another release, which had another order.
+// fits refuses a position whose keys differ from the order's in number or type. The
+// cursor may come from another release, which had another order.
 func (p Page) fits(keys []sortKey) error {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")
 	if p.After == nil {
@@ -67,8 +67,9 @@ type conditions struct {
 
 // arg adds an argument and returns its placeholder. PostgreSQL plans a prepared
 // statement on every execution while the values of the arguments seem to allow a
-// better plan. Planning takes longer than reading a page. The planner does not
-// evaluate a SELECT, so a blind statement soon gets a generic plan.
+// better plan. Planning takes longer than reading a page. A blind statement soon
+// gets a generic plan: its texts and times are in a SELECT, which the planner does
+// not evaluate.
 func (c *conditions) arg(value any) string {
 	c.args = append(c.args, value)
 	placeholder := "$" + strconv.Itoa(len(c.args))

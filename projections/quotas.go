@@ -80,7 +80,8 @@ func RunsOf(ctx context.Context, db Reader, account string, most int64) (unfinis
 }
 
 // UploadsOf returns the number of an account's uploads that began since a time,
-// and the bytes of its billed storage and of its open uploads.
+// and the bytes of its billed storage and of its open uploads. A traceset that was
+// made without an upload session counts as an upload, except a synthesized one.
 func UploadsOf(ctx context.Context, db Reader, account string, since time.Time) (begun, stored int64, err error) {
 	err = db.QueryRow(ctx, `
 		SELECT (SELECT count(*) FROM uploads WHERE account_id = $1 AND created_at >= $2)

@@ -11,10 +11,10 @@ type Scope struct {
 	AccountID  string   // of this account; "" for every account
 	Workspaces []string // in one of these workspaces, without duplicates; nil for every workspace
 	Sharing    string   // with this scope (tracesets) or visibility (templates); "" for any
-	Live       bool     // only in workspaces that are not deleted
+	Live       bool     // only in workspaces that are neither deleted nor being deleted
 }
 
-// Rule says which rows of a table a caller may see: those of any of its scopes.
+// Rule says which rows of a table a caller may see: the rows in any of its scopes.
 // Package access makes the rules. The method Has applies a rule to one row; the
 // method on applies it to the rows of a query.
 type Rule []Scope
@@ -24,7 +24,7 @@ type Owner struct {
 	AccountID   string
 	WorkspaceID string
 	Sharing     string
-	Live        bool // whether the workspace is not deleted
+	Live        bool // whether the workspace is neither deleted nor being deleted
 }
 
 // Has reports whether the row is in the scope.
@@ -98,9 +98,9 @@ func (r Rule) on(c *conditions, row owners) string {
 	return "(" + joined(scopes, " OR ", "false") + ")"
 }
 
-// live returns the condition that a workspace is not deleted. Built-in workspaces
-// are never deleted, so an account's rows can only be in deleted workspaces of
-// its own.
+// live returns the condition that a workspace is neither deleted nor being deleted.
+// For an account it searches only the account's own workspaces: its other rows are
+// in built-in workspaces, which are never deleted.
 func (s Scope) live(c *conditions, workspace string) string {
 	deleted := "SELECT id FROM workspaces WHERE state <> 'live'"
 	if s.AccountID != "" {
@@ -119,7 +119,7 @@ func joined(parts []string, operator, none string) string {
 // segments adds the scope to the conditions on the rows of a table. It returns a
 // FROM item to join the rows with: the accounts, or the workspaces and accounts,
 // that have rows according to the table of counts. It returns "" when the scope
-// is one account.
+// is all workspaces of one account.
 func (s Scope) segments(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:

@@ -45,12 +45,12 @@ type Rows struct {
 //
 // A list is split into partitions. A partition is an account, or a workspace of
 // an account, with one status or with all. An index has the rows of each
-// partition in the order of their creation, so a page reads only the rows that it
-// returns, at every position of the list. A list of several partitions merges
-// their index scans. Each other order has an index of the rows of an account.
-// PostgreSQL scans it, or sorts the rows of a partition that has few. In an order
-// of several keys, the rows with the same first key are sorted, unless that key
-// is the status. A search filters the rows of a scan, unless its matches are rare.
+// partition in the order of their creation, so a scan reads at most a page of rows,
+// at every position of the list. A list of several partitions merges their index
+// scans. Each other order has an index of the rows of an account. PostgreSQL scans
+// it, or sorts the rows of a small partition. In an order of several keys, the rows
+// with the same first key are sorted, unless that key is the status. A search
+// filters the rows of a scan, unless its matches are rare.
 func ListSimulations(ctx context.Context, db Reader, q SimulationQuery, into []byte) (page Rows, next []string, err error) {
 	page.JSON = into
 	if none(q.Statuses) || none(q.Scope.Workspaces) {
@@ -154,7 +154,7 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 	limit := strconv.Itoa(q.Page.Limit + 1) // in the SQL text, because the plan depends on it
 	walks := []string{fmt.Sprintf("SELECT item, %s FROM %s WHERE %s", columnsOf(keys), q.table(), c.where())}
 	walks = c.split(walks, "workspace_id", q.Scope.Workspaces)
-	after := len(walks) // the partitions of the first status
+	after := len(walks) // walks of each status; those of the first status come first
 	walks = c.split(walks, "status", statuses)
 	for i := range walks {
 		if ordered && q.Page.After != nil && i < after {
@@ -169,9 +169,9 @@ func (q SimulationQuery) merged(keys []sortKey) (string, []any) {
 		strings.Join(walks, ") UNION ALL ("), orderBy(named(keys)), limit), c.args
 }
 
-// statuses are the statuses of the partitions, nil for one partition of all. An
-// order by status and another key has a partition for each status that is not
-// before the position: ordered says so, and that the position's comes first.
+// statuses returns the statuses of the partitions, nil for one partition of all. In
+// an order by status and another key, they are in the order of the list and begin
+// with the position's status, and ordered is true.
 func (q SimulationQuery) statuses() (statuses []string, ordered bool) {
 	if q.Sort[0].Key != "status" || len(q.Sort) == 1 {
 		return q.Statuses, false
@@ -230,8 +230,8 @@ func (q SimulationQuery) gathered(keys []sortKey) (string, []any) {
 		orderBy(named(keys)), limit), c.args
 }
 
-// read appends the rows of a query, which are JSON and sort keys. A row beyond
-// the limit only shows that there is another page.
+// read appends the rows of a query, whose columns are the JSON and the sort keys. A
+// row beyond the limit only shows that there is another page.
 func (r *Rows) read(rows pgx.Rows, limit int) (next []string, err error) {
 	defer rows.Close()
 	for rows.Next() {
@@ -302,7 +302,7 @@ func columnsOf(keys []sortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// named returns the keys under their names of columnsOf.
+// named returns the keys with the column names that columnsOf gives them.
 func named(keys []sortKey) []sortKey {
 	out := make([]sortKey, len(keys))
 	for i, k := range keys {

@@ -25,12 +25,12 @@ type listed struct {
 
 const gone = "workspace_00000000000000000000000099"
 
-// between is the time from three creations to the next three.
+// between is the time between creations. Three simulations are created at a time.
 const between = 20 * time.Minute
 
-// simulationWorld has simulations of two accounts in several workspaces: a built-in
-// one and one that is being deleted among them. Times, names and statuses repeat;
-// the creations are those of three days.
+// simulationWorld creates simulations of two accounts in several workspaces, of
+// which one is built in and one is being deleted. Times, names and statuses repeat.
+// The creations are on two days.
 func simulationWorld(t *testing.T, m *readModel) []listed {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
@@ -184,7 +184,7 @@ func pageThrough(r *rapid.T, m *readModel, world []listed, q simulationQuery) {
 	}
 }
 
-// sortKeys are the keys of an order.
+// sortKeys are the keys by which a list can be ordered.
 var sortKeys = []string{"created", "name", "status", "started", "completed"}
 
 // simulationQuery is a query with the values of its filters.

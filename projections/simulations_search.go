@@ -12,17 +12,18 @@ import (
 // statistics are about whole values. A search therefore samples some names first.
 // If enough of them match, a scan in the order of the list finds a page soon.
 // Otherwise the index of grams finds the matches, day by day where the list is in
-// the order of creation. A text shorter than a gram is always scanned for.
+// the order of creation. A search for a text shorter than a gram, or in the lists
+// of all accounts, always scans.
 const (
 	sampledNames = 200
-	costOfAMatch = 8 // of the index, in rows of a scan
+	costOfAMatch = 8 // to read it through the index, in rows of a scan
 	usedGrams    = 3 // of a search: each takes time, and the rarest exclude most
 )
 
 // A gram is three bytes of a folded name, with the account and the day of the
 // creation: grams are equal only for names of one account and day, apart from
 // rare collisions. The index of grams thus has the matches of a day together,
-// and a page of a search reads those of a few days, wherever in the list it is.
+// and a page of a search reads the matches of a few days, at any position of the list.
 //
 // A gram is an int4: the number of the day modulo 4096, shifted to the left by
 // gramBits, and a hash of the account and the three bytes.
@@ -78,8 +79,8 @@ func floorDiv(n, by int64) int64 {
 	return n / by
 }
 
-// folded is the text in lower case. Names are ASCII; other letters stay as they
-// are, as in lower(… COLLATE "C").
+// folded returns the text with its ASCII letters in lower case, as
+// lower(… COLLATE "C") does.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -89,9 +90,9 @@ func folded(text string) string {
 	}, text)
 }
 
-// rareGrams returns the grams by which to find the matches of a search, and none
-// when a scan in the order of the list finds a page sooner: they are those that
-// the newest names have least.
+// rareGrams returns the grams by which to find the matches of a search: those that
+// are rarest in the newest names. It returns nil when a scan in the order of the
+// list finds a page sooner.
 func (q SimulationQuery) rareGrams(ctx context.Context, db Reader) ([]string, error) {
 	if q.Scope.AccountID == "" || len(q.Search) < gramSize {
 		return nil, nil
@@ -127,9 +128,9 @@ func (q SimulationQuery) rareGrams(ctx context.Context, db Reader) ([]string, er
 // byDay reports whether the list is in the order of creation.
 func (q SimulationQuery) byDay() bool { return q.Sort[0].Key == "created" }
 
-// rare is the query of the page among the matches of the index of grams. It
-// reads day by day, and stops when it has a page if the list is in the order of
-// the days. OFFSET 0 keeps the planner from using another index.
+// rare returns the query of a page of a search that uses the index of grams. It
+// reads day by day. If the list is in the order of creation, it stops when it has
+// a page. OFFSET 0 keeps the planner from using another index.
 func (q SimulationQuery) rare(keys []sortKey, grams []string) (string, []any) {
 	c := conditions{blind: true}
 	c.add("account_id = ?", q.Scope.AccountID)

@@ -55,8 +55,8 @@ func (e *explained) explain(ctx context.Context, sql string, args ...any) {
 	e.read += read
 }
 
-// literal is an argument as SQL. EXPLAIN uses the plan of a prepared statement
-// only when EXECUTE is explained, which takes no parameters.
+// literal returns an argument as SQL. EXPLAIN shows the plan of a prepared
+// statement only for EXECUTE, and then takes no parameters.
 func literal(arg any) string {
 	switch v := arg.(type) {
 	case string:
@@ -89,8 +89,7 @@ func (n planNode) rows(tables []string) float64 {
 }
 
 // longList fills the tables with a hundred thousand simulations, ten seconds
-// apart: one in a hundred thousand is named needle, one in fifty is another
-// account's.
+// apart. One is named needle, and one in fifty is another account's.
 func longList(t *testing.T, m *readModel) {
 	t.Helper()
 	for _, statement := range []string{
@@ -139,7 +138,7 @@ func longList(t *testing.T, m *readModel) {
 
 // TestPagesAreShortWalks: the rows that a page reads are proportional to its size,
 // at every position of a long list, in every order and with every restriction,
-// whether the plan was made for the values or for all.
+// with a custom and with a generic plan.
 func TestPagesAreShortWalks(t *testing.T) {
 	t.Parallel()
 	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())

@@ -12,7 +12,7 @@ import (
 
 // table is a projection in which each row is a fold of facts. A batch of facts
 // costs one query for the rows that are not cached, and one or two writing
-// statements. Many new rows are copied.
+// statements. Many new rows are written by COPY.
 type table[R any] struct {
 	name    string                      // of the SQL table
 	file    string                      // of its DDL
@@ -30,9 +30,9 @@ type table[R any] struct {
 // entry is a row in the cache.
 type entry[R any] struct {
 	row     *R   // nil when there is none
-	touched bool // by the batch, like the next two
-	begins  bool // there was no row before
-	before  *R   // the row before, when it is asked for
+	touched bool // whether the current batch has touched it
+	begins  bool // whether there was no row before the batch
+	before  *R   // the row before the batch, if apply was asked for it
 }
 
 // cachedRows bounds the rows in a generation of a table's cache.
@@ -87,8 +87,8 @@ func (t *table[R]) Apply(writes *columns.Writes, facts []events.Fact) error {
 func (t *table[R]) Forget() { t.rows = recent.Cache[string, *entry[R]]{} }
 
 // apply folds the facts and queues the write of every touched row. If changed is
-// not nil, it is called with each touched row before the batch, nil for a new
-// row, and after it.
+// not nil, it is called with each touched row before and after the batch; before is
+// nil for a new row.
 func (t *table[R]) apply(writes *columns.Writes, facts []events.Fact, changed func(before, after *R)) {
 	var touched []*entry[R]
 	for i := range facts {
@@ -97,7 +97,7 @@ func (t *table[R]) apply(writes *columns.Writes, facts []events.Fact, changed fu
 		if key == "" {
 			continue
 		}
-		e, _ := t.rows.Get(key) // since Load
+		e, _ := t.rows.Get(key) // present since Load
 		if !e.touched {
 			touched = append(touched, e)
 			e.touched, e.begins = true, e.row == nil

@@ -56,7 +56,7 @@ func (q TemplateQuery) class(t *Configuration) int {
 	return 2
 }
 
-// ValidatedConfigurations returns which of the configurations exist and are
+// ValidatedConfigurations returns which of the configurations have the status
 // validated.
 func ValidatedConfigurations(ctx context.Context, db Reader, ids []string) (map[string]bool, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM configurations WHERE id = ANY($1) AND status = 'validated'`, ids)

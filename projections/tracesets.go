@@ -32,7 +32,7 @@ type Traceset struct {
 	Workload    string // JSON, "" for none
 	Layout      string // cas or prefix
 	Ranges      string // JSON array of events.RankRange
-	FileCount   int64  // of a prefix
+	FileCount   int64  // with layout prefix: the files in the folder
 	Summary     string // JSON, "" for none
 	Warnings    string // JSON array
 	Failure     string // why the metadata could not be extracted

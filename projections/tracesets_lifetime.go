@@ -27,7 +27,7 @@ func ListExpiredTracesets(ctx context.Context, db Reader, now time.Time, limit i
 	return found, nil
 }
 
-// UnneededLibraries returns those of the libraries whose objects can be deleted.
+// UnneededLibraries returns which of the libraries have objects that can be deleted.
 // All tracesets of such a library are deleted and would have expired by now, and
 // no unfinished simulation uses one of them.
 func UnneededLibraries(ctx context.Context, db Reader, ids []string, now time.Time) (unneeded []string, err error) {

@@ -34,7 +34,7 @@ type TracesetItem struct {
 }
 
 // ListTracesets returns one page and the position of the next one. It merges one
-// index scan for each scope of the rule and each status. A scan reads no more
+// index scan for each scope of the rule, workspace and status. A scan reads no more
 // rows than a page has.
 func ListTracesets(ctx context.Context, db Reader, q TracesetQuery) ([]TracesetItem, []string, error) {
 	keys := []sortKey{{"created_at", "timestamptz", true}, {"id", "text", true}}
@@ -92,7 +92,7 @@ func (q TracesetQuery) walks(keys []sortKey) (stored, sessions walk) {
 	return stored, sessions
 }
 
-// some returns those of the statuses that the query asks for.
+// some returns the given statuses that the query asks for.
 func (q TracesetQuery) some(statuses ...string) []string {
 	return slices.DeleteFunc(statuses, func(s string) bool { return q.Statuses != nil && !slices.Contains(q.Statuses, s) })
 }

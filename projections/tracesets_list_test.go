@@ -17,8 +17,8 @@ import (
 	"netsim/projections"
 )
 
-// tracesetWorld creates tracesets of two accounts, every scope and every status in
-// several workspaces. One workspace is being deleted. Times repeat.
+// tracesetWorld creates tracesets of two accounts, with every scope and several
+// statuses, in three workspaces. One workspace is being deleted. Times repeat.
 func tracesetWorld(t *testing.T, m *readModel) []projections.Traceset {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)

@@ -28,8 +28,8 @@ func Outage(err error) string {
 // ErrRebuilding says that the read model was lost and is being rebuilt.
 var ErrRebuilding = errors.New("the read model is being rebuilt")
 
-// ErrBehind says that PostgreSQL has started again, and that the read model may
-// lack commits which it had before.
+// ErrBehind says that PostgreSQL has restarted, and that the read model may lack
+// commits that it had before.
 var ErrBehind = errors.New("the read model is catching up after a restart of PostgreSQL")
 
 // dropped reports whether a table or its schema is missing.

@@ -66,8 +66,8 @@ func foldWorkspace(w *Workspace, f *events.Fact) {
 	w.ModifiedAt = f.Time
 }
 
-// change sets what changes of a live workspace change, to the write state after
-// one of them.
+// change copies the fields that a change can affect from the write state after the
+// change of a live workspace.
 func (w *Workspace) change(s *commands.Workspace, at time.Time) {
 	w.Name, w.Description, w.LegacyProjectID = s.Name, s.Description, s.LegacyProjectID
 	w.Version, w.ModifiedAt = s.Version, at

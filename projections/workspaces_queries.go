@@ -48,7 +48,7 @@ func ListWorkspaces(ctx context.Context, db Reader, q WorkspaceQuery) ([]Workspa
 }
 
 // WorkspaceIsLive reports whether the workspace is neither deleted nor being
-// deleted.
+// deleted. It is true for a missing workspace.
 func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
 	var live bool
 	if err := db.QueryRow(ctx, "SELECT "+liveWorkspace("$1"), id).Scan(&live); err != nil {
@@ -57,7 +57,8 @@ func WorkspaceIsLive(ctx context.Context, db Reader, id string) (bool, error) {
 	return live, nil
 }
 
-// liveWorkspace is the condition that a workspace is not deleted, nor being deleted.
+// liveWorkspace is the condition that a workspace is neither deleted nor being
+// deleted.
 func liveWorkspace(id string) string {
 	return "NOT EXISTS (SELECT FROM workspaces AS w WHERE w.id = " + id + " AND w.state <> 'live')"
 }

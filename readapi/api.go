@@ -1,6 +1,7 @@
-// Package readapi implements the operations that change nothing. It reads the
-// read model and the object store, and never appends an event. It also makes the
-// views that package writeapi returns.
+// Package readapi implements the operations that change no resource. It reads the
+// read model and the object store, in which it also stores computed summaries of
+// results. It appends no event itself; Billing.LogAccess records queries by a
+// person's name. It also makes the views that package writeapi returns.
 package readapi
 
 import (
@@ -20,8 +21,8 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// API implements the GET operations except those of billing, the preview of a
-// simple submission, and the views that package writeapi returns.
+// API implements all operations of the package except those of billing. It also
+// makes the views that package writeapi returns.
 type API struct {
 	*access.Access
 
@@ -43,8 +44,9 @@ type API struct {
 	summaries singleflight.Group // running computations, by object key
 }
 
-// view returns a resource and its entity tag right after a command's event, which
-// led to the state. Without an event it returns them as they are now.
+// view returns a resource and its entity tag as they are right after a command's
+// event; state is the write state after the event. Without an event it returns them
+// as they are now.
 type view[V any] = func(ctx context.Context, e *events.Event, state commands.State) (V, string, error)
 
 // Objects is the object store with the result files.

@@ -72,7 +72,7 @@ func date(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// audit records the access if the request filters by a person's name.
+// audit records the access if the request has a person's name.
 func (b *Billing) audit(ctx context.Context, caller auth.Caller, operation, userName string) error {
 	if userName == "" {
 		return nil

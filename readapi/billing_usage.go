@@ -77,8 +77,8 @@ func (b *Billing) item(n *projections.Named[projections.BillingItem]) api.Billin
 	return out
 }
 
-// eventDays is the number of days before today from which events are listed
-// without a startDate.
+// eventDays is the number of days before today at which a list of events without a
+// startDate begins.
 const eventDays = 30
 
 // ListBillingEvents implements GET /billing/events: newest first.

@@ -113,8 +113,8 @@ func (a *API) ListConfigurationComponents(ctx context.Context, r api.ListConfigu
 	return api.ListConfigurationComponents200JSONResponse{Components: items, Pagination: l.pagination(len(items), next)}, nil
 }
 
-// holders returns the name of the first server, container or topology that
-// contains each component, in this order.
+// holders returns, for each component, the name of its first holder: servers are
+// searched first, then containers, then the topology.
 func (d *contents) holders() map[string]string {
 	first := map[string]string{}
 	hold := func(holder string, refs []api.Reference) {

@@ -11,7 +11,7 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// updateConfiguration makes the configuration's next version and returns its document.
+// updateConfiguration makes the configuration's next version and returns it.
 func updateConfiguration(t *testing.T, c *servicetest.Client, path string, changes object) object {
 	t.Helper()
 	tag := c.Get(path).Want(200).Header.Get("ETag")

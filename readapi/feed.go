@@ -36,7 +36,7 @@ type follower struct {
 	feed       *Feed
 	simulation string
 	seen       int64         // sequence of the last moment that it has read
-	wake       chan struct{} // buffered, 1; closed when the feed ends the follower
+	wake       chan struct{} // buffered, 1; closed when the follower leaves or is ended
 	gone       bool          // whether it left or was ended
 }
 
@@ -63,7 +63,7 @@ func (f *Feed) Run(ctx context.Context) error {
 }
 
 // poll wakes the followers that have not seen the last moment of their
-// simulation, and ends those whose simulation is deleted.
+// simulation, and ends those whose simulation or its workspace is deleted.
 func (f *Feed) poll(ctx context.Context) error {
 	f.mu.Lock()
 	simulations := slices.Collect(maps.Keys(f.followers))

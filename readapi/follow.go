@@ -50,8 +50,9 @@ func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationReques
 }
 
 // stream is an io.Reader of the events for one client. It ends with its context,
-// after the final event, when the simulation is deleted, or when the read model
-// does not answer. In the last case the client reconnects and misses nothing.
+// after the final event, when the simulation is deleted, when the service ends, or
+// when the read model does not answer. In the last two cases the client reconnects
+// and misses nothing.
 type stream struct {
 	ctx      context.Context
 	api      *API
@@ -149,8 +150,8 @@ func progressView(p *projections.RunProgress) *api.SimulationProgress {
 // maxCount is the largest integer that every JSON parser represents exactly.
 const maxCount = 1<<53 - 1
 
-// maxEstimate bounds the estimated remaining time that is shown, in nanoseconds.
-// The first events of a run say little about its end more than a month ahead.
+// maxEstimate is the remaining time, in nanoseconds, from which an estimate is not
+// shown. The first events of a run say little about an end more than a month ahead.
 const maxEstimate = int64(30 * 24 * time.Hour)
 
 // errEnding refuses a follower while the service shuts down.

@@ -15,8 +15,8 @@ type Build struct {
 	StartedAt time.Time
 }
 
-// GetHealth implements GET /health (completions.md section 2.1). It only shows
-// that the process answers.
+// GetHealth implements GET /health (completions.md section 2.1). It checks no
+// dependency, so it shows only that the process answers.
 func (a *API) GetHealth(context.Context, api.GetHealthRequestObject) (api.GetHealthResponseObject, error) {
 	return api.GetHealth200JSONResponse{
 		Status: api.HealthStatusOk, Version: a.Build.Version, Commit: a.Build.Commit,

@@ -26,7 +26,7 @@ const (
 )
 
 // summaryFacts describes a computed summary. Both are stored in the folder of the
-// result set, so newly published results have no summaries.
+// result set, so results that are published again begin without summaries.
 type summaryFacts struct {
 	Size          int64     `json:"size"`   // bytes, compressed
 	SHA256        string    `json:"sha256"` // hex

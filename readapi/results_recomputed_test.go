@@ -86,7 +86,7 @@ func TestResultDataOfShards(t *testing.T) {
 }
 
 // alike reports whether two figures are equal within the precision of histograms:
-// 0.2 %, or 0.0101 near zero.
+// 0.2 % plus 0.0101.
 func alike(a, b float64) bool { return math.Abs(a-b) <= 0.0101+math.Abs(b)/500 }
 
 // data is a response of results/data.

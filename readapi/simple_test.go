@@ -12,8 +12,8 @@ import (
 	"netsim/internal/service/servicetest"
 )
 
-// TestPreviewSimple: the preview of every reference case has the topology of the
-// reference (completions 4.2).
+// TestPreviewSimple: the preview of every reference case has the number of tiers
+// and the links of the reference (completions 4.2).
 func TestPreviewSimple(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

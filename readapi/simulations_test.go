@@ -93,7 +93,7 @@ func TestListSimulations(t *testing.T) {
 }
 
 // TestWorkspacesBoundLists: members of a workspace see its resources, other users
-// of the account do not. After its deletion nobody sees them.
+// of the account do not. After its deletion no user sees them.
 func TestWorkspacesBoundLists(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

@@ -91,7 +91,8 @@ func (a *API) templateView(ctx context.Context, t *projections.Configuration) (a
 }
 
 // describe adds the model's description to each parameter (document 1, Versioning
-// item 8). A model that is not in the catalogue has none.
+// item 8). A model that is not in the catalogue has none. After an earlier error,
+// describe only returns it.
 func describe(p *json.RawMessage, model string, err error) error {
 	entry, _ := catalogue.Find(model)
 	return describeWith(p, entry.Parameters, err)

@@ -87,9 +87,10 @@ func (a *API) TracesetResolution(ctx context.Context, id string) (api.TracesetRe
 	return r, nil
 }
 
-// TracesetUse reports whether a use of the traceset must be recorded now, and the
-// partition key of its stream. It need not if the traceset never expires or was
-// used within the last hour (completions.md section 8 row 37).
+// TracesetUse returns the partition key of a traceset's stream, and whether a use of
+// the traceset must be recorded now. No use is recorded if the traceset never
+// expires, is deleted, or was used within the last hour (completions.md section 8
+// row 37).
 func (a *API) TracesetUse(ctx context.Context, id string) (partition string, due bool, err error) {
 	t, err := projections.FindTraceset(ctx, a.DB, id)
 	if fault.Is(err, fault.NotFound) {

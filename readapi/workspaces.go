@@ -62,8 +62,8 @@ func (a *API) WorkspaceView(id string) view[api.Workspace] {
 	return a.workspaceAfter(projections.Workspace{ID: id})
 }
 
-// AdmitWorkspaceChange returns an error unless the workspace is live and the
-// caller may work in it, and its view after a change.
+// AdmitWorkspaceChange returns the view of a workspace after a change. It returns
+// an error unless the workspace is live and the caller may work in it.
 func (a *API) AdmitWorkspaceChange(ctx context.Context, id string) (view[api.Workspace], error) {
 	w, err := a.WorkspaceRow(ctx, id, projections.Live)
 	return a.workspaceAfter(w), err

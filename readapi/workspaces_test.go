@@ -31,7 +31,7 @@ func TestListWorkspaces(t *testing.T) {
 		t.Errorf("all, newest first (-want +got):\n%s", diff)
 	}
 	at := func(id string) string { return service.Get(workspaces + "/" + id).Object()["createdAt"].(string) }
-	// The last workspace was changed last, so no other has its modification time.
+	// The oldest workspace was changed last, so no other has its modification time.
 	changed := service.Get(workspaces + "/" + made[4]).Object()["modifiedAt"].(string)
 	robot := service.Get(workspaces + "/" + made[4]).Object()["owner"].(string)
 	for filter, want := range map[string][]string{
@@ -124,7 +124,7 @@ func TestGetWorkspace(t *testing.T) {
 	user.Get(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 
-	// Everyone can see a built-in workspace, with the counts of the own account.
+	// Every caller can see a built-in workspace, with the counts of their own account.
 	stats := func(c *servicetest.Client) any {
 		return c.Get(workspaces + "/" + events.DefaultWorkspace).Want(200).Object()["stats"]
 	}

@@ -82,8 +82,8 @@ func cursor(c *servicetest.Client, path string) string {
 	return c.Get(path).Want(200).Object()["pagination"].(object)["nextCursor"].(string)
 }
 
-// since and before return the ids whose resources were created at or after a time,
-// and before it. Timestamps compare as text like the times.
+// since returns the ids of the resources that were created at or after a time, and
+// before those created before it. Timestamps sort as text in the order of their times.
 func since(ids []string, at func(string) string, when string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return at(id) < when })
 }

@@ -24,7 +24,7 @@ type author struct {
 	configurations []string
 }
 
-// text is text of which some is escaped in JSON.
+// text draws a text. JSON escapes parts of some of them.
 func (a *author) text(label string) string {
 	return rapid.SampledFrom([]string{"plain", "é <&> \"quoted\" \\", "line\u2028separator", "🜁 \U0010ffff"}).Draw(a.T, label)
 }
@@ -47,7 +47,7 @@ func (a *author) write(method, path string, body any, status int, reads string, 
 	if reads == "" {
 		reads = made.Header.Get("Location")
 	}
-	if !strings.HasPrefix(reads, simulations) { // it is at work already
+	if !strings.HasPrefix(reads, simulations) { // a simulation may have progressed already
 		a.same(fmt.Sprintf("%s %s and a read", method, path), made, a.client.Get(reads))
 	}
 	a.same(fmt.Sprintf("%s %s and its repetition", method, path), made, a.client.Do(method, path, body, more...))
@@ -63,7 +63,7 @@ func (a *author) same(what string, made, read servicetest.Reply) {
 	}
 }
 
-// plain is a body without the warnings, which only the answer to an update has.
+// plain returns a body without the warnings, which only the answer to an update has.
 func plain(body []byte) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil || members["warnings"] == nil {
@@ -72,7 +72,7 @@ func plain(body []byte) []byte {
 	return bytes.Replace(body, append([]byte(`,"warnings":`), members["warnings"]...), nil, 1)
 }
 
-// labels names and mostly describes a workspace.
+// labels draws a name and sometimes a description for a workspace.
 func (a *author) labels() object {
 	body := object{"name": a.text("name")}
 	if rapid.Bool().Draw(a.T, "described") {
@@ -136,15 +136,15 @@ func (a *author) startSimulation() {
 	a.write("POST", simulations, object{"configurationId": a.runnable, "name": "run-1_*", "duration": "1ms"}, 201, "")
 }
 
-// TestAnAnswerIsWhatAReadReturns: a write is answered with what its command made,
-// without a read. When nobody else writes, that equals a read, byte for byte.
+// TestAnAnswerIsWhatAReadReturns: the answer to a write is made from the state that
+// its command made. When no other client writes, it equals a read, byte for byte.
 func TestAnAnswerIsWhatAReadReturns(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := funded(t, p)
 	client := p.Service(t, account)
 	first := newWorkspace(t, client, "first")
-	// Runs change the counts of their workspace: they get one of their own.
+	// Runs change the counts of their workspace, so they have one of their own.
 	ready := newValidConfiguration(t, client, newWorkspace(t, client, "runs"), workload(8, phase("allReduce", "", 1024)))
 	traceset := client.Get(configurations + "/" + ready).Want(200).Object()["activeTraceset"].(object)["id"].(string)
 	another := client.Post(configurations, oneRack("another")).Want(201).Object()["id"].(string)

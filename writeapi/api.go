@@ -1,7 +1,7 @@
 // Package writeapi implements the operations that change something. A handler
-// decodes the request, runs one command, and makes the response from what the
-// command made, which every read shows when the command returns. The package uses
-// neither SQL nor Kafka: it reads through the interfaces below.
+// decodes the request, runs one command, and makes the response from the state that
+// the command made. When the command returns, every read shows that state. The
+// package uses neither SQL nor Kafka: it reads through the interfaces below.
 package writeapi
 
 import (
@@ -16,7 +16,8 @@ import (
 )
 
 // API implements the POST, PATCH and DELETE operations, except the preview and
-// the checks that change nothing.
+// the checks that change nothing. It also implements the download and resolve
+// operations of tracesets, because they record a use.
 type API struct {
 	Commands       *handle.Handler
 	Workspaces     Workspaces
@@ -53,16 +54,17 @@ type Quotas interface {
 	AdmitUpload(ctx context.Context, account string, size int64) error
 }
 
-// View returns a resource and its entity tag right after a command's event, which
-// led to the state, so that the answer to a write is never a later writer's. It is
-// what a read at that version returns, made by the same code. Without an event it
-// returns the resource as it is now.
+// View returns a resource and its entity tag as they are right after a command's
+// event, so the response to a write never shows a later write. state is the write
+// state after the event. The result equals a read of that version, because the same
+// code makes both. Without an event, View returns the resource as it is now.
 type View[V any] = func(ctx context.Context, e *events.Event, state commands.State) (V, string, error)
 
 // Workspaces reads workspaces.
 type Workspaces interface {
 	// AdmitWorkspace returns NotFound unless the workspace is live and belongs to
-	// the caller's account, and Forbidden unless the caller is a member.
+	// the caller's account, and Forbidden unless the caller is a member. It admits
+	// every caller to a built-in workspace.
 	AdmitWorkspace(ctx context.Context, id string) error
 	// AdmitWorkspaceDeletion is AdmitWorkspace, but also admits a workspace that is
 	// being deleted.
@@ -76,8 +78,8 @@ type Workspaces interface {
 
 // Configurations reads configurations.
 type Configurations interface {
-	// AdmitConfiguration returns the newest version of a configuration, and NotFound
-	// or Forbidden unless the caller may use it.
+	// AdmitConfiguration returns the newest version of a configuration. It returns
+	// NotFound or Forbidden unless the caller may use it.
 	AdmitConfiguration(ctx context.Context, id string) (commands.Configuration, error)
 	// ConfigurationAt returns a version of the configuration, or NotFound.
 	ConfigurationAt(ctx context.Context, id string, version int64) (commands.Configuration, error)
@@ -90,12 +92,12 @@ type Configurations interface {
 
 // Simulations reads simulations.
 type Simulations interface {
-	// AdmitDeletion returns the workspace of a simulation, and NotFound or Forbidden
-	// unless the caller may delete it.
+	// AdmitDeletion returns the workspace of a simulation. It returns NotFound or
+	// Forbidden unless the caller may delete the simulation.
 	AdmitDeletion(ctx context.Context, id string) (workspace string, err error)
-	// AdmitTermination returns the workspace and the state of a simulation, and
-	// NotFound or Forbidden unless the caller may terminate it. live is false if the
-	// workspace is deleted. The state has only what the decision needs.
+	// AdmitTermination returns the workspace and the state of a simulation. It returns
+	// NotFound or Forbidden unless the caller may terminate the simulation. live is
+	// false if the workspace is deleted. The state has only what the decision needs.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
 	// RequestedSimulation returns the simulation right after its request.
 	RequestedSimulation(ctx context.Context, requested *events.Event) (api.Simulation, error)
@@ -112,8 +114,8 @@ type Engines interface {
 
 // MappingFiles reads mapping files.
 type MappingFiles interface {
-	// AdmitMappingFile returns the workspace of a mapping file, deleted or not, and
-	// NotFound or Forbidden unless the caller may use it.
+	// AdmitMappingFile returns the workspace of a mapping file, deleted or not. It
+	// returns NotFound or Forbidden unless the caller may use the file.
 	AdmitMappingFile(ctx context.Context, id string) (workspace string, err error)
 	// MappingFile returns the event that created a mapping file. live is false for a
 	// deleted or missing file. MappingFile does not check the caller.

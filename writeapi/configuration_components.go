@@ -72,7 +72,7 @@ func (a *API) AddComponent(ctx context.Context, r api.AddComponentRequestObject)
 	}}, nil
 }
 
-// declaration returns the component or the container of a name.
+// declaration returns the component, link or container with the name.
 func (e edited) declaration(name string) (api.Declaration, error) {
 	var found any
 	found, err := e.container(name)

@@ -13,7 +13,8 @@ import (
 	"netsim/simulator/design"
 )
 
-// newWorkbench creates a workbench in a new account, and returns its path.
+// newWorkbench creates a workbench in a new account. It returns a user of the
+// account and the path of the workbench.
 func newWorkbench(t *testing.T, p *servicetest.Program) (*servicetest.Client, string) {
 	t.Helper()
 	return newWorkbenchOf(t, p, funded(t, p))
@@ -87,7 +88,7 @@ func TestAddApplication(t *testing.T) {
 	}
 	same(t, "shares", 4, len(shares(whole(user, path))))
 
-	// A new application gets the share that is missing to 1.
+	// A new application gets the client and server shares that the others leave of 1.
 	user.Patch(path+"/distribution", object{"parentApplication": "web", "distributionId": "web-client", "value": 0.25}).Want(200)
 	add("modelId=traffic-generator-v1&name=rest").Want(201)
 	if got := shares(whole(user, path)); got["rest-client"] != 0.75 || got["rest-server"] != 0.0 {

@@ -36,7 +36,7 @@ type decision = commands.Command[commands.Configuration]
 type edited struct {
 	commands.Configuration
 	tag   string
-	whole func() (api.Configuration, string, error) // all of it, and the tag
+	whole func() (api.Configuration, string, error) // the view of all of it, and its tag
 }
 
 // decider makes the command for a configuration. The command checks If-Match.

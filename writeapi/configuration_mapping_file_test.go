@@ -203,7 +203,7 @@ func TestAttachedMappingFileLocks(t *testing.T) {
 }
 
 // TestMappingFileInUse: a configuration with a mapping file can be validated,
-// started and cloned. After the file is deleted, it cannot be started.
+// started and cloned. After the file is deleted, versions with it cannot be started.
 func TestMappingFileInUse(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)

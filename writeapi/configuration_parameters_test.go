@@ -33,7 +33,7 @@ func pick(tree any, path string) any {
 	return tree
 }
 
-// Every parameter of an element can be patched, and wrong patches are refused
+// Parameters of every kind of element can be patched, and wrong patches are refused
 // (completions 3.7).
 func TestPatchParameters(t *testing.T) {
 	t.Parallel()

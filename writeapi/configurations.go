@@ -53,8 +53,8 @@ func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, V
 }
 
 // ValidateConfiguration implements POST /configurations/{config_id}/validate
-// (completions.md sections 3.4, 3.6), also for templates. A result is recorded
-// only once.
+// (completions.md sections 3.4, 3.6), also for templates. A result that equals the
+// recorded one is not recorded again.
 func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigurationRequestObject) (api.ValidateConfigurationResponseObject, error) {
 	w, err := change(ctx, "ValidateConfiguration", r.ConfigID, r.Params.IdempotencyKey, nil)
 	if err != nil {

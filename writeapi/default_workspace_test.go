@@ -9,8 +9,8 @@ import (
 )
 
 // TestTheDefaultWorkspace: the whole account can read the default workspace. Only
-// the user who started a run in it, or a token that names the workspace, can
-// terminate and delete the run.
+// the user who started a run in it, a token that names the workspace, or a token of
+// all workspaces can terminate and delete the run.
 func TestTheDefaultWorkspace(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -42,7 +42,7 @@ func TestTheDefaultWorkspace(t *testing.T) {
 }
 
 // TestListsOfAWorkspaceThatIsNotThere: the response does not reveal whether a
-// workspace of another account exists. For a workspace of the own account, the
+// workspace of another account exists. For a workspace of their own account, the
 // caller must be a member.
 func TestListsOfAWorkspaceThatIsNotThere(t *testing.T) {
 	t.Parallel()

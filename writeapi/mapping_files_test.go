@@ -46,7 +46,7 @@ func newRecorder(t *testing.T, p *servicetest.Program) recorder {
 	})}
 }
 
-// record stores a mapping file and records it.
+// record stores a mapping file, records its creation, and returns its id.
 func (s recorder) record(account, workspace, name, content string) string {
 	s.t.Helper()
 	file, err := mapping.Parse(strings.NewReader(content))

@@ -19,7 +19,7 @@ import (
 	"netsim/writeapi"
 )
 
-// counter counts the queries of a request: of the reads, and of the log's loads.
+// counter counts the queries of a request: those of reads, and the log's loads.
 type counter struct {
 	projections.Reader
 	handle.Log
@@ -60,8 +60,8 @@ func (c *counter) Verdict(ctx context.Context, at events.Position) (events.Verdi
 	return c.Log.Verdict(ctx, at)
 }
 
-// TestQueriesOfAWrite lists the queries that a write sends before its command is
-// judged, and after that for its answer.
+// TestQueriesOfAWrite checks how many queries a write sends before the verdict on
+// its event, and how many after it for its answer.
 func TestQueriesOfAWrite(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -106,7 +106,7 @@ func TestQueriesOfAWrite(t *testing.T) {
 		{"a workspace", 0, 0, createWorkspace("")},
 		{"a workspace with a key", 1, 0, createWorkspace("k")},                                    // the load
 		{"the same again", 3, 0, createWorkspace("k")},                                            // the load, row and counts
-		{"a configuration of the default workspace", 0, 0, create("", "")},                        //
+		{"a configuration of the default workspace", 0, 0, create("", "")},                        // none
 		{"a configuration of a workspace", 1, 0, func() error { return create("", workspace)() }}, // access
 		{"the same with a key", 3, 0, func() error { return create("k", workspace)() }},           // whether it is a repetition, access, the load
 		{"a change of a workspace", 2, 1, func() error { // access, the load; the counts

@@ -49,7 +49,8 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 }
 
 // agreed asks the remote engine to stop a run, and reports whether the engine
-// agreed. It does not ask if the command has run before or would be refused.
+// agreed. If the command has run before or would be refused, agreed reports true
+// without asking.
 func (a *API) agreed(ctx context.Context, w write, s *commands.Simulation, terminate commands.TerminateSimulation) (bool, error) {
 	done, err := a.repeated(ctx, w)
 	if err != nil || done {

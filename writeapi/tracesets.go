@@ -14,7 +14,8 @@ import (
 // TracesetFiles locates the files of tracesets, and says whether a use must be
 // recorded. A use postpones the expiry of a traceset.
 type TracesetFiles interface {
-	// TracesetDownload returns a download link for a file; "" is the first file.
+	// TracesetDownload returns a download link for a file; "" is the primary file of
+	// the lowest rank.
 	TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error)
 	// TracesetResolution returns the locations of the files. It returns Validation
 	// if there are none.
@@ -27,7 +28,8 @@ type TracesetFiles interface {
 // TracesetOwners checks who may change a traceset.
 type TracesetOwners interface {
 	// OwnTraceset returns the partition key of a traceset that the caller may
-	// change. For a traceset that is still being uploaded it returns the upload.
+	// change. For a traceset whose files are not stored yet, it returns the partition
+	// key and the id of its upload.
 	OwnTraceset(ctx context.Context, id string) (partition, upload string, err error)
 	// TracesetView returns a traceset.
 	TracesetView(ctx context.Context, id string) (api.Traceset, error)

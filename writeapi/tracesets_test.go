@@ -21,8 +21,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// storeTraceset stores files and records a ready traceset of them, without an
-// upload. change modifies the event before it is recorded.
+// storeTraceset stores files, records a ready traceset of them without an upload,
+// and returns its id. change modifies the event before it is recorded.
 func storeTraceset(t *testing.T, p *servicetest.Program, account, workspace string, files []string, change func(*events.TracesetCreated)) string {
 	t.Helper()
 	made := events.TracesetCreated{

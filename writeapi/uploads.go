@@ -26,9 +26,10 @@ type Sessions interface {
 
 // Completions makes resources from uploaded files.
 type Completions interface {
-	// CompleteTraceset returns the traceset, and whether it is new.
+	// CompleteTraceset completes a session. It returns the traceset, and whether it is new.
 	CompleteTraceset(ctx context.Context, upload string, files []api.UploadedFile, from handle.Origin) (traceset string, fresh bool, err error)
-	// CompleteMappingFile returns the mapping file, and whether it existed before.
+	// CompleteMappingFile completes a session. It returns the mapping file, and whether it
+	// existed before.
 	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error)
 }
 

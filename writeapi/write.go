@@ -64,9 +64,9 @@ func (a *API) repeated(ctx context.Context, w write) (bool, error) {
 	return a.Commands.Repeated(ctx, w.stream, w.origin)
 }
 
-// once calls do, unless the write's command has run before, which done reports. If
-// do fails because the same request finished in the meantime, once returns no
-// error.
+// once calls do unless the write's command has run before; done reports that it has.
+// If do fails but the command has run in the meantime, because the same request was
+// sent twice, once also reports done and returns no error.
 func (a *API) once(ctx context.Context, w write, do func() error) (done bool, err error) {
 	if done, err = a.repeated(ctx, w); done || err != nil {
 		return done, err
