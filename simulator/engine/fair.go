@@ -219,8 +219,8 @@ func (e *engine) freeze(id, h int32, rate int64) {
 	}
 }
 
-// widen enlists the flows that make the solution unfair: flows that are faster than those
-// which one of their resources limits, and flows whose limiting resource now has room for
+// widen enlists the flows that make the solution unfair: flows faster than the enlisted
+// flows that one of their resources limits, and flows whose limiting resource has room for
 // a higher rate. It reports whether it found any.
 func (e *engine) widen() bool {
 	s := &e.solver

@@ -106,9 +106,9 @@ type Options struct {
 	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run that
 	// reaches it ends without an error, with a partial result.
 	Limit int64
-	// StopAfter and StopReports stop the run as the end of the context does, once it
-	// has handled that many events and made that many reports, of links and beacons.
-	// With Progress.Events and Result.Reports of a stopped run they repeat it byte for
+	// StopAfter and StopReports stop the run, as the end of the context does, when it
+	// has counted that many events and made that many reports of links and beacons.
+	// With the Events and the Reports of a stopped run's Result they repeat it byte for
 	// byte. 0 for both means never.
 	StopAfter int64
 	// StopReports is separate from StopAfter because reports do not count as events.

@@ -116,8 +116,8 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 	for i := range x.Bottlenecks {
 		x.Bottlenecks[i].close(&total)
 	}
-	// After a warm-up not all transfers are measured, and the parallel flows of a striped
-	// transfer may drain for longer than the transfer takes.
+	// After a warm-up not all transfers are measured. The drain times of a striped
+	// transfer's flows may add up to more than the transfer takes.
 	if all := result.LatencySum.Big(); result.Measured == result.Sends && all.Sign() > 0 && total.Cmp(all) <= 0 {
 		draining := percent(&total, all)
 		x.TransferTime = &transferTime{draining, 100_000_000 - draining}
