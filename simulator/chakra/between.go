@@ -34,7 +34,8 @@ func (in *inspection) message(f rankFile, n *Node, take func(c channel, role Rol
 	}
 }
 
-// checkMessages finds the sends without receives and the receives without sends.
+// checkMessages finds the sends without receives and the receives without sends. It warns
+// of sizes that differ.
 func (in *inspection) checkMessages(files []rankFile) error {
 	found := in.pairing.uneven()
 	if len(found.sums) == 0 {

@@ -17,8 +17,8 @@
 //
 // A file has one of three forms, which the reader recognises by its bytes:
 //
-//   - the binary form: a varint length and a GlobalMetadata message, then a varint
-//     length and a Node, to the end of the file
+//   - the binary form: a varint length and a GlobalMetadata message, then for each node
+//     a varint length and a Node message, to the end of the file
 //   - the same messages as JSON objects, one after the other
 //   - the older JSON form with a workload_graph
 //

@@ -11,13 +11,13 @@ import (
 // File is the trace of one rank among those of a workload.
 type File struct {
 	Name string
-	Open func() (io.ReadCloser, error) // called once or twice; each call reads from the start
+	Open func() (io.ReadCloser, error) // called up to three times; each call reads from the start
 }
 
 // Check names the check that a Finding comes from.
 type Check string
 
-// The checks, in the order in which they are made.
+// The checks of a workload.
 const (
 	CheckRanks        Check = "ranks"        // the files have the ranks 0 to n-1, once each
 	CheckReadable     Check = "readable"     // every file can be read to its end
@@ -49,13 +49,13 @@ func (f Finding) String() string {
 	return text
 }
 
-// MaxFindings bounds the findings of a report.
+// MaxFindings bounds the findings that a report lists.
 const MaxFindings = 100
 
 // Report is the result of Inspect.
 type Report struct {
 	Traces           []Trace   // by rank, without files that have no rank or could not be read
-	Findings         []Finding // the first MaxFindings, check by check for each file, then between files
+	Findings         []Finding // the first MaxFindings: of file names, then of each file, then between files
 	Errors, Warnings int       // in total, including those not listed
 }
 
@@ -73,9 +73,9 @@ type inspection struct {
 }
 
 // Inspect reads every file of a workload and reports what each rank does and what is
-// wrong (completions.md 6.3). It reads a file a second time only to name the nodes of a
-// possible cycle, or the messages that do not match. groups may be nil; the members
-// of a group are then the ranks that use it.
+// wrong (completions.md 6.3). It reads a file again only to name the nodes of a possible
+// cycle, or the messages that do not match. groups may be nil; the members of a group are
+// then the ranks that use it.
 //
 // It reads one file at a time. It keeps up to 16 bytes for each of its nodes, and some
 // 100 bytes for each node that is out of order, which Limits.Tangle bounds (see

@@ -202,7 +202,8 @@ func number(b []byte) value {
 	return value{kind: other}
 }
 
-// unquoted strips a JSON string's quotation marks; numbers have no escapes.
+// unquoted strips a JSON string's quotation marks. Numbers and the names of node types
+// have no escapes.
 func unquoted(b []byte) []byte {
 	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
 		return b[1 : len(b)-1]

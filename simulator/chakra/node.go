@@ -72,8 +72,8 @@ type Node struct {
 
 	// Data names the nodes of the same file that must be over before this one
 	// starts; some may be missing. So does Control, but in collected traces it
-	// names callers. That is not an order: nodes call themselves, and callers depend on
-	// what they called.
+	// names callers, which gives no order: some nodes call themselves, and callers
+	// depend on what they called.
 	Data, Control []uint64
 
 	Start, Duration uint64 // µs

@@ -29,7 +29,7 @@ type order struct {
 // reference records the nodes that refer to an id that has not come.
 type reference struct {
 	node          uint64 // the first
-	from          int64  // position of the first by data dependency, or -1
+	from          int64  // position of the first with a data dependency on it, or -1
 	data, control int64  // numbers of dependencies
 }
 

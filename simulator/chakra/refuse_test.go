@@ -13,7 +13,7 @@ import (
 	"netsim/simulator/chakra"
 )
 
-// message builds a protobuf message, or a file of framed messages.
+// message is a protobuf message, or a file of framed messages.
 type message []byte
 
 func (m message) number(field protowire.Number, v uint64) message {
@@ -85,7 +85,7 @@ func TestWhatIsNoTraceIsRefusedByName(t *testing.T) {
 	}
 }
 
-// An invalid record is refused with its node and offset.
+// An invalid record is refused with an error that names its node and offset.
 func TestRecordsAtFaultAreNamed(t *testing.T) {
 	t.Parallel()
 	const graph = `{"workload_graph":[{"Id":1,"NodeType":4},`

@@ -64,10 +64,10 @@ type engine struct {
 	}
 }
 
-// period is when a periodic report is due.
+// period schedules a periodic report.
 type period struct {
 	every int64 // ps
-	count int64
+	count int64 // reports scheduled so far
 }
 
 // scheduleReport schedules the next report of the period, if reports are wanted.
@@ -89,8 +89,8 @@ func (e *engine) reports() int64 { return e.links.made() + e.beacons.made() }
 // still due.
 func (p *period) made() int64 { return max(p.count-1, 0) }
 
-// eventsPerCheck is the number of events between two checks for cancellation, which
-// take some milliseconds.
+// eventsPerCheck is the most events between two checks for cancellation: some
+// milliseconds of work.
 const eventsPerCheck = 4096
 
 // open schedules the first events of a run.
@@ -110,8 +110,9 @@ func (e *engine) open() {
 	}
 }
 
-// run handles events in order until none is left, the limit is reached, the context
-// ends or an error occurs.
+// run handles events in order until every rank has finished, a limit is reached, the
+// context ends or an error occurs. If ranks wait and no event is left, it returns a
+// deadlock error.
 func (e *engine) run(ctx context.Context) (End, error) {
 	var checkAt int64 // the number of events at which to check ctx
 	for e.err == nil {
@@ -196,7 +197,7 @@ func (e *engine) reportProgress() {
 	}
 }
 
-// finish reports unfinished ranks and collectives, and makes the last periodic reports.
+// finish reports unfinished ranks and collectives, and makes the last report of each kind.
 func (e *engine) finish(end End) (*Result, error) {
 	e.progress.Time = e.now
 	r := &Result{End: end, Reports: e.reports()}

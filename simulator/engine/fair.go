@@ -19,8 +19,8 @@ type share struct {
 	resource int32
 }
 
-// maxRounds is how often a solution may add unfair flows before it adds all connected
-// flows at once.
+// maxRounds is how many times a solution may add unfair flows before it adds all
+// connected flows at once.
 const maxRounds = 6
 
 // resetSolver empties the solver for another solution.
@@ -32,9 +32,9 @@ func (e *engine) resetSolver() {
 
 // solve assigns max-min fair rates where something changed, starting with the
 // enlisted flows. It solves for these while all others keep their rates, enlists
-// the flows whose rate is then no longer fair, and repeats. After maxRounds, or if
-// sprayed traffic makes rates depend on the whole offered load, it enlists all
-// connected flows.
+// the flows whose rate is then no longer fair, and repeats. After maxRounds it enlists
+// all connected flows. If all switches spray it does so at once, because rates then
+// depend on the whole offered load.
 func (e *engine) solve() {
 	s := &e.solver
 	e.reach(0)
@@ -196,7 +196,7 @@ func (e *engine) fill() {
 	}
 }
 
-// trims reports whether the resource is a stage that trims.
+// trims reports whether the resource is a sprayed stage that trims.
 func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
 
 // freeze sets the final rate of an enlisted flow. Resource h limits the flow.
@@ -219,9 +219,9 @@ func (e *engine) freeze(id, h int32, rate int64) {
 	}
 }
 
-// widen enlists the flows that make the solution unfair: those faster than the flows
-// that a shared resource limits, and those that their own resource no longer limits.
-// It reports whether it found any.
+// widen enlists the flows that make the solution unfair: flows faster than the enlisted
+// flows that one of their resources limits, and flows whose limiting resource has room for
+// a higher rate. It reports whether it found any.
 func (e *engine) widen() bool {
 	s := &e.solver
 	before := len(s.flows)
@@ -265,9 +265,9 @@ func (e *engine) connect() {
 	}
 }
 
-// idleLimit reports whether the resource has only one flow, which cannot fill it
-// because it shares a resource that is no faster with other flows. Most resources of
-// a large component are idle in this sense.
+// idleLimit reports whether the resource has only one flow, and that flow cannot fill it,
+// because another of its resources has no more capacity left and is shared. Most resources
+// of a large component are idle in this sense.
 func (e *engine) idleLimit(r *resource) bool {
 	if len(r.flows) > 1 {
 		return false

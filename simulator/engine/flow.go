@@ -5,12 +5,11 @@ import "fmt"
 // flow is one transfer from its start to its last acknowledgement.
 //
 // While it is attached to resources it drains at a rate. It is pending (rate
-// 0), alone on all of its resources, or in a component with the flows that it
-// shares resources with. A drained flow leaves its resources when another flow needs
-// them or when its acknowledgement arrives, whichever comes first.
+// 0), alone on all of its resources, or in a component of flows whose rates were
+// assigned together. A drained flow leaves its resources when rates on them are next
+// assigned, at the latest when its acknowledgement arrives.
 //
-// The fields that the solver reads come first and fill 64 bytes, so it reads one cache
-// line for each flow of a component.
+// The fields that the solver reads most often come first, in 64 bytes: one cache line.
 type flow struct {
 	left      work  // left to send at the time since
 	since     int64 // ps
@@ -46,8 +45,8 @@ type hop struct {
 	pos      int32 // its position in the resource's list
 }
 
-// path returns the flow's hops. One slice holds the hops of all flows; stride depends
-// on the fabric, to save memory.
+// path returns the flow's hops. One slice holds the hops of all flows, stride for each;
+// stride is smaller if paths have only links or only bundles, to save memory.
 func (e *engine) path(id int32) []hop {
 	at := int(id) * e.stride
 	return e.hops[at : at+int(e.flows[id].hops)]
@@ -166,8 +165,8 @@ func (e *engine) acknowledgeAt(id int32) {
 }
 
 // unhindered returns how much earlier a flow ends than its drain time says. The drain
-// time counts acknowledgements against its data from the start, but there are none
-// in the first half of a round trip.
+// time charges an acknowledgement for each packet, but no acknowledgements are on the
+// links in the first half of a round trip.
 func (e *engine) unhindered(f *flow) int64 {
 	if f.form == none {
 		return 0
@@ -176,8 +175,8 @@ func (e *engine) unhindered(f *flow) int64 {
 	return int64(mulDiv(uint64(min(f.drain-f.start, f.trip/2)), uint64(acks), uint64(f.wire.bits)))
 }
 
-// vacant detaches drained flows that were alone on the resources, and reports whether
-// no flow uses the resources then.
+// vacant detaches drained flows that were alone on the path's resources, and reports
+// whether no other flow uses these resources.
 func (e *engine) vacant(path []hop) bool {
 	vacant := true
 	for i := range path {

@@ -21,7 +21,8 @@ type flowlet struct {
 // maxFlowlets bounds the table, some 50 MB.
 const maxFlowlets = 1 << 20
 
-// class returns the number of the gap, from 1.
+// class returns the number of the gap, from 1. After 127 gaps, further ones count as the
+// first.
 func (t *flowlets) class(gap int64) int8 {
 	at := slices.Index(t.gaps, gap)
 	if at < 0 && len(t.gaps) < 127 {
@@ -50,7 +51,7 @@ func (t *flowlets) entry(from, to int32) int {
 }
 
 // begin records that a message of the pair starts now. It returns the pair's turns,
-// and whether they differ from those of its last message.
+// and whether they may differ from those of its last message.
 func (t *flowlets) begin(from, to int32, now int64) (turns []uint32, changed bool) {
 	at := t.entry(from, to)
 	n := len(t.gaps)

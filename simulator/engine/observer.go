@@ -6,14 +6,14 @@ import "io"
 // the structs that it passes, so a function copies what it needs later. An error from
 // a function ends the run.
 type Observer struct {
-	Transfer   func(*Transfer) error   // for each acknowledged transfer
+	Transfer   func(*Transfer) error   // for each acknowledged transfer, but see Options.WarmUp
 	Collective func(*Collective) error // for each finished collective, and at the end for unfinished ones
 	Rank       func(*Rank) error       // for each finished rank, and at the end for unfinished ones
 	Links      func(*Links) error      // every Options.Interval and at the end
 	Beacon     func(*Progress) error   // every Options.Beacon and at the end
-	Progress   func(*Progress) error   // every Options.ProgressEvents
-	// Snapshot is called after Progress. Before it returns it may call save, which
-	// writes the state from which Resume continues.
+	Progress   func(*Progress) error   // every Options.ProgressEvents, after each call of Links, and at the end
+	// Snapshot is called after Progress, except at the end. Before it returns it may call
+	// save, which writes the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error
 }
 
@@ -23,11 +23,12 @@ type Transfer struct {
 	From, To   int32 // ranks
 	Step       int64 // of the collective, or the tag of a plain send
 	Bytes      int64 // payload
-	Start      int64
+	Start      int64 // a message of Traffic: when it was offered
 	Acked      int64
 }
 
-// Collective is one collective operation: a phase of a group, or one in the traces.
+// Collective is one collective operation: a phase of a group, or one in the traces. Plain
+// sends and messages of Traffic have a stand-in with the ID -1.
 type Collective struct {
 	ID            int64
 	Group         int32
@@ -48,7 +49,7 @@ type Collective struct {
 // Rank is what one rank did.
 type Rank struct {
 	Rank          int32
-	Time          int64 // when the rank finished or the run ended, ps
+	Time          int64 // when the rank finished or the run ended; with Traffic, its last acknowledgement; ps
 	BytesSent     int64 // acknowledged payload
 	BytesReceived int64
 	Sends         int64 // acknowledged

@@ -9,8 +9,8 @@ import (
 type Packet struct {
 	MSS    int64 // payload of a full packet
 	Header int64
-	// Ack is the size of an acknowledgement. It travels on the links that the
-	// other direction's data uses, so each data packet is charged one.
+	// Ack is the size of an acknowledgement. Acknowledgements share links with the
+	// other direction's data, so each data packet is charged one.
 	Ack int64
 }
 

@@ -6,7 +6,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// route is what all transfers from a rank to one other rank have in common. Ranks
+// route is what all transfers of one size from a rank to another have in common. Ranks
 // mostly send to the same peer repeatedly, so each keeps its last route.
 type route struct {
 	to    int32
@@ -20,7 +20,7 @@ type route struct {
 	tail  int64 // ps from the last bit sent to the last acknowledgement
 	rate  int64 // bit/s of the slowest resource
 	limit int32 // the slowest resource
-	solo  int64 // ps to drain at its rate
+	solo  int64 // ps to drain at this rate
 }
 
 func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.hosts[rank]] }
@@ -112,8 +112,8 @@ func (e *engine) measure(r *route, form int32) {
 	}
 }
 
-// stripe is a transfer between servers with several NICs. Each NIC of the sender
-// sends a part in proportion to its rate, as a flow of its own.
+// stripe is a transfer from a server with several NICs. Each of these NICs sends a part
+// in proportion to its rate, as a flow of its own.
 type stripe struct {
 	open    int32 // flows in flight
 	packets int64

@@ -7,8 +7,8 @@ type event struct {
 }
 
 // kind is what happens. Events of one instant happen in the order of kinds: ends come
-// before reports, and rates are assigned after both, once for all changes of the
-// instant.
+// before reports, and rates are assigned after both, once for all ends of the instant
+// and the transfers that these start.
 type kind uint64
 
 const (
@@ -22,16 +22,16 @@ const (
 	start                // ranks and clients begin
 )
 
-// never is later than any simulated time, and small enough to be a key.
+// never is later than any simulated time, and small enough for the time in a key.
 const never = 1<<60 - 1
 
 // queue holds events in the order of time and kind. In collectives many ranks do the
-// same thing at the same picosecond. So the heap holds instants, each with a list
-// of events in the order in which they were pushed, and a push to a cached instant
-// does not touch the heap.
+// same thing at the same picosecond. So the heap holds instants (a time and a kind), each
+// with a list of events in the order of their pushes, and a push to a cached instant does
+// not touch the heap.
 //
-// An instant may be in the heap twice if the cache has dropped the first; the older
-// one comes first. The order depends on the pushes alone.
+// An instant may be in the heap more than once, if the cache has dropped it; the oldest
+// comes first. The order depends on the pushes alone.
 type queue struct {
 	heap   []instant // 4-ary, least first
 	nodes  []node

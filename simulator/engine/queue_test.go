@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestQueueOrder: events are popped in the order of time and kind, also if pushes and
+// TestQueueOrder: events are popped in the order of time and kind, even when pushes and
 // pops alternate.
 func TestQueueOrder(t *testing.T) {
 	t.Parallel()

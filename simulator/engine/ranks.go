@@ -104,8 +104,9 @@ func (e *engine) setHosts(hosts []int32) {
 	}
 }
 
-// MostFlows returns how many transfers are in flight if every group is in the phase
-// that starts the most transfers at once. The groups must be resolved.
+// MostFlows returns how many transfers start at once if every group begins its largest
+// phase of order Burst. It does not count phases of other orders. The groups must be
+// resolved.
 func MostFlows(specs []collective.GroupSpec) int64 {
 	var total int64
 	for _, spec := range specs {
@@ -231,7 +232,7 @@ func (e *engine) received(f *transfer, packets int64) {
 	}
 }
 
-// accept counts a receive of the current phase and starts the send it releases.
+// accept counts a receive of the current phase and starts the sends that it releases.
 func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
 	r := &e.ranks[id]
 	r.received++

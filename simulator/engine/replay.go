@@ -42,7 +42,7 @@ type replayer struct {
 // processor is a resource that nodes of a rank use one at a time: its accelerator,
 // its host's processor, or its communication.
 type processor struct {
-	queue []int32 // waiting nodes; the running one is first, or for communication left out
+	queue []int32 // the running node, except of communication, and then the waiting nodes
 	busy  bool    // a node runs
 }
 
@@ -242,7 +242,7 @@ func (e *engine) deliver(message int32) {
 	}
 }
 
-// arrived counts an acknowledged transfer of a Program.
+// arrived handles an acknowledged transfer of a Program.
 func (e *engine) arrived(t *transfer) {
 	if t.phase == none {
 		e.endNode(t.from, e.replay.Messages[t.step].Send)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestAnyTrace: traces whose nodes can all run in some order run to their end with any
-// parameters. Every operation runs once, and no rank ends before its longest chain of
-// computations can.
+// parameters except Exclusive. Every operation runs once, and no rank ends before its
+// longest chain of computations can.
 func TestAnyTrace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

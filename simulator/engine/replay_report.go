@@ -41,8 +41,8 @@ func message(bytes int64) Collective {
 	return Collective{ID: none, Group: none, GroupSize: 2, OperationType: "send", DataSize: bytes}
 }
 
-// stuck returns a clause that names a waiting rank and its node. It is empty without
-// traces.
+// stuck returns a clause that names a rank, the node in which it waits, and what for. It
+// is empty without traces.
 func (e *engine) stuck() string {
 	r := &e.replay
 	for i := range r.ranks {

@@ -161,7 +161,7 @@ func TestPyTorchTrace(t *testing.T) {
 	}
 }
 
-// node is a node of a trace, which json writes.
+// node is a node of a trace; json returns it as JSON.
 type node struct {
 	id, kind string
 	data     []int

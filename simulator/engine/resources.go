@@ -7,12 +7,13 @@ import (
 )
 
 // maxPath is the largest number of resources that a flow uses: the hops of its path,
-// the switches in between and, if spraying and hashing switches are mixed, the bundles
+// the capacities of the switches in between and, if only some switches spray, the bundles
 // of the hops.
 const maxPath = 3*topology.MaxHops - 1
 
-// resource is a capacity that flows share: a directed link, a directed bundle of
-// links over which traffic is sprayed, or the switching capacity of a switch.
+// resource is a capacity that flows share: a directed link, a directed bundle or group of
+// links over which traffic is sprayed, the switching capacity of a switch, or a rank's port
+// in a scale-up group in one direction.
 type resource struct {
 	rate  int64   // bit/s
 	flows []int32 // the attached flows: flow<<hopBits + hop
@@ -25,7 +26,7 @@ type resource struct {
 	fixed   int64 // taken by flows that are not solved for
 	left    int64
 	level   int64 // rate of the flows that it limits
-	most    int64 // rate of its fastest flow
+	most    int64 // rate of its fastest member
 	members int32 // flows that are solved for
 	open    int32 // the members that have no rate yet
 	mark    uint32
@@ -111,7 +112,7 @@ func (e *engine) addBundles() {
 }
 
 // addCapacities adds a resource for every switch that forwards less than its ports
-// can receive. If traffic is sprayed, the switches at the end of a bundle share one
+// can receive. If any switch sprays, the switches at the end of a bundle share one
 // resource.
 func (e *engine) addCapacities(switches []Switch) {
 	f := e.fabric

@@ -3,10 +3,11 @@
 // is whole picoseconds.
 //
 // The same input gives the same bytes on any machine: there is one goroutine,
-// no floating point, no map, and events at one instant have a fixed order.
+// no floating point, no iteration over a map, and events at one instant have a fixed
+// order.
 //
 // The model has the headers and acknowledgements of packets as wire bytes,
-// propagation, store-and-forward of one packet at every hop, the way back of the
+// propagation, store-and-forward of one packet at every switch, the way back of the
 // last acknowledgement, packets that an overloaded stage trims (trim.go), and
 // queues that uneven spraying causes (spray.go). It has no other queues, no drops, no
 // timeouts and no ramp-up of congestion control.
@@ -15,12 +16,13 @@
 // the packet-level reference (bench/reference).
 //
 // Every switch has its own routing. A hashing switch gives a pair of NICs one link; a
-// flowlet switch gives the pair another link after it was idle for the switch's gap. A
-// spraying switch spreads packets over all links to the next tier, and they stay
-// spread until the links meet in one switch. If hashed and sprayed flows meet on a
-// stage, a hashed flow gets at most the rate of its link, sprayed flows share what
-// hashed flows leave of the whole stage, and trimming is not modelled. All flows
-// through a switch share its switching capacity if its ports can exceed it.
+// flowlet switch may give the pair another link after the pair was idle for the switch's
+// gap. A spraying switch spreads packets over all links to the next tier (a stage), and
+// they stay spread until the links meet in one switch. If hashed and sprayed flows meet
+// on a stage, a hashed flow gets at most the rate of its link, and sprayed flows share
+// what hashed flows leave of the whole stage. If only some switches spray, trimming and
+// uneven spraying are not modelled. All flows through a switch share its switching
+// capacity if its ports can exceed it.
 //
 // A server with several NICs sends each transfer over all of them, in proportion to
 // their rates: one flow for each NIC, with the NIC's packet sizes. NIC i sends to NIC
@@ -44,7 +46,7 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Version names the model; results of one version are byte-identical.
+// Version names the model. One version gives byte-identical results for the same input.
 const Version = "1.5.0"
 
 // Routing says how flows use equal-cost paths.
@@ -56,7 +58,7 @@ const (
 	// Spray spreads the packets of every flow evenly over all parallel links of a
 	// stage.
 	Spray
-	// Flowlet is ECMP, but a pair gets another path after it was idle for the gap.
+	// Flowlet is ECMP, but a pair may get another path after it was idle for the gap.
 	Flowlet
 )
 
@@ -78,8 +80,8 @@ type Switch struct {
 	Routing   Routing
 	Hash      Hash
 	Gap       int64 // of Flowlet: the idle time after which a pair may move, ps
-	// Capacity is what the switch forwards in total, in bit/s. 0 means no bound, and
-	// so does more than its ports can receive.
+	// Capacity is what the switch forwards in total, in bit/s. 0 means no bound. What
+	// its ports can receive, or more, is no bound either.
 	Capacity int64
 }
 
@@ -95,24 +97,25 @@ type Options struct {
 
 	// Analytical makes transfers independent of each other, to compare with
 	// ASTRA-sim's congestion-unaware backend: a transfer takes
-	// floor(hops·latency + bytes/rate) ns, plus 1, without headers,
-	// acknowledgements or store-and-forward.
+	// floor(hops·latency + bytes/rate) ns, plus 1 unless it is a plain send of a trace,
+	// without headers, acknowledgements or store-and-forward.
 	Analytical bool
 
 	// Start is the simulated picosecond at which ranks and clients begin.
 	Start int64
-	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run
-	// that reaches it is complete, with unfinished ranks.
+	// Limit bounds simulated time, in picoseconds; 0 means no bound. A run that
+	// reaches it ends without an error, with a partial result.
 	Limit int64
-	// StopAfter stops the run after that many events, like the end of the context,
-	// and so repeats a stopped run byte for byte; 0 means never.
+	// StopAfter and StopReports stop the run, as the end of the context does, when it
+	// has counted that many events and made that many reports of links and beacons.
+	// With the Events and the Reports of a stopped run's Result they repeat it byte for
+	// byte. 0 for both means never.
 	StopAfter int64
-	// StopReports is how many reports, of links and beacons, a run makes before
-	// StopAfter stops it; reports do not count as events.
+	// StopReports is separate from StopAfter because reports do not count as events.
 	StopReports int64
-	// WarmUp and CoolDown apply to Traffic, in picoseconds. Messages that start in
+	// WarmUp and CoolDown apply to Traffic, in picoseconds. Messages that are offered in
 	// the first WarmUp are not passed to Observer.Transfer and do not count in the
-	// latency; no message starts in the CoolDown before the limit.
+	// latency; no message is offered in the CoolDown before the limit.
 	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
 	// 300 bytes each; 0 means 4 million.
@@ -124,8 +127,8 @@ type Options struct {
 	// MaxReports bounds the reports of long runs: after every MaxReports calls of
 	// Observer.Links or of Observer.Beacon its interval doubles; 0 means never.
 	MaxReports int64
-	// ProgressEvents is the number of events between calls of
-	// Observer.Progress; 0 means 65,536.
+	// ProgressEvents is the most events between calls of Observer.Progress; 0 means
+	// 65,536.
 	ProgressEvents int64
 }
 
@@ -166,7 +169,7 @@ const (
 	Finished End = iota
 	// Limited: simulated time reached the limit.
 	Limited
-	// Stopped: the context was cancelled, or StopAfter and StopReports reached.
+	// Stopped: the context ended, or StopAfter and StopReports were reached.
 	Stopped
 )
 
@@ -189,7 +192,7 @@ type Progress struct {
 	BytesTotal  int64
 	Packets     int64 // of the acknowledged transfers
 	Measured    int64 // transfers in LatencySum
-	LatencySum  Sum   // of the acknowledged transfers' completion times
+	LatencySum  Sum   // of completion times, without messages offered in the WarmUp
 	Ranks       int   // finished
 	RanksTotal  int
 	Collectives int // finished
@@ -214,9 +217,10 @@ func (p *Progress) Throughput() int64 {
 // Run simulates the input to its end, to its limit or until ctx ends, none of which
 // is an error. A workload without transfers ends when its computations do.
 //
-// Run returns an error before the run if a rank has no host or more than MaxFlows
-// transfers would be in flight. Later it returns an error if a pair of ranks has no
-// path, if ranks wait and no event is left (the text names the last finished
+// Run returns an error before the run if the input is invalid: for example, if a rank
+// has no host, or groups would start more than MaxFlows transfers at once. Later it
+// returns an error if more than MaxFlows transfers are in flight, if a pair of ranks has
+// no path, if ranks wait and no event is left (the text names the last finished
 // collective), or if the observer returns one.
 func Run(ctx context.Context, in Input, observe Observer) (*Result, error) {
 	e, err := newEngine(in, observe)

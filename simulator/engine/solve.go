@@ -2,11 +2,11 @@ package engine
 
 import "math"
 
-// component is a set of flows whose rates were assigned together. Its settle event is
-// due when the first of them is drained, and frees the component.
+// component is a set of flows whose rates were assigned together. Its settle event is due
+// when the first of them is drained, or a settleDelay later, and frees the component.
 type component struct {
 	flows []int32
-	live  int32 // flows that have not moved to another component
+	live  int32 // flows that are still in it
 }
 
 // await queues a started flow for a rate. Flows that start at one instant get their
@@ -48,7 +48,7 @@ func settleDelay(duration int64, flows int) int64 {
 // settlePending gives the started flows their rates.
 func (e *engine) settlePending() {
 	for _, id := range e.pending {
-		// Settling a neighbouring component may have given it a rate already.
+		// The solution for another flow may have given it a rate already.
 		if e.flows[id].component == awaiting {
 			e.resetSolver()
 			e.enlist(id)
@@ -88,8 +88,8 @@ func (e *engine) settleComponent(c int32) {
 	e.freeComponents = append(e.freeComponents, c)
 }
 
-// leave removes a flow from its component. An empty component is freed at once, not
-// at its event.
+// leave removes a flow from its component. The list of an empty component is freed at
+// once, its number at its settle event.
 func (e *engine) leave(f *flow) {
 	c := &e.components[f.component]
 	if c.live--; c.live == 0 {
@@ -111,8 +111,9 @@ func (e *engine) setRate(f *flow, rate int64) {
 	}
 }
 
-// schedule makes the solved flows a component. It schedules the acknowledgements of
-// the flows that drain before the component is settled again.
+// schedule makes the solved flows a component, except a single flow that shares no
+// resource. It schedules the acknowledgements of the flows that drain before the
+// component is settled.
 func (e *engine) schedule() {
 	s := &e.solver
 	first := int64(math.MaxInt64)

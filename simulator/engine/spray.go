@@ -27,8 +27,8 @@ const (
 // one is 1 in the fixed-point numbers of this file and of trim.go.
 const one = 1 << 16
 
-// stage has the solver's sums for the resource of a stage, and for the links of the
-// NICs at both ends: what these send, and from how far away they receive.
+// stage has the solver's sums for one resource: a stage between switches, or the link of a
+// NIC. Of NICs it has what they send, and how far away their nearest senders are.
 type stage struct {
 	offered int64 // bit/s that hosts would send through it
 	flying  int64 // bits that the windows of its flows allow in flight now
@@ -46,7 +46,7 @@ type stage struct {
 	early   int64 // bits that the flows with the shortest round trip have left
 }
 
-// survey adds the enlisted flows to the sums of their NICs and of the stages between.
+// survey adds the enlisted flows to the sums of their NICs and of the stages in between.
 func (e *engine) survey() {
 	s := &e.solver
 	if s.stages == nil {
@@ -121,8 +121,8 @@ func (e *engine) window(id int32) int64 {
 	return int64(min(mulDiv(uint64(nic.rate), uint64(e.flows[id].trip), picoseconds)/windowDen*windowNum, maxWindow))
 }
 
-// surveyLinks is survey for hashed flows. It covers only the links between NICs with
-// more in flight than the smallest amount that is trimmed.
+// surveyLinks is survey for hashed flows. It covers only links between switches, and only
+// those with so much in flight that they may trim.
 func (e *engine) surveyLinks() {
 	s := &e.solver
 	if s.stages == nil {
@@ -138,7 +138,8 @@ func (e *engine) surveyLinks() {
 	}
 }
 
-// crowded reports whether so much is in flight over the link that it may trim.
+// crowded reports whether the link is between switches and so much is in flight over it
+// that it may trim.
 func (e *engine) crowded(h int32) bool {
 	r := &e.resources[h]
 	var flying, trip int64
@@ -179,7 +180,7 @@ func bunched(packets, links int64) int64 {
 	return packets * (links - 1) / 2
 }
 
-// links returns how many links a sprayed resource has.
+// links returns how many links a sprayed resource has, counted at its slowest link's rate.
 func (r *resource) links() int64 { return r.rate / r.hopRate }
 
 // scatter computes how long the last packets of flows queue, because spraying is even
@@ -189,10 +190,10 @@ func (r *resource) links() int64 { return r.rate / r.hopRate }
 //
 // Let V be the variance of all flows. The longest queue of m links that are always
 // busy is √(2V·ln m) packets. Let v be the variance for each packet, ρ the part of the
-// time for which links are busy, and L the number of links of which the slowest
-// counts. By the heavy-traffic formula the queue is then ρ·v·ln L/2(1-ρ). The smaller
-// of the two is used. Consecutive stages are uneven independently, so their variances
-// add up.
+// time for which links are busy, and L the number of links of all uneven stages, since
+// the longest of their queues counts. By the heavy-traffic formula the queue is then
+// ρ·v·ln L/2(1-ρ). The smaller of the two is used; a stage that trims or is full has the
+// first. Consecutive stages are uneven independently, so their variances add up.
 func (e *engine) scatter() {
 	s := &e.solver
 	var links int64

@@ -54,7 +54,7 @@ func TestUnevenRounds(t *testing.T) {
 	queued := func(packets int64) int64 {
 		in := engine.Input{Fabric: leafSpine(t, hosts, 1), Groups: workload(t, hosts, phase(collective.AllToAll, collective.Interleaved, hosts*packets*mss))}
 		in.Options = options
-		// Without the time of the NICs, four links there and back, and three hops.
+		// Subtracts the time of the NIC, of four links there and back, and of three hops.
 		return run(t, in, engine.Observer{}).Time - (packets*(hosts-1)*size + 4_000_000 + 3*size)
 	}
 	// After half a round each link has a packet with the probability 1/2, so the 56

@@ -2,7 +2,8 @@ package engine
 
 // spread divides the loads that resources carried since the last report among links: a
 // link keeps its own load, and a bundle's load goes to its links in proportion to their
-// rates. The parts add up to the whole.
+// rates or, if only some switches spray, as spreadMixed says. The parts add up to the
+// whole.
 func (e *engine) spread() {
 	c := &e.cover
 	f := e.fabric

@@ -235,7 +235,7 @@ func (e *engine) subjects(k kind) int {
 	}
 }
 
-// expects reports whether the event can happen.
+// expects reports whether the event has a subject, if its kind needs one.
 func (e *engine) expects(k kind, ev *event) bool {
 	switch k {
 	case computed:

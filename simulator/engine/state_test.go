@@ -114,7 +114,7 @@ func TestResumes(t *testing.T) {
 	t.Log(kinds)
 }
 
-// anyInput draws a run of groups, traces or traffic that ends.
+// anyInput draws an input of groups, traces or traffic, and returns which of them it is.
 func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 	const hosts = 12
 	o := engine.Options{

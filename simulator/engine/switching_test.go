@@ -132,7 +132,7 @@ func TestSwitchingCapacity(t *testing.T) {
 // most the rate of its link, and sprayed flows get the rest of the stage.
 func TestMixedBalancing(t *testing.T) {
 	t.Parallel()
-	// Both senders' switches have four links of 100 Gb/s to the receivers'.
+	// Every leaf has four up-links of 100 Gb/s, one to each spine.
 	leaf := func(component string, up int) topology.Switch {
 		return topology.Switch{Component: component, UpLinks: up, UpRate: 100 * gbps, DownRate: 800 * gbps}
 	}

@@ -49,13 +49,13 @@ const wholeLoad = 1_000_000_000
 type traffic struct {
 	apps     []Traffic
 	sources  []source
-	end      int64 // ps, after which no message starts
-	measured int64 // ps, from which messages count in the latency
+	end      int64 // ps, from which no message is offered
+	measured int64 // ps, from which offered messages count in the latency
 	over     bool  // the end is reached
 }
 
 // source is a client. Its next message is in the event queue, unless too many are in
-// flight.
+// flight or the end comes first.
 type source struct {
 	app, rank int32
 	gap       int64  // mean time between messages, ps
@@ -226,7 +226,7 @@ func (e *engine) closeWhenDelivered() {
 	}
 }
 
-// closeTraffic finishes the ranks without messages in flight.
+// closeTraffic finishes the ranks that have no message of their own in flight.
 func (e *engine) closeTraffic() {
 	if len(e.traffic.apps) == 0 {
 		return

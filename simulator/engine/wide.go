@@ -10,8 +10,8 @@ import (
 const picoseconds = 1_000_000_000_000
 
 // work is an amount of data left to send, in units of 10⁻¹² bit, 128 bits wide. A rate
-// in bit/s times a time in picoseconds is a whole number of these units, so changes of
-// rates are never rounded.
+// in bit/s times a time in picoseconds is a whole number of these units, so what is left
+// at a change of rate is exact.
 type work struct{ hi, lo uint64 }
 
 func workOf(bitCount int64) work {

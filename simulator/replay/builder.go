@@ -23,7 +23,8 @@ type Options struct {
 	// rank, in the order of its trace.
 	Serialize bool
 	// Callers makes the builder ignore control dependencies, which in collected traces
-	// name callers. Otherwise a node waits for its control dependencies, too.
+	// name callers. Otherwise a node waits for its control dependencies, too, unless the
+	// dependencies of its rank then have a cycle.
 	Callers bool
 	// Abort turns the first warning into an error.
 	Abort bool
@@ -31,7 +32,8 @@ type Options struct {
 	Sizes float64
 	// Times are factors on computation times, one for each rank; nil means 1.
 	Times []float64
-	// MaxBytes bounds the memory of the program; 0 means 2 GiB.
+	// MaxBytes bounds the memory that the builder and the engine need for the program;
+	// 0 means 2 GiB.
 	MaxBytes int64
 }
 
@@ -107,7 +109,7 @@ func (b *Builder) Add(rank int, trace *chakra.Reader) error {
 	return b.addRank(rank)
 }
 
-// fits checks that the memory so far and more bytes are within MaxBytes.
+// fits checks that the memory so far, plus more bytes, is within MaxBytes.
 func (b *Builder) fits(more int64, rank int, node uint64) error {
 	if b.bytes+more <= b.options.MaxBytes {
 		return nil

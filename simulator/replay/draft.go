@@ -104,7 +104,8 @@ func (b *Builder) missing(rank int, known *nodeIndex) error {
 	return b.warn("rank %d, node %d: %d dependencies name nodes that are not in the file; the first names %d", rank, d.nodes[first].ID, count, name)
 }
 
-// dependencies returns the nodes' dependencies on existing nodes, each once.
+// dependencies returns the nodes' dependencies on existing nodes, each once: the data
+// dependencies and, with control, the control dependencies.
 func (d *draft) dependencies(known *nodeIndex, control bool) edges {
 	e := edges{first: make([]int32, 1, len(d.nodes)+1), on: make([]int32, 0, len(d.data))}
 	data, callers := 0, 0
@@ -127,8 +128,8 @@ func (d *draft) dependencies(known *nodeIndex, control bool) edges {
 	return e
 }
 
-// settle sorts the nodes, records their parts in messages and collectives, and keeps the
-// dependencies that others do not imply.
+// settle sorts the nodes, records their parts in messages and collectives, and drops
+// redundant dependencies.
 func (b *Builder) settle(rank int32, on edges, order []int32) {
 	d := &b.draft
 	n := len(d.nodes)
@@ -192,8 +193,8 @@ type joinKey struct {
 	kind  chakra.Collective
 }
 
-// note records the node's part in a message or collective, and returns the collective that
-// it must follow, or -1.
+// note records the node's part in a message or collective, and returns the node of the
+// collective that it must follow, or -1.
 func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
 	switch n.Op {
 	case program.Send:

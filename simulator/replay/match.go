@@ -11,7 +11,7 @@ import (
 )
 
 // Program matches the messages and collectives of the ranks, after all are added. The error
-// names a rank and a node without a counterpart.
+// names the rank and the node at fault, such as a node without a counterpart.
 func (b *Builder) Program() (*program.Program, error) {
 	if err := b.messages(); err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 
 const collectiveHeader = "collective_id,comm_type,comm_size,pg_name,pg_size,start_time_us,end_time_us,is_valid"
 
-// class collects the finished collectives of one kind for the percentiles.
+// class collects the finished collectives of one kind for the percentiles, without those of
+// groups of one rank.
 type class struct {
 	sample engine.Collective
 	runs   []int64 // ps
@@ -30,7 +31,7 @@ func (r *Recorder) collective(c *engine.Collective) error {
 		fixed(c.Start, 6).fixed(c.End, 6).bool(c.Finished).end()
 }
 
-// class returns the collective's class. A simulation has only a few.
+// class returns the collective's class. Most simulations have only a few.
 func (r *Recorder) class(c *engine.Collective) *class {
 	for i := range r.classes {
 		k := &r.classes[i].sample

@@ -18,16 +18,17 @@ import (
 // from histograms: utilisation to a hundredth of a percent, times to a thousandth of their
 // value.
 
-// millionths is a number written with up to 6 decimals.
+// millionths is a number in units of 10⁻⁶.
 type millionths int64
 
-// MarshalJSON writes the number without trailing zeros.
+// MarshalJSON writes the number with up to 6 decimals, without trailing zeros.
 func (m millionths) MarshalJSON() ([]byte, error) {
 	b := appendFixed(nil, int64(m), 6)
 	return bytes.TrimRight(bytes.TrimRight(b, "0"), "."), nil
 }
 
-// parseFixed reads a decimal with at most the given decimals as an integer.
+// parseFixed reads a number with at most the given decimals, as an integer in units of
+// 10^-decimals.
 func parseFixed(field []byte, decimals int) (int64, error) {
 	whole, part, _ := bytes.Cut(field, []byte("."))
 	if len(field) == 0 || len(part) > decimals {

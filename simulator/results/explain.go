@@ -24,8 +24,8 @@ type Explained struct {
 	Conventions  string        `json:"conventions"`
 	Kinds        []kindSummary `json:"collectiveKinds"` // the first maxKinds, of groups of at least two
 	MoreKinds    int           `json:"collectiveKindsOmitted,omitempty"`
-	RankTime     *rankTime     `json:"rankTime,omitempty"`     // nil for uncoordinated traffic
-	TransferTime *transferTime `json:"transferTime,omitempty"` // nil if a transfer is several flows
+	RankTime     *rankTime     `json:"rankTime,omitempty"`     // nil without collectives and computations
+	TransferTime *transferTime `json:"transferTime,omitempty"` // nil if flow time and transfer time do not compare
 	Links        []linkUse     `json:"linkUtilization"`
 	LimitedBy    []limitShare  `json:"limitedBy"`   // by kind, tier and direction, the largest share first
 	Bottlenecks  []bottleneck  `json:"bottlenecks"` // the resources that limited most, at most ten
@@ -60,7 +60,7 @@ type rankTime struct {
 // transferTime divides the time of the transfers.
 type transferTime struct {
 	Draining millionths `json:"drainingPercent"` // while bytes were sent
-	Latency  millionths `json:"latencyPercent"`  // propagation, store-and-forward and acknowledgement
+	Latency  millionths `json:"latencyPercent"`  // the rest: waits, propagation, store-and-forward, acknowledgement
 }
 
 // linkUse is the utilisation of the interfaces of a tier in one direction.
@@ -116,6 +116,8 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 	for i := range x.Bottlenecks {
 		x.Bottlenecks[i].close(&total)
 	}
+	// After a warm-up not all transfers are measured. The drain times of a striped
+	// transfer's flows may add up to more than the transfer takes.
 	if all := result.LatencySum.Big(); result.Measured == result.Sends && all.Sign() > 0 && total.Cmp(all) <= 0 {
 		draining := percent(&total, all)
 		x.TransferTime = &transferTime{draining, 100_000_000 - draining}
@@ -166,7 +168,8 @@ func (s *limitShare) close(total *big.Int) {
 	s.Percent, s.FlowTime, s.Bytes = percent(&s.time, total), microseconds(&s.time), s.bits/8
 }
 
-// percent returns the part as a percentage of the whole, exact to a millionth of a percent.
+// percent returns the part as a percentage of the whole, rounded down to a millionth of a
+// percent.
 func percent(part, whole *big.Int) millionths {
 	if whole.Sign() == 0 {
 		return 0

@@ -154,7 +154,7 @@ func scaledUp(t *testing.T) engine.Input {
 	}
 }
 
-// uncoordinated returns an input of three applications, each with another traffic pattern.
+// uncoordinated returns an input of three applications, each with a different pattern.
 func uncoordinated(t *testing.T) engine.Input {
 	t.Helper()
 	all := make([]int32, 64)

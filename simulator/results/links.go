@@ -67,7 +67,7 @@ func (r *Recorder) interval(l *engine.Links) error {
 	return r.tierHops(l)
 }
 
-// ifc writes one interface's row; tx and rx are directed links.
+// ifc writes one interface's row; tx and rx are indexes of directed links.
 func (r *Recorder) ifc(l *engine.Links, direction string, node, port int32, rate int64, tx, rx int) error {
 	n := &r.config.Fabric.Nodes[node]
 	sum, span := &r.totals, l.End-l.Start

@@ -7,8 +7,8 @@ import (
 )
 
 // TestFilePrefix: for any simulation name, file names have at most 255 bytes and
-// whole characters, and RecordOf finds their record. Some simulations may have
-// names that the service's rule does not accept.
+// whole characters, and RecordOf finds their record. Names that the service refuses are
+// among them.
 func TestFilePrefix(t *testing.T) {
 	t.Parallel()
 	for _, character := range []string{"n", "*", "_", "-", "é", "本", "🚀", "\xff"} {

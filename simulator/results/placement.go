@@ -9,8 +9,8 @@ const (
 
 // writePlacement writes one row per rank with the server on which it runs. A server
 // has one core, 0, and the row names its first NIC. The column of the IP address is
-// empty, since the model has no addresses. The last two columns are empty for ranks
-// outside scale-up groups.
+// empty, since the model has no addresses. The last two columns exist only with scale-up
+// groups, and are empty for ranks outside them.
 func (r *Recorder) writePlacement() error {
 	if r.config.Hosts == nil {
 		return nil

@@ -25,7 +25,8 @@ type Config struct {
 	Create func(name string) (io.WriteCloser, error)
 	// Reopen opens a file that Resume continues; writes follow its content.
 	Reopen func(name string) (io.WriteCloser, error)
-	// ShardSize is in bytes; 0 means 256 MiB.
+	// ShardSize is the size in bytes after which a record continues in a new file; 0 means
+	// 256 MiB.
 	ShardSize int
 	// MaxTransfers bounds the rows of the per-transfer record, about 200 bytes
 	// each; 0 means no bound. The summary says how many transfers are not listed.
@@ -112,8 +113,8 @@ func header(record string) string {
 	return ""
 }
 
-// Columns returns the columns of a record, by its name in completions.md 5.6; nil for an
-// unknown record.
+// Columns returns the columns of a record, nil for an unknown record. Of chakra-mapping it
+// returns those that every file has.
 func Columns(record string) []string {
 	if h := header(record); h != "" {
 		return strings.Split(h, ",")
@@ -207,7 +208,7 @@ func (r *Recorder) beacon(p *engine.Progress) error {
 // fraction returns part/whole in millionths.
 func fraction(part, whole int64) int64 { return ratio(part, 1_000_000, whole) }
 
-// ratio returns floor(a·scale/b), 0 if b is 0.
+// ratio returns floor(a·scale/b), 0 if b is 0 or the result exceeds 64 bits.
 func ratio(a, scale, b int64) int64 {
 	if b == 0 {
 		return 0

@@ -23,8 +23,8 @@ func (r *Recorder) countPorts(t *engine.Transfer) {
 	to.in += t.Bytes
 }
 
-// writePorts writes a row for each rank in a scale-up group, if ScaleUpStatsEnabled is set.
-// The record is not one of completions.md 5.6.
+// writePorts writes a row for each rank in a scale-up group, if Config.ScaleUp is set. The
+// record is not one of completions.md 5.6.
 func (r *Recorder) writePorts() error {
 	s := r.config.ScaleUp
 	if s == nil {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// shardSize is the size after which a table continues in a new file
-// (completions.md 5.6), in bytes.
+// shardSize is the default of Config.ShardSize, in bytes (completions.md 5.6).
 const shardSize = 256 << 20
 
 // table writes the rows of one record as CSV, in shards. The methods below add fields, and

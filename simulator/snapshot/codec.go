@@ -1,13 +1,13 @@
 // Package snapshot writes and reads engine snapshots. A snapshot has sections, each with the
 // name of its content and a checksum.
 //
-// One function visits every value of a state once; the codec writes or reads it. So every
-// value that is written is also read, and a forgotten value is missing in both.
+// The same function visits the values of a state to write them and to read them. So every
+// value that is written is also read, in the same order.
 //
-// Reading trusts nothing. Truncated, changed or foreign sections and values out of their
-// bounds are ErrRefused, and memory grows only with what has been read. The checksum only
-// detects accidents, since it has no key. So a visit checks every number that is used as an
-// index.
+// Reading trusts nothing. A section that is truncated, changed or of other content, or that
+// has a value out of bounds, is ErrRefused. Memory grows only with what has been read. The
+// checksum only detects accidents, since it has no key. So a visit checks every number that
+// is used as an index.
 package snapshot
 
 import (
@@ -26,19 +26,19 @@ import (
 // the underlying reader are not ErrRefused.
 var ErrRefused = errors.New("the engine snapshot cannot be used")
 
-// magic begins a section and names its format. In stored data an engine snapshot is
-// called a checkpoint.
+// magic is the first value of a section and names its format. In stored data an engine
+// snapshot is called a checkpoint.
 const magic = "netsim checkpoint 1\n"
 
-// blockSize is the number of bytes that are hashed at once.
+// blockSize is the most bytes that are hashed at once.
 const blockSize = 4096
 
-// Codec writes or reads the values of a state. After the first error its calls
-// do nothing, except that calls that read a value set it to zero.
+// Codec writes or reads the values of a state. After the first error a call that writes
+// does nothing, and a call that reads a value sets it to zero (Index: to its lower bound).
 type Codec struct {
 	out   io.Writer     // nil if the codec reads
 	in    io.ByteReader // nil if the codec writes
-	block []byte        // not hashed yet and, by a writer, not written yet
+	block []byte        // bytes not hashed yet and, if the codec writes, not written yet
 	sum   hash.Hash
 	err   error
 	text  []byte
@@ -138,7 +138,7 @@ func (c *Codec) take() byte {
 	return b
 }
 
-// flush hashes the block, and writes it.
+// flush hashes the block, and writes it if the codec writes.
 func (c *Codec) flush() {
 	c.sum.Write(c.block)
 	if c.out != nil && c.err == nil {
@@ -257,8 +257,8 @@ func (c *Codec) Text(v *string) {
 	}
 }
 
-// Slice visits a list whose length the reader does not know. The function each visits at
-// least one value of an element.
+// Slice visits a list whose length the reader does not know. The function each must visit
+// at least one value: then a false length fails at the end of the data.
 func Slice[T any](c *Codec, list *[]T, each func(*T)) {
 	n := len(*list)
 	Index(c, &n, 0, math.MaxInt32)

@@ -89,8 +89,8 @@ func TestSections(t *testing.T) {
 	})
 }
 
-// TestRefuses: a section is refused if any byte is changed or missing at its end, or if
-// its content has another name.
+// TestRefuses: a section is refused if any of its bytes is changed, if its end is missing,
+// or if its content has another name.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	s := state{Small: -7, Wide: math.MinInt64, Big: math.MaxUint64, Yes: true, Text: "text", Bytes: []byte{1, 2}, List: []int64{3}}
