@@ -96,8 +96,8 @@ func insert(n int, c *conn) client {
 }
 
 // publishAndPoll returns a client that creates one row after another. A create ends when
-// its row is visible. The pause before a poll is a quarter of the time waited so far, so
-// that the polls of many clients do not overload the server.
+// its row is visible. The pause between polls is a quarter of the time waited so far, and
+// at least pollAfter, so that the polls of many clients do not overload the server.
 func publishAndPoll(n int, c *conn) client {
 	count := 0
 	return client{do: func() error {

@@ -52,7 +52,7 @@ func (t *things) get(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		w.Write(body) //nolint:errcheck // the client is gone
+		w.Write(body) //nolint:errcheck // an error means that the client is gone
 	}
 }
 
@@ -72,7 +72,7 @@ func (t *things) routes(status int, made func(ctx context.Context, id string, bo
 			return
 		}
 		w.WriteHeader(status)
-		w.Write([]byte(id)) //nolint:errcheck // the client is gone
+		w.Write([]byte(id)) //nolint:errcheck // an error means that the client is gone
 	})
 	return routes
 }

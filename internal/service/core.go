@@ -41,7 +41,7 @@ type core struct {
 	process      string // names this process
 	log          *slog.Logger
 	pool         *pgxpool.Pool  // of verified sessions
-	unverified   *pgxpool.Pool  // of other sessions, for the projector, the watcher and the leases
+	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
 	locks        postgres.Locks // on database sessions of their own
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters

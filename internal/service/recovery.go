@@ -29,8 +29,8 @@ func (s *core) verified(c *pgxpool.Config) {
 	}
 }
 
-// repairCounters prevents that ids are taken again which were taken by commits that
-// PostgreSQL has lost.
+// repairCounters prevents the reuse of ids that were taken by commits which PostgreSQL
+// has lost.
 func repairCounters(ctx context.Context, conn *pgx.Conn) error {
 	return billing.SkipCounters(ctx, conn)
 }
@@ -38,8 +38,8 @@ func repairCounters(ctx context.Context, conn *pgx.Conn) error {
 // isBehind reports whether the read model may lack what it has shown before.
 func (s *core) isBehind() bool { return s.recovery.Pending() || s.watcher.Behind() }
 
-// awaitRecovery waits until the read model has all that it has shown before, for at most
-// projector.RecoveryTimeout. Then it returns an error for the client.
+// awaitRecovery waits until the read model has all that it has shown before. It returns
+// an error for the client if that takes longer than projector.RecoveryTimeout.
 func (s *core) awaitRecovery(ctx context.Context) error {
 	if !s.isBehind() {
 		return nil
