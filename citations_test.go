@@ -75,8 +75,8 @@ func headings(page string) map[string]bool {
 	return found
 }
 
-// shippedTexts returns the text files of the repository by path. Other files and
-// folders have an empty text.
+// shippedTexts maps the path of every file and folder of the repository to its text,
+// which is "" unless it is a text file.
 func shippedTexts(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}

@@ -25,7 +25,7 @@ type sourceFile struct {
 func (f sourceFile) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
 
 // sourceFiles returns every Go file of the repository that is not generated, including
-// the module of the development servers.
+// those of the other modules, tools and infra/devstack.
 func sourceFiles(t *testing.T) []sourceFile {
 	t.Helper()
 	var files []sourceFile
@@ -93,7 +93,7 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 
 // The file names of package commands show what the product does: each command has its
 // own file, and the file's name has every word of the command's name. Decisions are
-// pure, so the package imports no context, lock, log, file or network package.
+// pure, so the package imports no context, lock, log, random, file or network package.
 func TestEachCommandHasAFile(t *testing.T) {
 	t.Parallel()
 	const longest = 80

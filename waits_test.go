@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestWaitsAreBounded: every wait in a test has a bound, so a test whose condition never
-// holds fails and names the condition, instead of hanging until its binary is killed.
-// Tests with synctest are exempt, because synctest detects that all goroutines wait.
+// TestWaitsAreBounded: no test receives from a channel outside of a select, or calls
+// Wait, without a bound. So a test whose condition never holds fails and names the
+// condition, instead of hanging until its binary is killed. Files that use synctest are
+// exempt, because synctest detects that all goroutines wait.
 func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, f := range sourceFiles(t) {

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// maxKept is the capacity up to which a buffer is used again, in bytes.
+// maxKept is the largest capacity, in bytes, of a buffer that is used again.
 const maxKept = 64 << 10
 
-// buffers are those in which responses are encoded.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool is one by its nature
+// buffers has the buffers in which responses are encoded.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // all responses share the pool
 
-// send writes a response of JSON, with its length and in one write. headers, unless
-// nil, sets further headers. On an error of the encoding nothing has been written.
+// send writes a JSON response with its length, in one write. headers, unless nil, sets
+// further headers. If body cannot be encoded, send writes nothing.
 func send(w http.ResponseWriter, status int, body any, headers func(http.Header)) error {
 	text, _ := buffers.Get().(*bytes.Buffer)
 	defer func() {
@@ -40,8 +40,7 @@ func send(w http.ResponseWriter, status int, body any, headers func(http.Header)
 	return err
 }
 
-// stream copies body to the response, and sends each part as it comes. It closes
-// body.
+// stream copies body to the response, and flushes after each read. It closes body.
 func stream(w http.ResponseWriter, status int, contentType string, body io.Reader) error {
 	if c, ok := body.(io.Closer); ok {
 		defer c.Close() //nolint:errcheck // it was only read
@@ -60,7 +59,7 @@ func stream(w http.ResponseWriter, status int, contentType string, body io.Reade
 				return err
 			}
 		}
-		if err == io.EOF { //nolint:errorlint // a reader returns it as it is
+		if err == io.EOF { //nolint:errorlint // an io.Reader returns io.EOF itself
 			return nil
 		}
 		if err != nil {

@@ -21,8 +21,8 @@ func (r *recorded) Write(b []byte) (int, error) {
 	return r.ResponseRecorder.Write(b)
 }
 
-// TestSend sends short and long responses one after the other: each has its length,
-// is written at once, and has nothing of the one before it.
+// TestSend sends short and long responses one after the other: each has its length, is
+// written in one write, and has nothing of the one before it.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{10, 2 * maxKept, 5000, 0, 1} {

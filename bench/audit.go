@@ -180,9 +180,9 @@ func cpuOfSelf() time.Duration {
 
 // billingDays yields the billing events of accounts for a number of days that ends
 // yesterday. On each day every account runs four simulations, opens the storage of
-// one result, and is charged for all open storage. Storage stays open for twenty
-// days. Of the 42 facts of a day, 24 are daily costs, 10 are starts and stops, and 8
-// hold and release credit.
+// one result, and is charged for all open storage. Storage is charged on 21 days. From
+// the 21st day on, an account has 43 facts a day: 25 are daily costs, 10 are starts and
+// stops, and 8 hold and release credit.
 func billingDays(accounts, days int) iter.Seq2[fact, error] {
 	return func(yield func(fact, error) bool) {
 		history := billingHistory{yield: yield, from: time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}

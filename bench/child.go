@@ -63,10 +63,10 @@ func child(args []string) error {
 	return group.Wait()
 }
 
-// childServer is what a child does behind the check of the token.
+// childServer is the work of a child. Its handler runs behind the check of the token.
 type childServer struct {
 	http.Handler
-	run func(context.Context) error // beside the requests; nil for nothing
+	run func(context.Context) error // runs beside the requests; may be nil
 }
 
 func newProgram(ctx context.Context, name, broker, database string) (childServer, error) {

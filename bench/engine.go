@@ -87,8 +87,8 @@ func timed(ctx context.Context, in engine.Input) (time.Duration, *engine.Result,
 	return cpuSelf() - before, r, err
 }
 
-// memoryOfFlow measures the memory per transfer while all transfers of an allToAll are
-// in flight.
+// memoryOfFlow measures the memory per transfer while the transfers of an allToAll are in
+// flight.
 func (b *bench) memoryOfFlow(ctx context.Context) error {
 	in, err := derived(512, collective.Phase{OperationType: collective.AllToAll, Algorithm: collective.Interleaved, DataSize: 64 << 20})
 	if err != nil {

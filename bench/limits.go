@@ -17,7 +17,7 @@ import (
 	"netsim/infra/devissuer"
 )
 
-// partitions is the number of partitions of every topic, as in netsim-dev.
+// partitions is the number of partitions of a topic by default, as in netsim-dev.
 const partitions = 4
 
 // createTopic creates a topic that the service does not use.

@@ -24,8 +24,9 @@ const (
 	rebuiltModel = "rebuilt"
 )
 
-// lists fills a log with a long history. It measures how fast the projector applies
-// the history, and then how fast the service returns pages of the resulting list.
+// lists measures how fast the projector applies a burst of facts, how fast it rebuilds
+// the read model from a long history, and then how fast the service returns pages of the
+// resulting list.
 func (b *bench) lists(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, servers{})
 	if err != nil {

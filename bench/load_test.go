@@ -9,8 +9,8 @@ import (
 	"netsim/internal/wait"
 )
 
-// TestLoadCountsTimeouts: an operation that timed out in the server is counted and is
-// no part of the rate; the load goes on.
+// TestLoadCountsTimeouts: an operation that timed out in the server is counted, but not
+// in the rate, and the load continues.
 func TestLoadCountsTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,8 +27,8 @@ func TestLoadCountsTimeouts(t *testing.T) {
 	})
 }
 
-// TestLoadOfSlowOperations: a load whose operations all take longer than the run still
-// has a rate: that until they have ended.
+// TestLoadOfSlowOperations: if all operations take longer than the run, the rate is that
+// of the time until they have ended.
 func TestLoadOfSlowOperations(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,14 +41,15 @@ func TestLoadOfSlowOperations(t *testing.T) {
 }
 
 // TestTakeoverCountsWritesAfterTheKill: a partition is taken over when a write that
-// began after the kill has succeeded, and a takeover when all partitions are.
+// began after the kill has succeeded. A takeover is complete when all partitions are
+// taken over.
 func TestTakeoverCountsWritesAfterTheKill(t *testing.T) {
 	t.Parallel()
 	writes := &takeover{back: map[int32]time.Duration{}}
 	killed := time.Now().Add(-time.Second)
-	writes.succeeded(0, killed.Add(time.Millisecond)) // nothing is killed yet
+	writes.succeeded(0, killed.Add(time.Millisecond)) // counts for nothing: no process is killed yet
 	writes.killed(killed)
-	writes.succeeded(0, killed.Add(-time.Millisecond)) // it began before
+	writes.succeeded(0, killed.Add(-time.Millisecond)) // counts for nothing: the write began before the kill
 	if len(writes.back) != 0 {
 		t.Errorf("partitions %v count too early", writes.back)
 	}

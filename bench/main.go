@@ -137,7 +137,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	return b.report.save(o.results)
 }
 
-// binaries are the programs under test.
+// binaries has the paths of the programs that a run starts.
 type binaries struct{ service, stack, self string }
 
 // moduleRoot returns the directory of the module that this runs in.

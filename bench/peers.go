@@ -17,16 +17,16 @@ const (
 	pollAfter = 2 * time.Millisecond
 )
 
-// peer is another way to do what a create does, as a server of its own.
+// peer is another implementation of a create, as a server of its own.
 type peer struct {
 	name   string
 	server string // argument of the child
 	client func(n int, c *conn) client
 }
 
-// allPeers lists the peers. All have the same broker, database and clients as
-// the service. Each guarantees less: it detects no concurrent change, and the
-// programs that publish apply a message twice when it is delivered twice.
+// allPeers lists the peers. They run on the same kind of broker and database as the
+// service, with the same clients. Each guarantees less: it detects no concurrent change,
+// and a message that is delivered twice has one effect only because it inserts one row.
 func allPeers() []peer {
 	return []peer{
 		{"Watermill alone", "watermill", publishAndPoll},
@@ -41,7 +41,7 @@ func (p peer) measured(clients int) string {
 	return fmt.Sprintf("%s, %s", p.name, plural(clients, "client"))
 }
 
-// peers measures the work of a create as others do it, on a broker with fsync.
+// peers measures the peers on a broker with fsync.
 func (b *bench) peers(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, servers{sync: true})
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) peer(ctx context.Context, s *stack, p peer) (err error) {
 	return nil
 }
 
-// insert makes one thing after another.
+// insert returns a client that creates one row after another.
 func insert(n int, c *conn) client {
 	count := 0
 	return client{do: func() error {
@@ -95,9 +95,9 @@ func insert(n int, c *conn) client {
 	}}
 }
 
-// publishAndPoll makes one thing after another, each of which is done when its
-// row is visible. It polls after a quarter of the time that it has waited, so
-// that the polls of many clients do not keep the server from its work.
+// publishAndPoll returns a client that creates one row after another. A create ends when
+// its row is visible. The pause between polls is a quarter of the time waited so far, and
+// at least pollAfter, so that the polls of many clients do not overload the server.
 func publishAndPoll(n int, c *conn) client {
 	count := 0
 	return client{do: func() error {

@@ -18,8 +18,8 @@ const backlogAccounts = 16
 
 // reactionBacklog measures how fast the service reacts to facts that were made
 // while no reactor ran: workspaces, each of which opens a billing item. The
-// service's CPU is what it uses until everything is done, less what a start
-// without a backlog uses.
+// service's CPU time is that until everything is done, less that of a start
+// without a backlog.
 func (b *bench) reactionBacklog(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, servers{sync: true})
 	if err != nil {
@@ -66,8 +66,8 @@ func (b *bench) reactionBacklog(ctx context.Context) (err error) {
 	return err
 }
 
-// startAndDrain starts the service, waits until it has nothing to do and ends
-// it. It returns the CPU time that this took.
+// startAndDrain starts the service and waits until it has nothing to do. It returns the
+// CPU time that the service has used until then, and stops the service.
 func (s *stack) startAndDrain(ctx context.Context) (used time.Duration, err error) {
 	serving, err := s.serve(ctx, allRoles)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *stack) startAndDrain(ctx context.Context) (used time.Duration, err erro
 	return serving.used(), err
 }
 
-// makeBacklog appends the facts and has them projected. It returns when it
-// began.
+// makeBacklog appends the facts and waits until they are projected. It returns the time
+// of its first append.
 func (s *stack) makeBacklog(ctx context.Context, count int) (began time.Time, err error) {
 	serving, err := s.serve(ctx, "api,projector")
 	if err != nil {
@@ -121,8 +121,8 @@ func manyWorkspaces(count int) iter.Seq2[fact, error] {
 	}
 }
 
-// reactionLag reports how long after a workspace its billing event was in the
-// log, of the workspaces that so many clients have made since a time.
+// reactionLag reports the lag of the reactions to the workspaces that the clients have
+// created since a time: the time in the log from a workspace to its billing event.
 func (b *bench) reactionLag(ctx context.Context, s *stack, since time.Time, clients int) error {
 	all, err := s.reacted(ctx, since)
 	if err != nil {
@@ -143,8 +143,8 @@ func (b *bench) reactionLag(ctx context.Context, s *stack, since time.Time, clie
 	return nil
 }
 
-// reacted is when a fact and the fact of its reaction were appended, by the
-// broker's clock, which counts milliseconds.
+// reacted has the times when a fact and the fact of its reaction were appended, by the
+// broker's clock, in milliseconds.
 type reacted struct{ fact, reaction time.Time }
 
 // rateOf returns how many reactions a second there were between the first and
@@ -162,9 +162,9 @@ func rateOf(all []reacted) float64 {
 	return float64(len(all)) / max(last.Sub(first), time.Millisecond).Seconds()
 }
 
-// reacted reads from the log the workspaces since a time and their billing
-// events. Of several records of a reaction the last one counts: those before it
-// lost their race and are not facts.
+// reacted reads from the log the workspaces since a time and their billing events. If a
+// reaction has several records, the last one counts: the ones before it are not facts,
+// because another record took their sequence.
 func (s *stack) reacted(ctx context.Context, since time.Time) (all []reacted, err error) {
 	j, err := s.openEventLog(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestMain runs the test's program as one of the bench's own servers when the bench
-// starts it as a child.
+// TestMain runs one of the bench's own servers instead of the tests when the bench starts
+// the test binary as a child.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childCommand {
 		exit(child(os.Args[2:]))
@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestWrites: the smallest runs of the parts that write, with real servers as processes,
-// measure every figure of these parts. A figure has a value and so many limits.
+// measure every figure of these parts. Each figure has a value and the listed number of
+// limits.
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	b := smallBench(t)

@@ -16,7 +16,7 @@ import (
 type service struct {
 	*process
 	target
-	ops string // address of its operations; "" for another server
+	ops string // address of the operations listener; "" if the server is not netsim
 }
 
 // services are the processes that share the work.

@@ -20,7 +20,7 @@ const (
 	severalShards    = 12
 	severalProcesses = 3
 	severalClients   = 64
-	// spreadWithin is how long processes that start have to share the shards.
+	// spreadWithin is the time that new processes get to take over their shards.
 	spreadWithin = 5 * time.Second
 	// retryAfter is the pause of a client whose write was refused.
 	retryAfter = 20 * time.Millisecond
@@ -28,9 +28,9 @@ const (
 	takeoverLimit = 2 * time.Minute
 )
 
-// kafkaJars returns the directory of Apache Kafka's jars, which the tests fetch,
-// and the name of the log. Without the jars, or without Java, it is the embedded
-// broker's.
+// kafkaJars returns the directory of Apache Kafka's jars, which the tests fetch, and the
+// name of the broker. Without the jars or Java it returns "" and the name of the embedded
+// broker.
 func kafkaJars(root string) (jars, log string) {
 	jars = filepath.Join(root, ".cache", "kafka")
 	found, _ := filepath.Glob(filepath.Join(jars, "kafka_*.jar")) //nolint:errcheck // the pattern is right
@@ -86,9 +86,9 @@ func (b *bench) several(ctx context.Context) (err error) {
 	return nil
 }
 
-// createsBy measures creates that are spread over the services, beside other
-// figures, and returns how many there were. It takes longer than for other
-// figures, because Apache Kafka is slow until its code is compiled.
+// createsBy measures creates that are spread over the services, and returns their number.
+// The figure is compared with the figures in beside. The warm-up and the run are longer
+// than for other figures, because Apache Kafka is slow until its code is compiled.
 func (b *bench) createsBy(ctx context.Context, s *stack, all services, name, reach string, beside ...string) (int, error) {
 	conns, hangUp, err := all.dial(severalClients)
 	if err != nil {
@@ -105,9 +105,9 @@ func (b *bench) createsBy(ctx context.Context, s *stack, all services, name, rea
 	return got.Total, nil
 }
 
-// takeover kills the first service while clients write through the others, to
-// every partition. It returns how long it takes until a write to every partition
-// that begins after the kill has succeeded.
+// takeover kills the first service while clients write to every partition through the
+// others. It returns the time from the kill until every partition has a successful write
+// that began after the kill.
 func (b *bench) takeover(ctx context.Context, all services) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, takeoverLimit)
 	defer cancel()
@@ -135,8 +135,8 @@ func (b *bench) takeover(ctx context.Context, all services) (took time.Duration,
 	return took, err
 }
 
-// oneWorkspaceEach makes a workspace for each connection; together they are in
-// every partition.
+// oneWorkspaceEach creates a workspace for each connection, such that every partition has
+// one. It returns their ids.
 func oneWorkspaceEach(conns []*conn) ([]string, error) {
 	ids, left := make([]string, len(conns)), len(conns)
 	for count := 0; left > 0; count++ {
@@ -159,11 +159,11 @@ func oneWorkspaceEach(conns []*conn) ([]string, error) {
 	return ids, nil
 }
 
-// takeover is what the clients of a takeover have seen.
+// takeover records which partitions have been written to since the kill.
 type takeover struct {
 	mu   sync.Mutex
-	at   time.Time               // of the kill; zero before
-	back map[int32]time.Duration // of a partition, from the kill until a write has succeeded
+	at   time.Time               // time of the kill; zero before it
+	back map[int32]time.Duration // by partition, the time from the kill to the end of its first write
 }
 
 func (t *takeover) killed(at time.Time) {
@@ -183,9 +183,8 @@ func (t *takeover) succeeded(partition int32, began time.Time) (done bool) {
 	return len(t.back) == severalShards
 }
 
-// write changes a workspace again and again until every partition is written to
-// after the kill. A write that is refused, or whose result is unknown, is tried
-// again.
+// write changes a workspace repeatedly, until every partition has been written to after
+// the kill. It tries again when a write is refused with 503 or its result is unknown.
 func (t *takeover) write(ctx context.Context, n int, c *conn, id string) error {
 	partition := events.PartitionOf(id, severalShards)
 	for count := 0; ctx.Err() == nil; count++ {

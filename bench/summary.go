@@ -87,7 +87,7 @@ func (y year) seedDay(ctx context.Context, db *pgxpool.Pool, day int) error {
 }
 
 // summaries measures the cost summary of a year of whole months, of days within a
-// month, and of a period that begins and ends inside a month.
+// month, and of a period that begins and ends in the middle of months.
 func (b *bench) summaries(ctx context.Context) (err error) {
 	s, err := b.startStack(ctx, servers{})
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 // peerConns is the size of a peer's pool, which is the service's default.
 const peerConns = 24
 
-// things is the table of things that a peer answers from, and its HTTP.
+// things is the table of a peer, with the HTTP handlers that insert and read its rows.
 type things struct {
 	pool  *pgxpool.Pool
 	table string
 }
 
-// openThings creates the table. Its commits wait for the disk when they are
-// durable.
+// openThings creates the table. Commits wait for the disk if durable is true.
 func openThings(ctx context.Context, database, table string, durable bool) (*things, error) {
 	c, err := pgxpool.ParseConfig(database)
 	if err != nil {
@@ -53,11 +52,11 @@ func (t *things) get(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		w.Write(body) //nolint:errcheck // the client is gone
+		w.Write(body) //nolint:errcheck // an error means that the client is gone
 	}
 }
 
-// routes answers a POST with the status and the new id once make has returned.
+// routes answers a POST with the status and the new id once made has returned.
 func (t *things) routes(status int, made func(ctx context.Context, id string, body []byte) error) http.Handler {
 	routes := chi.NewRouter()
 	routes.Get(peerPath+"/{id}", t.get)
@@ -73,12 +72,12 @@ func (t *things) routes(status int, made func(ctx context.Context, id string, bo
 			return
 		}
 		w.WriteHeader(status)
-		w.Write([]byte(id)) //nolint:errcheck // the client is gone
+		w.Write([]byte(id)) //nolint:errcheck // an error means that the client is gone
 	})
 	return routes
 }
 
-// newInserting is the floor: chi and pgx, which insert a row and answer.
+// newInserting is the least that a create needs: chi and pgx insert a row and answer.
 func newInserting(ctx context.Context, database string, durable bool) (childServer, error) {
 	t, err := openThings(ctx, database, map[bool]string{true: "durable", false: "asynchronous"}[durable], durable)
 	if err != nil {

@@ -41,8 +41,8 @@ func newWatermill(ctx context.Context, broker, database string) (childServer, er
 // newOutbox is the transactional outbox, as Watermill's documentation advises:
 // the handler of a POST writes a row and the message in one durable transaction,
 // the forwarder publishes the message, and the handler of a router inserts one
-// row into another table for each message. The forwarder polls as often as the
-// clients do, not once a second as by default.
+// row into another table for each message. The forwarder polls at the clients' shortest
+// interval, not once a second as by default.
 func newOutbox(ctx context.Context, broker, database string) (childServer, error) {
 	written, err := openThings(ctx, database, "outbox_written", true)
 	if err != nil {

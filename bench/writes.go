@@ -82,8 +82,7 @@ func (b *bench) memory(serving *service, name, size, reach string) error {
 	return err
 }
 
-// nothingToDo measures the memory and the CPU time that are used without a
-// request and without work.
+// nothingToDo measures the memory and the CPU time without requests and work.
 func (b *bench) nothingToDo(ctx context.Context, s *stack, serving *service) error {
 	if _, err := s.drain(ctx); err != nil {
 		return err
@@ -161,7 +160,7 @@ func workspaceBody(client, count int) []byte {
 	return fmt.Appendf(nil, `{"name":"workspace %d of client %d","description":"made under load, to be measured"}`, count, client)
 }
 
-// countWorkspaces checks that every created workspace is in the read model once.
+// countWorkspaces checks that the read model has as many workspaces as were created.
 func (s *stack) countWorkspaces(ctx context.Context, made int) error {
 	var found int
 	if err := s.pool.QueryRow(ctx, "SELECT count(*) FROM workspaces WHERE account_id <> ''").Scan(&found); err != nil {

@@ -64,7 +64,7 @@ type Quota struct {
 	Name      string
 	Limit     int64
 	Remaining int64
-	Window    time.Duration // period of the limit; 0 limits what exists at one time
+	Window    time.Duration // period of the limit; 0: the limit is on what exists at one time
 	Unit      string        // "" means requests; else a unit of draft-ietf-httpapi-ratelimit-headers
 }
 

@@ -38,7 +38,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkFind measures Find, which the server calls three times for each request.
+// BenchmarkFind measures Find, which the server calls many times for each request.
 func BenchmarkFind(b *testing.B) {
 	c := loaded(b)
 	find := func(b *testing.B, r *http.Request) {

@@ -40,8 +40,8 @@ type Operation struct {
 	responses  map[int]*response
 }
 
-// Access is the extension x-netsim-access: which token an operation requires, and
-// its cost.
+// Access is the extension x-netsim-access: which token and feature flag an operation
+// requires, and what it costs.
 type Access struct {
 	Token string // "any" token, or a "service" token
 	Class string // cost class: read, write, heavy, stream or upload

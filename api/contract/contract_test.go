@@ -103,7 +103,7 @@ func TestFindMatchesMethodAndPath(t *testing.T) {
 	}
 }
 
-// An operation that takes limit also takes next and cursor (document 1 and
+// An operation takes all of limit, next and cursor, or none (document 1 and
 // completions.md section 1.4).
 func TestEveryListTakesBothCursorNames(t *testing.T) {
 	t.Parallel()

@@ -17,10 +17,10 @@ import (
 	"netsim/fault"
 )
 
-// form is the body of an operation that takes multipart/form-data. Its files
-// may be larger than memory, so it is checked while the handler reads it. Read
-// returns a fault at the first part that violates the contract, or at the end
-// when a required part is missing.
+// form is the body of an operation that takes multipart/form-data. Its files may be
+// larger than memory, so it is checked while the handler reads it. A read of the body
+// returns a fault at the first part that violates the contract, or at the end when a
+// required part is missing.
 type form struct {
 	schema *schema
 	files  map[string]bool // the fields that are files
@@ -69,8 +69,8 @@ func (f *form) filter(r *http.Request) (end func(), err error) {
 	return b.end, nil
 }
 
-// filteredBody starts to read the form at the first Read. So a client that sent
-// "Expect: 100-continue" gets its 100 only when the handler reads.
+// filteredBody starts to read the form at the first Read. A client that sent
+// "Expect: 100-continue" therefore gets its 100 only when the handler reads.
 type filteredBody struct {
 	*io.PipeReader
 

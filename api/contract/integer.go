@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// maxDigits is the largest number of digits that whole writes. A 64-bit integer has
-// at most 20.
+// maxDigits is the largest number of digits that whole writes out of another form, such
+// as 1e3. A 64-bit integer has at most 20.
 const maxDigits = 20
 
 // whole formats a number without a fractional part as an integer, and reports
 // whether it is one. JSON has one type of numbers, so 8.0 and 8e0 are 8. A number
-// that is too long for 64 bits is not changed.
+// with more than maxDigits digits is not changed.
 func whole(number json.Number) (json.Number, bool) {
 	text, exponent := string(number), 0
 	if !strings.ContainsAny(text, ".eE") {

@@ -26,7 +26,7 @@ func (v *violation) at(step string) *violation {
 	return v
 }
 
-// message returns the violation as a sentence. It uses the name whole if the path is
+// message returns the violation as a sentence. whole names the value if the path is
 // empty.
 func (v *violation) message(whole string) string {
 	if v.path == "" {
@@ -52,7 +52,7 @@ func mustHave(least int, most *int, things string, got int) *violation {
 	return &violation{text: fmt.Sprintf("must have %s %s, got %d", what, things, got)}
 }
 
-// formats are the string formats that are checked.
+// formats has the string formats that are checked.
 var formats = map[string]struct {
 	noun  string
 	valid func(string) bool
@@ -86,7 +86,7 @@ func (s *schema) nouns() string {
 	return strings.Join(nouns, " or ")
 }
 
-// bounds returns the message for a number outside its bounds.
+// bounds describes the numbers within the bounds, for a message.
 func (s *schema) bounds() string {
 	switch {
 	case s.max == nil:

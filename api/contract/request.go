@@ -104,7 +104,7 @@ func (op *Operation) parameter(name string) parameter {
 }
 
 // checkQuery ignores the query of an operation that lists no 400, because such an
-// operation has no parameters.
+// operation has no query parameters.
 func (op *Operation) checkQuery(raw string) error {
 	if !op.documents(http.StatusBadRequest) {
 		return nil

@@ -36,10 +36,10 @@ func (c compiler) response(from *openapi3.Response) (*response, error) {
 	return to, nil
 }
 
-// Response returns an error if a response violates the contract: an unlisted
-// operation or status, a missing or wrong header or body. An object with named
-// members may have no others, even where the contract allows additional members. The
-// response to a request without an operation must be 404 or 405.
+// Response returns an error if a response violates the contract: an unlisted status, or
+// a missing or wrong header or body. An object with named members may have no others,
+// even where the contract allows additional members. The response to a request without
+// an operation must be 404 or 405.
 func (c *Contract) Response(r *http.Request, status int, header http.Header, body []byte) error {
 	op, ok := c.Find(r)
 	if !ok {

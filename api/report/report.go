@@ -6,8 +6,8 @@ import (
 	"netsim/simulator/validation"
 )
 
-// Of sorts findings by severity (completions.md section 3.6). Its lists are
-// never null.
+// Of groups findings by severity (completions.md section 3.6). The lists of the report
+// are never null.
 func Of(findings []validation.Finding) api.ValidationReport {
 	report := api.ValidationReport{
 		Status: api.ValidationReportStatusValid,

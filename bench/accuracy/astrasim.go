@@ -22,8 +22,8 @@ const fluidChunks = 64
 // Networks and algorithms that netsim does not have are compared message by message,
 // if there is no contention.
 //
-// ASTRA-sim has no acknowledgements. The engine always waits for them, so netsim's links
-// get half the latency in each direction. With very many concurrent chunks both
+// ASTRA-sim has no acknowledgements. Outside its analytical mode the engine waits for
+// them, so netsim's links get half the latency. With very many concurrent chunks both
 // simulators behave like fluids and hide the latency of all steps but one.
 func astraSim(ctx context.Context, dir string) ([]section, error) {
 	unaware := section{Name: "ASTRA-sim, congestion-unaware", Unit: "ns", Exact: true}
@@ -71,7 +71,7 @@ type astraRow struct {
 	// selects.
 	analytical bool
 	fluid      bool
-	adds       float64 // ns that ASTRA-sim adds to the chain of messages
+	adds       float64 // ns that ASTRA-sim adds to the time of the transfers
 	theirs     float64 // ns
 }
 

@@ -8,8 +8,8 @@ import (
 	"netsim/simulator/engine"
 )
 
-// closedForms compares every algorithm with its formula, on one switch with 400 Gb/s
-// and links with 500 ns. A packet of 4,000 B takes 80 ns. A transfer takes 80 ns for
+// closedForms compares every algorithm with its formula, on one switch whose links have
+// 400 Gb/s and 500 ns. A packet of 4,000 B takes 80 ns. A transfer takes 80 ns for
 // each of its packets, 80 ns to store and forward one packet, and the latency of two
 // links in both directions.
 func closedForms(ctx context.Context, _ string) ([]section, error) {

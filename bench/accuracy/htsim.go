@@ -15,9 +15,9 @@ const seeds = 20
 // htsim compares the completion time of the last flow with csg-htsim's packet
 // simulation. Rows with sprayed packets have one time. Rows with one path for each
 // flow depend on csg-htsim's hash and seed, which the engine does not have. The time
-// of these rows must lie in or near the spread of the engine's seeds, because a fluid
-// model is not exact and in some rows the choice of paths does not matter. NDP trims
-// packets and RoCE pauses senders. The engine's transport trims.
+// of these rows must lie in the spread of the engine's seeds, or near it: a fluid model
+// is not exact, and if the choice of paths does not matter, the spread is one time. NDP
+// trims packets and RoCE pauses senders. The engine's transport trims.
 func htsim(ctx context.Context, dir string) ([]section, error) {
 	sections := map[string]*section{
 		"ndp_spray":  {Name: "csg-htsim NDP, packets sprayed", Unit: "us", Median: 0.01, Worst: 0.045},

@@ -97,7 +97,7 @@ func (s *section) chance() int {
 		}
 	}
 	const p = 2.0 / (seeds + 1)
-	exactly := math.Pow(1-p, float64(n)) // the probability of k
+	exactly := math.Pow(1-p, float64(n)) // the probability that exactly k rows are outside
 	sum := exactly
 	k := 0
 	for ; k < n && sum < 0.99; k++ {

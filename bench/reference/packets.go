@@ -78,7 +78,7 @@ var collectives = map[string]collective.Phase{
 }
 
 // receivers returns the function from a sending rank r to its receiver in a workload,
-// or nil for an unknown workload: incast sends to 0, shift7_permutation to r+7,
+// or nil for an unknown workload: incast sends to 0, shiftK_permutation to r+K,
 // stride3_permutation to 3r+1, and stride5_permutation to 5r+3, modulo the number of
 // ranks.
 func receivers(workload string, ranks int) func(int) int {

@@ -26,7 +26,7 @@ type auditing struct {
 	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
 }
 
-// errFound is returned after findings were printed. It makes the exit status 1.
+// errFound is returned after findings were printed.
 var errFound = errors.New("the verification failed")
 
 type auditKey struct {
@@ -271,8 +271,8 @@ func report[F fmt.Stringer](found []F) error {
 	return err
 }
 
-// printable replaces characters that could control a terminal. Any client that can
-// write to the broker may have written the text.
+// printable replaces unprintable characters, which could control a terminal, by spaces.
+// Any client that can write to the broker may have written the text.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

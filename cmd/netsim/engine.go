@@ -59,8 +59,8 @@ type hostEngine struct {
 	MaxFlows   int           `help:"Most transfers in flight at once in a run, about 300 bytes of memory each; 0 means 4 million."`
 }
 
-// Validate implements kong.Validatable. It refuses zero, which would select a default
-// in package host.
+// Validate implements kong.Validatable. Except for --max-flows it refuses zero, which
+// would select a default in package host.
 func (s hostEngine) Validate() error {
 	if s.Runs < 1 || s.Kept < 1 || s.KeptFor <= 0 || s.OrderBytes < 1 || s.RunBytes < 1 || s.TotalBytes < 1 || s.Within <= 0 || s.MaxFlows < 0 {
 		return errors.New("--runs, --kept, --kept-for, --order-bytes, --run-bytes, --total-bytes and --within must be above zero, and --max-flows must not be negative")

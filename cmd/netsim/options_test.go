@@ -304,7 +304,7 @@ func TestVerifyABundleOfSeveralKeys(t *testing.T) {
 	}
 }
 
-// TestTokenByCommand: every option sets a claim of the token.
+// TestTokenByCommand: every option except --data sets a claim of the token.
 func TestTokenByCommand(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

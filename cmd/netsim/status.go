@@ -184,7 +184,7 @@ func (c runsStatus) Run(ctx context.Context) error {
 	})
 }
 
-// progressOf describes how much of its payload a run has delivered, and since when it
+// progressOf describes how much of its payload a run has delivered, and for how long it
 // has stalled.
 func progressOf(r service.RunStatus) string {
 	var text string

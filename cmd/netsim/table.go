@@ -78,8 +78,8 @@ func printJSON(value any) error {
 
 func number[N int | int32 | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
-// age formats a duration with its two greatest units, such as 4d 2h. It returns "" for
-// 0 and less.
+// age formats a duration with at most its two greatest units, such as 4d 2h. It returns
+// "" for 0 and less.
 func age(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

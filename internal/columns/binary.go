@@ -37,15 +37,15 @@ func boolOf(out []byte, value bool) []byte {
 	return append(out, 0, 0, 0, 1, 0)
 }
 
-// epoch is PostgreSQL's, in microseconds of Unix time.
+// epoch is PostgreSQL's epoch, 2000-01-01, in microseconds of Unix time.
 const epoch = 946_684_800_000_000
 
-// timeOf drops what is less than a microsecond, as pgx does.
+// timeOf truncates to microseconds, as pgx does.
 func timeOf(out []byte, value time.Time) []byte {
 	return int8Of(out, value.Unix()*1_000_000+int64(value.Nanosecond())/1_000-epoch)
 }
 
-// int4sOf appends an array of one dimension, which has no NULL.
+// int4sOf appends an array of one dimension without NULLs.
 func int4sOf(out []byte, values []int32) []byte {
 	const int4 = 23 // its oid
 	dimensions := min(1, len(values))
@@ -56,7 +56,7 @@ func int4sOf(out []byte, values []int32) []byte {
 	}
 	if dimensions > 0 {
 		out = be.AppendUint32(out, uint32(len(values)))
-		out = be.AppendUint32(out, 1) // the index of the first
+		out = be.AppendUint32(out, 1) // the index of the first element
 	}
 	for _, value := range values {
 		out = int4Of(out, value)

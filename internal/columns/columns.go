@@ -21,7 +21,7 @@ type Columns[R any] struct{ all []column[R] }
 type column[R any] struct {
 	name     string // quoted
 	kind     string // name of the PostgreSQL type in pg_type
-	sent     string // name of the type of a parameter's elements, if it is another one
+	sent     string // type of the elements of array, if it is not kind
 	nullable bool
 	array    func(rows []*R) any           // the values of all rows
 	pointer  func(*R) any                  // pointer to the field of a row
@@ -111,8 +111,8 @@ func optional[R, T any](index []int, name, kind string, binary func([]byte, T) [
 	return c
 }
 
-// int4s is typed for an array. Rows are sent as text, because PostgreSQL has no array
-// of arrays of different lengths.
+// int4s is typed for an array. In the array of a parameter each value is text, because
+// PostgreSQL has no array of arrays of different lengths.
 func int4s[R any](index []int, name string) column[R] {
 	c := typed[R](index, name, "_int4", int4sOf)
 	c.sent = "text"
@@ -215,7 +215,7 @@ func (c Columns[R]) Insert(writes *Writes, table string, rows []*R, conflict str
 }
 
 // Overwrite returns the ON CONFLICT clause with which a row replaces the row with the
-// same key. The key is the first keys columns.
+// same key. The first columns, as many as keys, are the key.
 func (c Columns[R]) Overwrite(keys int) string {
 	key, rest := Columns[R]{c.all[:keys]}, Columns[R]{c.all[keys:]}
 	return fmt.Sprintf("ON CONFLICT (%s) DO UPDATE SET %s", key.List(""),

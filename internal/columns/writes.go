@@ -11,14 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Writes are what one transaction writes: the queued statements, and rows that are
+// Writes are the writes of one transaction: the queued statements, and rows that are
 // copied. PostgreSQL takes far less time for a copied row than for an inserted one,
-// but a table's COPY costs a round trip of its own.
+// but the COPY of a table costs a round trip of its own.
 type Writes struct {
 	pgx.Batch
 
-	// CopyFrom is the number of a table's new rows from which they are copied; 0 is
-	// 256.
+	// CopyFrom is the least number of new rows of a table that are copied; fewer are
+	// inserted. 0 means 256.
 	CopyFrom int
 	copies   []copied
 }
@@ -29,8 +29,8 @@ type copied struct {
 	rows      []byte
 }
 
-// Begin adds rows that the table does not have; it fails with a unique violation
-// when the table has one.
+// Begin adds rows that are not in the table. If one is, Send fails with a unique
+// violation.
 func (c Columns[R]) Begin(w *Writes, table string, rows []*R) {
 	if w.copy(len(rows)) {
 		w.copies = append(w.copies, copied{fmt.Sprintf("COPY %s (%s) FROM STDIN BINARY", table, c.List("")), c.binary(rows)})
@@ -39,9 +39,9 @@ func (c Columns[R]) Begin(w *Writes, table string, rows []*R) {
 	}
 }
 
-// Upsert inserts rows under the ON CONFLICT clause. The new ones are taken not to be
-// in the table: when they are many, they are copied, which fails with a unique
-// violation when one is.
+// Upsert inserts rows under the ON CONFLICT clause. The rows in begun should be new to
+// the table: if they are enough to be copied and the table has one, Send fails with a
+// unique violation.
 func (c Columns[R]) Upsert(w *Writes, table string, begun, changed []*R, conflict string) {
 	if w.copy(len(begun)) {
 		c.Begin(w, table, begun)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Gather looks up keys. A single key is sent at once. While MaxQueries queries run,
-// further keys are collected and sent together in the next query. So a single caller
-// never waits, and under load many callers share a query.
+// Gather looks up keys. A single key is sent at once, unless Linger is set. While
+// MaxQueries queries run, further keys are collected and sent together in the next query.
+// So a single caller never waits for others, and under load many callers share a query.
 //
 // A value is never older than the call of Get, because a key joins only a query that has
 // not been sent.
@@ -21,8 +21,8 @@ type Gather[K comparable, V any] struct {
 	MaxQueries int
 	// MaxKeys is the most keys of a query; 0 means 512.
 	MaxKeys int
-	// Linger is how long a query that is not full waits for further keys. It suits
-	// calls that nobody waits for.
+	// Linger is how long a query that is not full waits for further keys. It is for
+	// calls that may take longer.
 	Linger time.Duration
 
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ type Gather[K comparable, V any] struct {
 // batch is one query and its result.
 type batch[K comparable, V any] struct {
 	keys   []K
-	full   chan struct{} // closed when it takes no more keys
+	full   chan struct{} // closed when it has MaxKeys keys
 	asked  map[K]struct{}
 	done   chan struct{}
 	values map[K]V
@@ -95,7 +95,7 @@ func (g *Gather[K, V]) run(ctx context.Context) {
 			g.mu.Unlock()
 			linger(f.full, g.Linger)
 			g.mu.Lock()
-			if len(g.waiting) == 0 || g.waiting[0] != f { // another query has it
+			if len(g.waiting) == 0 || g.waiting[0] != f { // another goroutine took the batch
 				g.mu.Unlock()
 				continue
 			}

@@ -1,10 +1,10 @@
 // Package recent caches what was used lately.
 package recent
 
-// Cache keeps values in two generations. A value that is used is in the young one;
-// Turn makes that the old one and drops the one before. So a value stays at least
-// until the second Turn after its last use. The zero value is an empty cache. It
-// is not safe for concurrent use.
+// Cache keeps values in two generations. Get and Put move a value to the young one. When
+// the generations turn, the old one is dropped and the young one becomes the old one. So
+// a value stays until the second turn after its last use. The zero value is an empty
+// cache. It is not safe for concurrent use.
 type Cache[K comparable, V any] struct{ young, old map[K]V }
 
 // Get returns the value of a key, and counts as a use.
@@ -19,8 +19,8 @@ func (c *Cache[K, V]) Get(key K) (value V, found bool) {
 	return value, found
 }
 
-// Put stores the value of a key that the cache does not have, or replaces one that
-// Get has returned.
+// Put stores the value of a key. To replace a value, call Get before, which moves the key
+// to the young generation: otherwise the old generation may keep it, too.
 func (c *Cache[K, V]) Put(key K, value V) {
 	if c.young == nil {
 		c.young = map[K]V{}
@@ -31,8 +31,8 @@ func (c *Cache[K, V]) Put(key K, value V) {
 // Len is the number of values.
 func (c *Cache[K, V]) Len() int { return len(c.young) + len(c.old) }
 
-// Turn begins another generation if the young one has more than so many values. It
-// returns what it dropped.
+// Turn turns the generations if the young one has more than limit values. It returns the
+// values that it dropped.
 func (c *Cache[K, V]) Turn(limit int) (dropped map[K]V) {
 	if len(c.young) <= limit {
 		return nil

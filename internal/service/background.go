@@ -155,14 +155,14 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	return r, nil
 }
 
-// billingHandler is the handler that meters usage. It gathers the facts that it
-// gets at once, so it gets many.
+// billingHandler is the handler that meters usage. It combines the work for concurrent
+// facts, so it gets up to meteredAtOnce facts of a family at once.
 const (
 	billingHandler = "billing"
 	meteredAtOnce  = 1024
 )
 
-// handledFamilies returns, by handler, the families of the facts that it gets.
+// handledFamilies returns, by handler, the families whose facts it gets.
 func handledFamilies() map[string][]events.Family {
 	return map[string][]events.Family{
 		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},

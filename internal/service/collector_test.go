@@ -108,7 +108,8 @@ func path(tree map[string]*span, s *span) (names []string) {
 	return names
 }
 
-// configure changes the settings so that the service exports every span at once.
+// configure changes the settings so that the service exports spans every 20 ms and has
+// room for all of them.
 func (c *collector) configure(config *service.Config) {
 	config.OTLPEndpoint, config.OTLPHeaders = c.URL, "api-key="+c.token
 	config.SpanDelay, config.SpanQueue = 20, 20_000

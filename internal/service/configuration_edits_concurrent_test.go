@@ -23,20 +23,20 @@ type attempt struct {
 	copies      int
 
 	match   int // the version in If-Match, or 0
-	made    int // the version that the edit made by its replies; 0 if it was refused
+	made    int // the version that the edit made, according to its replies; 0 if it was refused
 	replies []servicetest.Reply
 }
 
-// script draws the edits of one editor. Every edit has a new number, so each edit that
-// succeeds makes a version.
+// script draws the edits of one editor. Every edit has a new number, so an edit that
+// succeeds makes a version, unless it attaches what is already attached.
 func script(t *rapid.T, editor int, start *versionModel) []*attempt {
 	script := make([]*attempt, rapid.IntRange(1, 3).Draw(t, "edits"))
 	for i := range script {
 		number := float64(100*(editor+2) + i)
 		e := generator{t, number, []*versionModel{start}}.edit()
 		a := &attempt{edit: e, copies: rapid.SampledFrom([]int{1, 1, 1, 3}).Draw(t, "copies")}
-		// An edit may attach what is already attached and then makes no version.
-		// Without If-Match its reply does not show which version it compared with.
+		// Without If-Match, the reply to an edit that makes no version does not show
+		// which version the edit was compared with.
 		a.conditional = e.row == 4 || e.row == 31 || e.row >= 35 || rapid.Bool().Draw(t, "conditional")
 		script[i] = a
 	}
@@ -88,7 +88,7 @@ func versionOf(r servicetest.Reply) int {
 }
 
 // watch reads the configuration until done is closed. It returns the body of each
-// version that it read, and a description of an inconsistent reply.
+// version that it read, and a description of an inconsistent reply, or "".
 func (c *configuration) watch(done <-chan struct{}) (seen map[int]string, wrong string) {
 	seen = map[int]string{}
 	for last := 1; ; {

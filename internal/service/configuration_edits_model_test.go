@@ -161,7 +161,7 @@ func at(holder object, name string) int {
 	return slices.IndexFunc(holder["components"].(array), func(ref any) bool { return ref.(object)["name"] == name })
 }
 
-// refer is rows 14, 18 and 27.
+// addReference is rows 14, 18 and 27.
 func (s *versionModel) addReference(in, holder string, ref object) answer {
 	h, status := s.holder(in, holder)
 	if status != 0 {
@@ -192,7 +192,7 @@ func (s *versionModel) addReference(in, holder string, ref object) answer {
 	return answer{200, h}
 }
 
-// change is rows 15, 20 and 28.
+// changeReference is rows 15, 20 and 28.
 func (s *versionModel) changeReference(in, holder, name string, change object) answer {
 	h, status := s.holder(in, holder)
 	if status != 0 {

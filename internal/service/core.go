@@ -41,8 +41,8 @@ type core struct {
 	process      string // names this process
 	log          *slog.Logger
 	pool         *pgxpool.Pool  // of verified sessions
-	unverified   *pgxpool.Pool  // for the projector and those who watch it
-	locks        postgres.Locks // use their own database sessions
+	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
+	locks        postgres.Locks // on database sessions of their own
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
@@ -57,14 +57,14 @@ type core struct {
 	verifier     *auth.Verifier
 	auditKey     *audit.Key            // nil: checkpoints are not signed
 	keys         *events.WriterKeys    // nil: records are not sealed
-	metrics      *telemetry.Metrics    // nil in a command, which has no metrics
+	metrics      *telemetry.Metrics    // nil in the tools
 	observed     func(*pgxpool.Config) // pool option that observes database calls
 	traces       *telemetry.Traces     // nil: nothing is traced
 	countCommand func(handle.Observation)
 	build        telemetry.Build
 	startedAt    time.Time
 	health       health.Checks
-	end          atomic.Pointer[eventlog.Description] // description of the log at the last readiness check
+	end          atomic.Pointer[eventlog.Description] // the last description of the log
 	describing   singleflight.Group                   // concurrent descriptions of the log
 	progress     progress
 	phase        atomic.Int32 // initially starting
@@ -200,7 +200,8 @@ func processName() string {
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:8]))
 }
 
-// watchLog checks the settings of the topics every hour.
+// watchLog checks the settings of the topics every hour, and returns an error when they
+// could lose facts.
 func (s *core) watchLog(ctx context.Context) error {
 	hourly := time.NewTicker(time.Hour)
 	defer hourly.Stop()

@@ -76,8 +76,8 @@ func TestKills(t *testing.T) {
 	d.tool("readmodel", "diff", "replayed")
 }
 
-// billed waits until every workspace of an account has a billing item, and fails
-// the test when one has two.
+// billed waits until every workspace of an account has a billing item, and fails the
+// test when a resource has two.
 func (d *deployment) billed() {
 	d.t.Helper()
 	testworld.Await(d.t, func() (all bool) {

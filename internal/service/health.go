@@ -196,7 +196,7 @@ func (s *core) describe(ctx context.Context) (eventlog.Description, error) {
 const describeTimeout = time.Second
 
 // unjudged returns how many records are judged and how many wait, up to the end of the
-// log at the last readiness check.
+// log in its last description.
 func (s *core) unjudged() (judged, waiting int64) {
 	log := s.end.Load()
 	if log == nil {
@@ -211,7 +211,7 @@ func (s *core) unjudged() (judged, waiting int64) {
 	return judged, waiting
 }
 
-// progress tracks when records were last judged while others waited.
+// progress tracks since when records wait and none is judged.
 type progress struct {
 	mu     sync.Mutex
 	judged int64

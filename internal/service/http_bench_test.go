@@ -22,7 +22,7 @@ import (
 	web "netsim/infra/web"
 )
 
-// canned answers at once, so that what is measured is the cost of HTTP itself.
+// canned answers at once, so the benchmark measures the cost of HTTP itself.
 type canned struct{ api.StrictServerInterface }
 
 func (canned) CreateWorkspace(_ context.Context, r api.CreateWorkspaceRequestObject) (api.CreateWorkspaceResponseObject, error) {
@@ -43,7 +43,7 @@ func (canned) ListWorkspaces(context.Context, api.ListWorkspacesRequestObject) (
 	return api.ListWorkspaces200JSONResponse{Workspaces: []api.WorkspaceListItem{item, item, item, item, item, item, item, item, item, item}}, nil
 }
 
-// canned server behind everything that a request passes, on a listener.
+// listenCanned serves canned on a listener, behind the whole router.
 func listenCanned(b *testing.B) (address, token string) {
 	b.Helper()
 	issuer := teststack.Issuer(b)
@@ -89,8 +89,8 @@ func listenCanned(b *testing.B) (address, token string) {
 	return listener.Addr().String(), issuer.Token(devissuer.Options{Service: true})
 }
 
-// BenchmarkHTTP sends requests over many connections that stay. The client
-// allocates nothing.
+// BenchmarkHTTP sends requests over many persistent connections. The client allocates
+// nothing for a request.
 func BenchmarkHTTP(b *testing.B) {
 	address, token := listenCanned(b)
 	common := "Host: netsim.example\r\nUser-Agent: bench\r\nAccept: */*\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer " + token + "\r\n"

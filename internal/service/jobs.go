@@ -23,7 +23,7 @@ const (
 	queueHousekeeping = "housekeeping"
 )
 
-// expireEvery is the interval at which expired uploads and holds are ended.
+// expireEvery is the interval between two searches for expired uploads and overdue holds.
 const expireEvery = 5 * time.Minute
 
 // openJobs connects to the job queue. Only a process with the role worker runs jobs.
@@ -117,8 +117,8 @@ func (s *core) maxRuns(ctx context.Context, account string) (int64, error) {
 	return quotas.Limit(account, commands.QuotaRunning), nil
 }
 
-// maxWaiting bounds how many missing jobs one reconciliation searches for. The next
-// reconciliation finds the rest.
+// maxWaiting bounds how many tracesets, and how many simulations, one reconciliation
+// checks for a missing job. It checks the oldest.
 const maxWaiting = 10_000
 
 func (s *core) waiting(list func(context.Context, projections.Reader, int) ([]string, error)) func(context.Context) ([]string, error) {

@@ -15,17 +15,17 @@ import (
 	"netsim/internal/testworld"
 )
 
-// powerCut takes from PostgreSQL what it has written since a moment, as if the
-// power had failed then: its processes end, and its write-ahead log ends at the
-// moment.
+// powerCut makes PostgreSQL lose what it has written after a position in its write-ahead
+// log, as a power failure at that moment does: its processes end, and the log is cut at
+// the position.
 type powerCut struct {
 	t      *testing.T
 	dir    string // the data of PostgreSQL
-	file   string // of the write-ahead log, at the moment
-	offset int64  // in the file
+	file   string // the file of the write-ahead log that has the position
+	offset int64  // of the position in the file
 }
 
-// losesCommits prepares PostgreSQL for power cuts: no data page is written before
+// losesCommits prepares PostgreSQL for power cuts: it must not write data pages before
 // the log is cut.
 func (d *deployment) losesCommits() {
 	for _, setting := range []string{"fsync = off", "full_page_writes = off", "bgwriter_lru_maxpages = 0", "autovacuum = off"} {
@@ -35,7 +35,8 @@ func (d *deployment) losesCommits() {
 	d.execute(`CREATE TABLE public.kept (n int)`)
 }
 
-// powerCutNow chooses the moment. The row that it adds is lost with what follows.
+// powerCutNow chooses the current position. Then it adds a row, which verifyLoss expects to
+// be lost.
 func (d *deployment) powerCutNow() *powerCut {
 	d.t.Helper()
 	c := &powerCut{t: d.t}
@@ -58,7 +59,7 @@ func (d *deployment) verifyLoss() {
 	}
 }
 
-// cutLog ends the write-ahead log of the stopped server at the moment.
+// cutLog cuts the write-ahead log at the position. The server must not run.
 func (c *powerCut) cutLog() {
 	c.t.Helper()
 	files, err := os.ReadDir(filepath.Join(c.dir, "pg_wal"))
@@ -86,8 +87,8 @@ func (c *powerCut) cutLog() {
 	}
 }
 
-// crashSessions kills all processes of PostgreSQL but the first, which then starts
-// the others again by itself.
+// crashSessions kills all processes of PostgreSQL except the postmaster, cuts the log, and
+// waits until the postmaster has started the others again.
 func (c *powerCut) crashSessions(url string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "postmaster.pid"))
@@ -128,7 +129,7 @@ func (c *powerCut) crashSessions(url string) {
 	testworld.Await(c.t, func() bool {
 		conn, err := pgx.Connect(c.t.Context(), url)
 		if err == nil {
-			conn.Close(context.WithoutCancel(c.t.Context())) //nolint:errcheck // it was only to be seen
+			conn.Close(context.WithoutCancel(c.t.Context())) //nolint:errcheck // only the connection was tested
 		}
 		return err == nil
 	})

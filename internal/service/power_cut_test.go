@@ -19,11 +19,11 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestAPowerCutHidesNothing: PostgreSQL crashes and loses its last commits, with
-// rows of acknowledged writes. Until they are applied again, two processes that
-// read answer 503: no read misses what was acknowledged before it.
+// TestAPowerCutHidesNothing: PostgreSQL crashes and loses its last commits, with rows of
+// acknowledged writes. Until the rows are applied again, two processes answer reads with
+// 503, so no read misses a write that was acknowledged before it.
 //
-// NETSIM_TEST_POWER_CUTS changes how many crashes there are.
+// NETSIM_TEST_POWER_CUTS sets the number of crashes.
 func TestAPowerCutHidesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -46,7 +46,7 @@ func TestAPowerCutHidesNothing(t *testing.T) {
 			d.postgres.Kill()
 			at.cutLog()
 			d.postgres.Restart()
-			everyone.refused(api) // nothing applies the lost rows
+			everyone.refused(api) // no process applies the lost rows again
 			d.start()
 		}},
 	}
@@ -69,8 +69,8 @@ func TestAPowerCutHidesNothing(t *testing.T) {
 	}
 }
 
-// witnesses create workspaces and rename one each, and read through all
-// processes what was acknowledged by any.
+// witnesses create workspaces and rename one each. Through every process they read what
+// any process has acknowledged.
 type witnesses struct {
 	*writers
 	urls            []string
@@ -80,7 +80,7 @@ type witnesses struct {
 
 	mu      sync.Mutex
 	created []workspace
-	renamed map[string]int // the number in its name, by id
+	renamed map[string]int // the number in the last acknowledged name, by id
 }
 
 type workspace struct {
@@ -123,7 +123,7 @@ func (w *witnesses) ended() bool {
 	}
 }
 
-// write creates workspaces and renames the first again and again.
+// write creates workspaces, and after each renames the first.
 func (w *witnesses) write(url string, n int) {
 	own := ""
 	for i := 0; !w.ended(); i++ {
@@ -146,8 +146,8 @@ func (w *witnesses) write(url string, n int) {
 	}
 }
 
-// read reads a workspace that was just created, the list, and one that was
-// renamed.
+// read repeatedly reads a workspace that was just created, the list, and a workspace
+// that was renamed.
 func (w *witnesses) read(url string) {
 	for !w.ended() {
 		w.mu.Lock()
@@ -179,7 +179,8 @@ func (w *witnesses) find(url string, created workspace) {
 	}
 }
 
-// list reads the newest workspaces, which are as many as a page has.
+// list reads the first page of the workspaces since the oldest in created, and checks that
+// none in created is missing.
 func (w *witnesses) list(at string, created []workspace) {
 	var page struct{ Workspaces []workspace }
 	first := slices.MinFunc(created, func(a, b workspace) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -198,7 +199,8 @@ func (w *witnesses) list(at string, created []workspace) {
 	}
 }
 
-// get reports whether there is an answer, which must be there or be refused.
+// get reports whether a GET succeeded. It fails the test unless the response is 200 or 503
+// or there is none.
 func (w *witnesses) get(url string, into any) bool {
 	switch status := w.call("GET", url, "", into); status {
 	case http.StatusOK:
@@ -213,7 +215,7 @@ func (w *witnesses) get(url string, into any) bool {
 	return false
 }
 
-// call returns the status of a request, 0 for none.
+// call returns the status of the response, or 0 without one.
 func (w *witnesses) call(method, url, body string, into any) int {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -243,7 +245,7 @@ func (w *witnesses) call(method, url, body string, into any) int {
 	return resp.StatusCode
 }
 
-// refused checks that the process answers no read.
+// refused checks that the process refuses every read with 503.
 func (w *witnesses) refused(url string) {
 	w.t.Helper()
 	w.mu.Lock()

@@ -15,8 +15,8 @@ import (
 // and resumed. Afterwards every acknowledged write is in the read model once and is
 // billed once, and the read model equals a replay from zero.
 //
-// NETSIM_TEST_KILLS sets the number of rounds: a fifth of it. NETSIM_TEST_SEED sets the
-// random seed.
+// The number of rounds is a fifth of NETSIM_TEST_KILLS. NETSIM_TEST_SEED sets the random
+// seed.
 func TestThreeProcesses(t *testing.T) {
 	rounds, seed := max(1, number(t, "NETSIM_TEST_KILLS", 50)/5), number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -80,7 +80,7 @@ func TestThreeProcesses(t *testing.T) {
 	d.tool("readmodel", "diff", "replayed")
 }
 
-// awaitHolders waits until so many processes hold all the shards.
+// awaitHolders waits until the shards are all held, by the wanted number of processes.
 func (d *deployment) awaitHolders(want int) {
 	d.t.Helper()
 	testworld.Await(d.t, func() (shared bool) {

@@ -24,8 +24,8 @@ type Started struct{ HTTP, Ops string }
 // Run serves until ctx ends and returns nil after an orderly end. It calls started,
 // unless it is nil, when the service answers requests.
 //
-// The process ends in this order. First readiness fails and jobs stop, while the API
-// still serves for NETSIM_DRAIN and asks clients to close their connections. Then
+// The process ends in this order. First readiness fails, and reactions and jobs stop,
+// while the API still serves for NETSIM_DRAIN and closes connections. Then
 // requests in progress finish. The projector and the event log, which these requests
 // need, end last, together with the operations listener.
 func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started)) error {

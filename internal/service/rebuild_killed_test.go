@@ -12,8 +12,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// A rebuild that is killed goes on where it was, from the moment at which its schema
-// exists to the last index. What it prints says how far it is.
+// A rebuild that is killed at any step, from the creation of its schema to that of its
+// indexes, continues when it is repeated. Its output shows its progress.
 func TestAKilledRebuildGoesOn(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)
@@ -22,7 +22,7 @@ func TestAKilledRebuildGoesOn(t *testing.T) {
 	writers.progress(200)
 	writers.stop()
 	waitUntilQuiet(t, d.broker.Addr, "netsim.", d.postgres.URL)
-	d.kill() // so that nothing moves while the read models are compared
+	d.kill() // nothing may change while the read models are compared
 	db, err := pgx.Connect(t.Context(), d.postgres.URL)
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 // verdicts and the checks of the read model.
 const unverifiedSessions = 8
 
-// verified has a pool use only sessions that show everything which was committed
-// before PostgreSQL last started.
+// verified makes a pool verify each new session: a verified session shows everything that
+// was committed before PostgreSQL last started.
 func (s *core) verified(c *pgxpool.Config) {
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if err := s.recovery.Verify(ctx, conn); err != nil {
@@ -29,8 +29,8 @@ func (s *core) verified(c *pgxpool.Config) {
 	}
 }
 
-// repairCounters keeps the ids from repeating that were taken by commits that
-// PostgreSQL lost.
+// repairCounters prevents the reuse of ids that were taken by commits which PostgreSQL
+// has lost.
 func repairCounters(ctx context.Context, conn *pgx.Conn) error {
 	return billing.SkipCounters(ctx, conn)
 }
@@ -38,8 +38,8 @@ func repairCounters(ctx context.Context, conn *pgx.Conn) error {
 // isBehind reports whether the read model may lack what it has shown before.
 func (s *core) isBehind() bool { return s.recovery.Pending() || s.watcher.Behind() }
 
-// awaitRecovery waits until the read model has all that it has shown before. It
-// waits for two seconds at most: a longer recovery is reported to the client.
+// awaitRecovery waits until the read model has all that it has shown before. It returns
+// an error for the client if that takes longer than projector.RecoveryTimeout.
 func (s *core) awaitRecovery(ctx context.Context) error {
 	if !s.isBehind() {
 		return nil

@@ -29,7 +29,7 @@ type frontEnd struct {
 	tracer    trace.Tracer                // nil: nothing is traced
 	admit     func(context.Context) error // refuses writes while the read model lags
 	recovered func(context.Context) error // waits while the read model is behind what it has shown before
-	behind    func() bool                 // whether it is
+	behind    func() bool                 // whether the read model is behind what it has shown before
 	log       *slog.Logger
 }
 
@@ -77,8 +77,8 @@ func (d frontEnd) isLong(r *http.Request) bool {
 	return ok && (op.Access.Long || op.MaxBody() > web.MaxBody)
 }
 
-// maxBody returns the limit of a request body in bytes. A handler with a lower
-// limit enforces it itself.
+// maxBody returns the limit of a request body in bytes. The contract's check enforces a
+// lower limit of an operation.
 func (d frontEnd) maxBody(r *http.Request) int64 {
 	if op, ok := d.contract.Find(r); ok {
 		return max(op.MaxBody(), web.MaxBody)
@@ -130,8 +130,9 @@ func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// outage returns the client message for an error that is an outage. A request
-// that reached the pool before the recovery was known timed out because of it.
+// outage returns the message for the client if an error is an outage, or "". A timeout
+// while the read model is behind counts as one: the request began to wait for a session
+// before the process knew of the recovery.
 func (d frontEnd) outage(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) && d.behind() {
 		err = projections.ErrBehind
@@ -139,8 +140,8 @@ func (d frontEnd) outage(err error) string {
 	return projections.Outage(err)
 }
 
-// whole refuses requests while the read model lacks what it has shown before,
-// except those for the health of the service. It waits for a short recovery.
+// whole waits for a short recovery of the read model. It refuses requests while the read
+// model still lacks what it has shown before, except requests for the service's health.
 func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

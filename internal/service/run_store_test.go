@@ -65,7 +65,8 @@ func (g *gateway) set(answer func(*http.Request) (int, string)) {
 	g.answer = answer
 }
 
-// refusing answers requests with the method whose path contains a text.
+// refusing answers requests with the method whose path contains part, except deletions of
+// several objects.
 func refusing(method, part string, status int, code string) func(*http.Request) (int, string) {
 	return func(r *http.Request) (int, string) {
 		if r.Method == method && strings.Contains(r.URL.Path, part) && !r.URL.Query().Has("delete") {

@@ -60,9 +60,9 @@ func (s *core) sealLog(ctx context.Context) (sealed int, err error) {
 }
 
 // beginSeals demands seals in a new log before the first record is written, and
-// continues an interrupted first start. In a log that is older than seals the operator
-// demands them, when no process writes without seals any more. In development
-// beginSeals does it at once.
+// continues an interrupted first start. In a log that is older than seals, the operator
+// demands them (netsim log seal) once all processes write seals. In development
+// beginSeals demands them in such a log, too.
 func (s *core) beginSeals(ctx context.Context) error {
 	if s.keys == nil {
 		return nil

@@ -215,7 +215,8 @@ func fits(f reflect.StructField, value reflect.Value) bool {
 	return true
 }
 
-// redact replaces the secrets in the settings, and all text that looks like a credential.
+// redact replaces in a text the secrets of the settings and all that looks like a
+// credential.
 func (c *Config) redact(text string) string {
 	var secrets []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {

@@ -33,8 +33,8 @@ func hasItems(n int) func(servicetest.Reply) bool {
 	}
 }
 
-// waitUntilQuiet waits until the log has not grown for a second and all its records are
-// judged. Then the reactions have finished, too.
+// waitUntilQuiet waits until all records of the log are judged and the log has not grown
+// for a second, which is long enough for the next reaction to append.
 func waitUntilQuiet(t *testing.T, broker, prefix, postgres string) {
 	t.Helper()
 	j, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: []string{broker}, Prefix: prefix, Relaxed: true})

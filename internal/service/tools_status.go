@@ -72,7 +72,7 @@ func (t *Tools) StreamStatus(ctx context.Context) ([]StreamStatus, error) {
 		return nil, err
 	}
 	var all []StreamStatus
-	for _, part := range live.Partitions { // by family
+	for _, part := range live.Partitions { // ordered by family
 		if len(all) == 0 || all[len(all)-1].Family != part.Family {
 			all = append(all, StreamStatus{Family: part.Family, ParkedStreams: parked[part.Family]})
 		}

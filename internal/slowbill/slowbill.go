@@ -15,7 +15,7 @@ import (
 type Rate struct {
 	ID                 int64
 	Type, Amount       string
-	Period, Minimum    string // hour, day, month, year; hour, day, month or ""
+	Period, Minimum    string // Period: hour, day, month or year; Minimum: hour, day, month or ""
 	TierStart, TierEnd int64  // TierEnd 0 means no end
 	PackageSize        int64
 
@@ -136,8 +136,8 @@ func (r Rate) widened(day time.Time, item int64, changes []Change, parts int) *b
 	return cost
 }
 
-// firstTouch charges the rest of the month if the item has units for the first time in
-// the month on this day.
+// firstTouch charges the rest of the month if this is the first day of the month on which
+// the item has units.
 func (r Rate) firstTouch(day time.Time, item int64, changes []Change) *big.Rat {
 	month := day.AddDate(0, 0, 1-day.Day())
 	for _, s := range segments(month, day.AddDate(0, 0, 1), changes) {

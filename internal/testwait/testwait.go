@@ -65,7 +65,7 @@ func deadlineOf(t Test) (deadline time.Time, set bool) {
 	return deadline, false
 }
 
-// Call returns the result of f, which takes no context.
+// Call calls f, which takes no context, and returns its result.
 func Call[T any](t Test, f func() T, what string) T {
 	t.Helper()
 	returned := make(chan T, 1)

@@ -49,7 +49,7 @@ type World struct {
 	Servers
 	DB       *pgxpool.Pool
 	EventLog *eventlog.Kafka
-	Watcher  *projector.Watcher // set by Listen, like the next two
+	Watcher  *projector.Watcher // set by Start and Listen, like the next two
 	WriteLog *writelog.Log
 	Commands *handle.Handler
 	Objects  *objects.Store // set by New
@@ -71,8 +71,8 @@ func New(t testing.TB) *World {
 	return w
 }
 
-// Start starts a process that handles commands. The first process on the servers also
-// projects.
+// Start starts a process that handles commands. It also projects while no other process
+// on the servers does.
 func (at Servers) Start(t testing.TB) *World {
 	t.Helper()
 	w := at.Connect(t)

@@ -21,8 +21,8 @@ var seen struct {
 }
 
 // Saw records that the service, not a substitute for it, responded to the request
-// with this status. It writes one file for each package into the directory
-// NETSIM_CONTRACT_SEEN, and command unseen reads these files. Each test run of a
+// with this status. It writes one file for each package into the directory that
+// NETSIM_CONTRACT_SEEN names, and command unseen reads these files. Each test run of a
 // package replaces its file. When Go returns a cached test result, the file of the
 // cached run stays.
 func Saw(t testing.TB, req *http.Request, status int) {

@@ -145,7 +145,7 @@ func probeText(add func(what string, outside, inside any), s *openapi3.Schema, v
 	}
 }
 
-// fitted returns a value of the length that the schema accepts, or nil.
+// fitted returns the text padded to the length, or nil if the schema does not accept it.
 func fitted(s *openapi3.Schema, value string, length int) any {
 	fit := padded(value, length)
 	if s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(fit) {

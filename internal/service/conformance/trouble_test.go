@@ -117,8 +117,8 @@ func startOwn(t *testing.T, change func(*service.Config)) *world {
 	}))
 }
 
-// requests returns a request of every operation, while the servers that it needs still
-// run. Writes have an idempotency key, so they can be repeated.
+// requests returns a request of every operation. The servers must still run, because it
+// creates the resources. Writes have an idempotency key, so they can be repeated.
 func (w *world) requests(t *testing.T) map[string]request {
 	t.Helper()
 	all := map[string]request{}

@@ -34,7 +34,7 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	return w
 }
 
-// client returns a service client of the account that fails the test t.
+// client returns a service client of the account, whose errors fail t.
 func (w *world) client(t *testing.T) *servicetest.Client {
 	t.Helper()
 	return w.program.Service(t, w.account)

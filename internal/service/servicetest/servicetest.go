@@ -228,7 +228,7 @@ func (p *Program) Service(t testing.TB, account string) *Client {
 	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account})
 }
 
-// Client returns a client with a token with the options.
+// Client returns a client whose token has the options.
 func (p *Program) Client(t testing.TB, o devissuer.Options) *Client {
 	t.Helper()
 	return p.Bearer(t, teststack.Issuer(t).Token(o))

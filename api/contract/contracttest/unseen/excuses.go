@@ -6,7 +6,7 @@ import (
 	"netsim/api/contract"
 )
 
-// excuse gives the reason why no test produces a documented response.
+// excuse gives the reason why no test has to produce a documented response.
 type excuse struct {
 	status     int
 	operations []string // operation IDs; nil means all operations
@@ -17,7 +17,6 @@ func (e excuse) covers(op *contract.Operation, status int) bool {
 	return status == e.status && (e.operations == nil || slices.Contains(e.operations, op.ID))
 }
 
-// excuses lists the documented responses that no test has to produce.
 func excuses() []excuse {
 	return []excuse{
 		{500, nil, "a bug in the service; infra/web tests the response"},
