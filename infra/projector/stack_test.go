@@ -30,7 +30,7 @@ func (s stack) rebuild(t *testing.T, schema string) *projector.Projector {
 	return p
 }
 
-// rebuilt rebuilds and returns in what the read model differs from the live one.
+// rebuilt rebuilds, and returns how the rebuilt read model differs from the live one.
 func (s stack) rebuilt(t *testing.T, schema string) []projector.Difference {
 	t.Helper()
 	c, err := s.rebuild(t, schema).Diff(t.Context())

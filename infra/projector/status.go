@@ -142,7 +142,7 @@ func (p *Projector) readStatus(ctx context.Context, s *Status) error {
 	return err
 }
 
-// obstacles lists what a promotion would wait for or be refused for now.
+// obstacles lists what a promotion would now wait for or be refused for.
 func (p *Projector) obstacles(ctx context.Context, s *Status) ([]string, error) {
 	found := []string{}
 	for _, refuse := range []func(context.Context) error{p.promotable, p.refuseLosses} {
