@@ -77,8 +77,8 @@ func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
 
 // recover waits until the read model has reached the end that the log has now. The
 // session is already connected, so this end is after every record that was committed
-// before PostgreSQL started. Then recover records for all sessions that they are
-// verified.
+// before PostgreSQL started. Then recover records this, so that all later sessions of
+// this start count as verified.
 func (r *Recovery) recover(ctx context.Context, conn *pgx.Conn, crashed bool) error {
 	log, err := r.log.Describe(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// stack is a process of the service with what these tests do to it.
+// stack is a process of the service, with the helpers of these tests.
 type stack struct{ *testworld.World }
 
 // newStack starts a projector on an empty log of its own.
