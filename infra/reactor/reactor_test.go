@@ -129,7 +129,7 @@ func TestFactsOnly(t *testing.T) {
 	}
 }
 
-// outage is a judge whose read model is away for a while.
+// outage is a judge whose read model does not answer for a while.
 type outage struct {
 	reactor.Judge
 	answers chan error // the next answers; then the judge's own

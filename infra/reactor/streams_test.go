@@ -18,7 +18,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// rename makes facts of a workspace, as many as there are names.
+// rename renames a workspace once for each number from from to to-1, one fact each.
 func rename(t *testing.T, w *testworld.World, id string, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -161,7 +161,7 @@ func TestAStuckFactHoldsItsStream(t *testing.T) {
 		return err == nil && !slices.ContainsFunc(first.offsets, open)
 	})
 
-	// The first one is a process that hangs now. The next one goes on where it was.
+	// The first process hangs from here on. The next one continues at its position.
 	close(release)
 	stopNext := run(got, release)
 	defer stopNext()
