@@ -27,7 +27,7 @@ type prepared struct {
 }
 
 // prepare judges and folds a batch on top of the one before, which need not be
-// committed: its streams and rows are in the caches. With loadAll it looks for every
+// committed: its streams and rows are in the caches. With loadAll it looks up every
 // stream that is not cached. After an error, nothing is cached.
 func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b *prepared, err error) {
 	began := time.Now()
@@ -142,7 +142,7 @@ func (p *Projector) applyLoaded(ctx context.Context, batch []chunk) error {
 	return nil
 }
 
-// errGuessed says that a verdict rests on a stream that was not looked for.
+// errGuessed says that a verdict rests on a stream that was not looked up.
 var errGuessed = errors.New("a stream that seemed to begin may exist")
 
 // errRefused marks an error of a projection or of a fold.

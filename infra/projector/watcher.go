@@ -52,7 +52,7 @@ func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
 	return &Watcher{pool: pool, schema: schema, log: log, parts: map[partitionKey]*judged{}}
 }
 
-// pollEvery bounds the delay of a lost notification.
+// pollEvery bounds how long a lost notification delays a verdict.
 const pollEvery = 250 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
