@@ -21,7 +21,7 @@
 // the order of the log. It first waits for the verdicts, and then fetches. So
 // nothing polls the broker while nothing happens, and a batch has no record that is
 // not judged. A Reader asks for the rejected records of a whole range at once, and
-// decodes each fact once.
+// decodes a fact once for all subscribers that keep up.
 //
 // Subscribers of one partition share what was read. Each asks for the batch
 // after its own last one; the first to ask reads it, and the others find it
