@@ -127,8 +127,9 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 //go:embed leases.sql
 var leasesSQL string
 
-// create makes the tables when they are missing. No migration makes them: they hold
-// nothing that must be kept, and a rebuild of the read model needs them.
+// create makes the tables when they are missing, also in a database that was lost
+// under the running service: the read model is rebuilt only by holders of leases. No
+// migration makes the tables, because they hold nothing that must be kept.
 func (l *Leases) create(ctx context.Context) error {
 	ctx, cancel := l.within(ctx)
 	defer cancel()
