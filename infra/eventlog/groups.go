@@ -10,8 +10,8 @@ import (
 
 // GroupOffset is what a consumer group has committed for a partition.
 type GroupOffset struct {
-	Next     int64  // the first offset that is not committed; 0 when nothing is
-	Metadata string // of whoever committed; brokers take 4,096 bytes
+	Next     int64  // the first offset that is not committed; 0 when nothing is committed
+	Metadata string // that the client committed with it; brokers take 4,096 bytes
 }
 
 // GroupOffsets returns what the consumer group has committed for each partition

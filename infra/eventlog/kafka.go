@@ -103,7 +103,8 @@ func (k *Kafka) noteThrottle(d time.Duration) {
 	}
 }
 
-// ask repeats a read-only query after transient errors, within queryTimeout.
+// ask repeats a query, which must be safe to repeat, after transient errors within
+// queryTimeout.
 func (k *Kafka) ask(ctx context.Context, query func(context.Context) error) error {
 	retrying, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

@@ -33,7 +33,7 @@ type queue struct {
 	// Used by the loop only.
 	end  int64     // the next batch lies at or after this offset; -1 if unknown
 	buf  []byte    // reused by encode
-	sent time.Time // of the batch, in its header
+	sent time.Time // the time in the header of the encoded batch
 }
 
 // add adds the append to the end, and reports whether the caller must start a

@@ -10,9 +10,9 @@ import (
 )
 
 // A tail keeps the newest records that this process has appended to a partition
-// which it follows, so that Follow returns them without a round trip to the
-// broker. They have the offsets and the time that the broker acknowledged, and
-// are the records that a fetch returns.
+// that it follows, so that Follow returns them without a round trip to the broker.
+// They have the offsets and the time that the broker acknowledged, and equal the
+// records that a fetch returns.
 //
 // The records are contiguous. When another process has appended in between, or a
 // batch was in doubt, the tail begins again behind the gap, and readers fetch.
@@ -73,7 +73,7 @@ func (t *tail) add(at topicPartition, batch []*Pending, base int64, appended tim
 
 // since returns the records from an offset on, up to about maxBytes. It returns
 // none when the tail does not have that offset, and then a channel that is closed
-// when records are added, and how long it is worth to wait for that.
+// when records are added, and how long to wait for that before fetching.
 func (t *tail) since(from int64, maxBytes int) (found []events.Record, end int64, grown <-chan struct{}, quiet time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 // calls Run is a member; each member gets an equal part of the shards, give or
 // take one. A lease is renewed three times in its TTL. When a member ends, in an
 // orderly way or not, its database session ends too, and the others have its
-// shards after a third of the TTL; when its machine is lost or suspended, after the
-// TTL and a third.
+// shards within a third of the TTL. When its machine is lost or suspended, that takes
+// up to the TTL and a third.
 type Leases struct {
 	Pool       *pgxpool.Pool
 	Subscriber string        // names what the facts are read for, such as a read model's schema
@@ -37,12 +37,12 @@ const DefaultTTL = 3 * time.Second
 // they change, work's context ends; once work has returned, it is called with the
 // new leases. Work is not called while there are none.
 //
-// Work's context also ends shortly before a lease can be another process's. That
-// saves work. It is not what safety rests on, because a process can be suspended
-// at any point: what work writes must be refused once another process has written
-// with a larger epoch.
+// Work's context also ends shortly before another process can acquire a lease that
+// was not renewed. That saves work. Safety cannot rest on it, because a process can be
+// suspended at any point: what work writes must be refused once the lease has a larger
+// epoch.
 //
-// When work returns an error, Run returns it.
+// When work returns before its context ends, Run returns its error.
 func (l *Leases) Run(ctx context.Context, work func(ctx context.Context, held []Lease) error) error {
 	s := session{work: work}
 	defer l.leave(ctx, &s)
@@ -127,8 +127,9 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 //go:embed leases.sql
 var leasesSQL string
 
-// create makes the tables. They are not migrated with the others, because they
-// have nothing to keep, and the read model can be rebuilt only when they exist.
+// create makes the tables when they are missing, also in a database that was lost
+// under the running service: the read model is rebuilt only by holders of leases. No
+// migration makes the tables, because they hold nothing that must be kept.
 func (l *Leases) create(ctx context.Context) error {
 	ctx, cancel := l.within(ctx)
 	defer cancel()
@@ -193,7 +194,8 @@ func (l *Leases) renew(ctx context.Context, s *session) (kept []Lease, part int,
 }
 
 // partOf returns how many shards are the part of this process beside the others.
-// The first in the order of names get one more when the shards do not divide.
+// When the shards do not divide evenly, the first processes in the order of names get
+// one more.
 func (l *Leases) partOf(others []string) int {
 	members := len(others) + 1
 	before := 0
@@ -209,7 +211,7 @@ func (l *Leases) partOf(others []string) int {
 	return part
 }
 
-// acquire takes up to so many shards that no process holds.
+// acquire acquires at most so many of the shards that no process holds.
 func (l *Leases) acquire(ctx context.Context, s *session, most int) ([]Lease, error) {
 	if most <= 0 {
 		return nil, nil

@@ -36,8 +36,9 @@ func newRegistry(t *testing.T) *registry {
 	return &registry{t: t, on: map[int32]string{}, last: map[int32]string{}, at: map[string][]facts.Lease{}, epochs: map[int32]int64{}}
 }
 
-// work returns the work of a member. It fails the test when another member works
-// on a shard, unless mayOverlap, and when a shard has no larger epoch than before.
+// work returns the work of a member. It fails the test when another member works on a
+// shard, unless mayOverlap, and when a shard's epoch shrinks or does not grow with a
+// change of members.
 func (r *registry) work(name string) func(context.Context, []facts.Lease) error {
 	return func(ctx context.Context, held []facts.Lease) error {
 		r.change(func() {
@@ -82,7 +83,7 @@ func (r *registry) parts() map[string]int {
 	return parts
 }
 
-// await waits until the members work on so many shards, in the order of size.
+// await waits until the members work on so many shards, in ascending order.
 func (r *registry) await(want ...int) {
 	r.t.Helper()
 	testworld.Await(r.t, func() bool {

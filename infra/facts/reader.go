@@ -50,7 +50,7 @@ func (f *Fact) Size() int { return len(f.Record.Key) + len(f.Record.Value) }
 // The limits of a Reader, in bytes.
 const (
 	fetchBytes  = 256 << 10 // one fetch
-	recentBytes = 256 << 10 // the recent batches of a partition, or the last one
+	recentBytes = 256 << 10 // the recent batches of a partition; the last one may be larger
 	maxRecent   = 64        // batches
 )
 
@@ -153,7 +153,7 @@ func (r *Reader) read(ctx context.Context, family events.Family, number int32, f
 		}
 	}
 	end := sort.Search(len(records), func(i int) bool { return records[i].Offset >= judged })
-	if end == 0 { // no record at from, as after a transaction of another writer
+	if end == 0 { // no record from here to judged, as after a transaction of another writer
 		return Batch{From: from, To: judged}, nil
 	}
 	records = records[:end]

@@ -128,8 +128,8 @@ func read(t *testing.T, r *facts.Reader, to int64) (got, rejected []int64) {
 	return got, rejected
 }
 
-// TestFactsAreReadOnce: subscribers at the same speed share each fetch, and get
-// all facts in order.
+// TestFactsAreReadOnce: subscribers that keep up share each fetch, and get all facts
+// in order.
 func TestFactsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, 100)

@@ -19,18 +19,19 @@
 //     its job ends.
 //
 // River also has a timeout, after which it rescues a running job as stuck. A
-// simulation may run for days, so no timeout is right. Every kind tells river that
-// its timeout is infinite, so river rescues none of its jobs.
+// simulation may run for days, so no timeout would be right. Every kind tells river
+// that its timeout is infinite, so river rescues none of its jobs.
 //
 // Between the end of a session and the moment its worker notices, two workers may
 // work on one job. The work must allow for that: two attempts at a simulation write
-// the same bytes, under their own prefixes or that of the engine snapshot from which
-// they continue, and the log accepts one of two final events.
+// the same bytes, each under its own prefix or that of the engine snapshot from which
+// it continues, and the log accepts only one of the two final events.
 //
 // # Which run is next
 //
 // Jobs of fair kinds are taken fairly by account, weighted by their cost (fair.go,
-// ADR 19). The next four are available in river's table; all later ones are pending.
+// ADR 19). In river's table the next four of a queue are available, and all later
+// ones are pending.
 //
 // # Loss of the database
 //

@@ -22,7 +22,7 @@ type Standing struct {
 	Sum              []byte   // the state of the hash of all written content
 }
 
-// Stand returns the current state of the upload, which can be continued.
+// Stand returns the current state of the upload, and does not end the upload.
 func (u *Upload) Stand() (Standing, error) {
 	if u.closed || u.err != nil {
 		return Standing{}, errors.Join(fmt.Errorf("put %s: the upload has ended", u.key), u.err)

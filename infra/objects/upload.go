@@ -44,8 +44,8 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 	return u.Stored(), nil
 }
 
-// Upload is an object that is being written. The object exists once Close has
-// returned nil, and not before.
+// Upload is an object that is being written. The object does not exist before Close,
+// and exists once Close has returned nil.
 type Upload struct {
 	// Call makes a call to the store and may repeat it. If it returns an error, the
 	// upload fails. If Call is nil, the upload fails with the first failed call.
@@ -56,7 +56,7 @@ type Upload struct {
 	key         string
 	contentType string
 
-	pending  bytes.Buffer // less than a part
+	pending  bytes.Buffer // at most one part
 	size     int64
 	sum      hash.Hash
 	uploadID *string // id of the multipart upload; nil while everything fits in one part
@@ -70,7 +70,7 @@ func (s *Store) Create(ctx context.Context, key, contentType string) *Upload {
 	return &Upload{ctx: ctx, store: s, key: key, contentType: contentType, sum: sha256.New()}
 }
 
-// Write buffers content, and sends each full part.
+// Write buffers content, and sends a full part when more content follows.
 func (u *Upload) Write(p []byte) (int, error) {
 	if u.closed {
 		return 0, fmt.Errorf("put %s: the upload is closed", u.key)
@@ -90,8 +90,8 @@ func (u *Upload) Write(p []byte) (int, error) {
 	return written, u.err
 }
 
-// Close completes the object. After an error the object does not exist, and no
-// part of it is left in the store.
+// Close completes the object. After an error it removes the sent parts, and the object
+// does not exist, unless the store completed it and only the answer was lost.
 func (u *Upload) Close() error {
 	if u.closed {
 		return u.err

@@ -27,7 +27,7 @@ type prepared struct {
 }
 
 // prepare judges and folds a batch on top of the one before, which need not be
-// committed: its streams and rows are in the caches. With loadAll it looks for every
+// committed: its streams and rows are in the caches. With loadAll it looks up every
 // stream that is not cached. After an error, nothing is cached.
 func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b *prepared, err error) {
 	began := time.Now()
@@ -66,8 +66,8 @@ func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b
 	return b, nil
 }
 
-// undo takes back a prepared batch, and those that were prepared on top of it must
-// have been taken back.
+// undo takes back a prepared batch. The caller undoes those that were prepared on top
+// of it first.
 func (p *Projector) undo(b *prepared) {
 	for at, position := range b.before {
 		at.position = position
@@ -75,7 +75,8 @@ func (p *Projector) undo(b *prepared) {
 	p.forget()
 }
 
-// commit writes the batch in one transaction. It runs beside prepare.
+// commit writes the batch in one transaction. The next batch may be prepared
+// meanwhile.
 func (p *Projector) commit(ctx context.Context, b *prepared) (err error) {
 	began := time.Now()
 	defer func() { refusePanic(recover(), &err) }()
@@ -102,8 +103,8 @@ func refusePanic(panicked any, err *error) {
 
 // applyAgain applies a batch that failed with the error. When a stream that seemed
 // to begin in the batch exists, applyAgain judges again with all streams loaded.
-// When PostgreSQL refuses the rows, it commits record by record and parks those
-// that are refused.
+// When the rows are refused, it commits record by record and parks those that are
+// refused.
 func (p *Projector) applyAgain(ctx context.Context, batch []chunk, err error) error {
 	if errors.Is(err, errGuessed) || isUniqueViolation(err) {
 		err = p.applyLoaded(ctx, batch)
@@ -141,7 +142,7 @@ func (p *Projector) applyLoaded(ctx context.Context, batch []chunk) error {
 	return nil
 }
 
-// errGuessed says that a verdict rests on a stream that was not looked for.
+// errGuessed says that a verdict rests on a stream that was not looked up.
 var errGuessed = errors.New("a stream that seemed to begin may exist")
 
 // errRefused marks an error of a projection or of a fold.
@@ -243,7 +244,7 @@ func (p *Projector) saveStreams(writes *columns.Writes, touched []*stream) error
 		}
 		p.cached += size - s.size
 		s.size = size
-		hash := s.head.Hash // the stream's own changes while this is committed
+		hash := s.head.Hash // a copy: the next batch may change the head during the commit
 		row := &streamRow{
 			s.key.stream, string(s.key.family), s.key.partition, s.head.Sequence, hash[:], state, s.parked,
 		}

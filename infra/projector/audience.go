@@ -41,8 +41,8 @@ func (w *Watcher) announce(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// isHeardElsewhere reports whether another process may listen. A nil Watcher
-// knows of none, so it says yes.
+// isHeardElsewhere reports whether another process may listen. A nil Watcher does not
+// know, so it says yes.
 func (w *Watcher) isHeardElsewhere() bool {
 	if w == nil {
 		return true

@@ -15,9 +15,9 @@ type Comparison struct {
 	Differences []Difference
 }
 
-// Diff compares p with the live read model at one position, under load. The live
-// model is not delayed: p pauses until the live model is ahead, takes a snapshot
-// of it and projects up to the snapshot's position.
+// Diff compares p with the live read model at one position, also under load. It does
+// not delay the live model: p pauses until the live model has reached it, takes a
+// snapshot of the live model and projects up to the snapshot's position.
 func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	if p.Schema == Live {
 		return c, fmt.Errorf("%s is the live read model", Live)
@@ -51,7 +51,7 @@ func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
 	return c, err
 }
 
-// alignTimeout bounds how long the live read model takes to pass the other one.
+// alignTimeout bounds how long the live read model takes to reach the other one.
 const alignTimeout = 30 * time.Second
 
 // align returns snapshots of the live read model and of this one at the same

@@ -12,23 +12,23 @@ import (
 // Difference is a table in which two read models are not equal.
 type Difference struct {
 	Table string
-	OnlyA int64 // rows that only the first has; of more than maxRanges differing ranges, those in some
-	OnlyB int64
-	Row   string // one of them
+	OnlyA int64  // rows that only the live one has, in at most maxRanges of the ranges that differ
+	OnlyB int64  // rows that only the other one has, in the same ranges
+	Row   string // one of them, or which read model lacks the table
 }
 
-// Rows are compared by ranges of their hash: a digest of each first, then the
-// rows of those that differ.
+// Rows are compared by ranges of their hash: first a digest of each range, then the
+// rows of the ranges that differ.
 const (
 	ranges    = 4096
-	maxRanges = 256 // whose rows are compared
+	maxRanges = 256 // how many ranges have their rows compared
 )
 
 // digest summarises the rows in a range.
 type digest struct {
 	Range int32
 	Rows  int64
-	Sum   string // of the hashes of the rows, in any order
+	Sum   string // of the hashes of the rows, so their order does not matter
 }
 
 // compareModels compares all tables, each read model in its own transaction.

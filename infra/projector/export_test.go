@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// RunWithoutLock projects as Run does, beside whoever holds the lock.
+// RunWithoutLock projects as Run does, but without the lock.
 func (p *Projector) RunWithoutLock(ctx context.Context) error {
 	for {
 		err := p.project(ctx)

@@ -51,9 +51,9 @@ func (p *Projector) fenced(ctx context.Context, f func(tx pgx.Tx, live Position)
 	})
 }
 
-// awaitSnapshots waits until every transaction has ended that has a snapshot and
-// began earlier than older before this call. After the switch such a transaction
-// would read the new read model as of its snapshot, when it was not complete.
+// awaitSnapshots waits for the end of every transaction that has a snapshot and, at
+// this call, is older than the duration. After the switch, such a transaction would
+// read the new read model as of its snapshot, when rows were still missing.
 // Transactions that the holder of the fence blocks do not count.
 func (p *Projector) awaitSnapshots(ctx context.Context, older time.Duration, holder uint32, report func(Step, string)) error {
 	began, err := p.databaseTime(ctx)

@@ -17,16 +17,16 @@ type item struct {
 	record     events.Record
 	frame      events.Frame
 	hash       events.Hash
-	sealer     string      // who sealed it, as events.WriterKeys.Sealer returns it
+	sealer     string      // the key that sealed it, as events.WriterKeys.Sealer returns it
 	badFrame   error       // the frame cannot be read
-	data       events.Data // nil when unread is not
+	data       events.Data // nil when the frame or the body cannot be read
 	decodeErr  error       // the body cannot be read
 	parkReason string      // why the event cannot be applied; "" when it can
 	verdict    events.Verdict
 	stream     *stream // nil when the frame cannot be read
 }
 
-// chunk is what one read of one partition brought.
+// chunk is what one read of one partition returned, or a part of it.
 type chunk struct {
 	at    *partitionState
 	items []item
@@ -37,8 +37,8 @@ const (
 	readWait  = 5 * time.Second
 )
 
-// fetch reads one partition from an offset on and decodes its records, while the
-// previous batch is committed.
+// fetch reads one partition from an offset on and decodes its records, while other
+// batches are applied.
 func (p *Projector) fetch(ctx context.Context, at *partitionState, from int64, out chan<- chunk) error {
 	until, bounded := p.until[partitionKey{at.family, at.partition}]
 	for !bounded || from < until {
@@ -101,7 +101,8 @@ func keyless(at *partitionState) error {
 		ErrOtherLog, at.partition, at.topic)
 }
 
-// project runs one session: from the stored offsets on until something fails.
+// project runs one session: from the stored offsets on, until ctx ends or something
+// fails.
 func (p *Projector) project(ctx context.Context) error {
 	p.forget()
 	all, err := p.partitions(ctx)
@@ -135,9 +136,9 @@ func (p *Projector) project(ctx context.Context) error {
 
 func isOutOfRange(err error) bool { return errors.Is(err, eventlog.ErrOutOfRange) }
 
-// consume applies batch after batch. A large batch that is there while the one
-// before is committed is prepared beside the commit. A smaller one waits for the
-// commit, because it then has what arrived in the meantime and costs less.
+// consume applies batch after batch. A large batch that arrives while the previous one
+// is committed is prepared beside the commit. A smaller one waits for the commit and
+// grows by what arrives meanwhile, because one larger batch costs less than two.
 func (p *Projector) consume(ctx context.Context, chunks <-chan chunk) error {
 	var batch []chunk
 	var ready *prepared // the batch, when it was prepared beside a commit
@@ -183,13 +184,13 @@ func (p *Projector) prepareBeside(ctx context.Context, chunks <-chan chunk, comm
 		}
 	}
 	if batch, err = p.gather(ctx, chunks, batch); err == nil {
-		ready, _ = p.prepare(ctx, batch, false) // again after the commit, when it fails
+		ready, _ = p.prepare(ctx, batch, false) // when this fails, consume prepares it after the commit
 	}
 	return batch, ready, <-committed
 }
 
 // gather waits for one chunk unless the batch has one, and adds those that are
-// ready, up to a batch. So a batch has what arrived while the one before was
+// ready, up to a full batch. So a batch has what arrived while the previous one was
 // committed, and no timer delays a lone record.
 func (p *Projector) gather(ctx context.Context, chunks <-chan chunk, batch []chunk) ([]chunk, error) {
 	if len(batch) == 0 {

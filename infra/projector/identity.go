@@ -13,9 +13,9 @@ import (
 	"netsim/infra/eventlog"
 )
 
-// watchEvery is how often a running projector checks that the read model is the
-// one that it writes to. Every so many checks, logEvery, it also compares the log
-// with the one that it knows.
+// watchEvery is how often a running projector checks that the read model is still the
+// one that it writes to. At every logEvery-th check it also compares the log with the
+// one that the read model was built from.
 const (
 	watchEvery = 500 * time.Millisecond
 	logEvery   = 10
@@ -49,7 +49,8 @@ func compareTopics(log eventlog.Description, partitions []*partitionState) error
 	return nil
 }
 
-// compareTopic refuses the topic of a partition when it is another one.
+// compareTopic refuses a partition's topic that is missing, was made again, or has
+// lost the partition's first records.
 func compareTopic(log eventlog.Description, at *partitionState) error {
 	topic, ok := topicOf(log, at.family)
 	if !ok {
@@ -98,7 +99,7 @@ func (p *Projector) proveTail(ctx context.Context, at *partitionState) error {
 	return nil
 }
 
-// recordSum is the SHA-256 of a whole record, fact or not.
+// recordSum is the SHA-256 of a record's key, headers and value, fact or not.
 func recordSum(r *events.Record) []byte {
 	h := sha256.New()
 	var length [4]byte
@@ -120,7 +121,7 @@ func recordSum(r *events.Record) []byte {
 // projector has committed, because it was restored from a backup, or when it was
 // replaced by another one. The compare-and-set finds the same, but only in a
 // partition that gets new records. checkCommitted also returns errRetry when an
-// operator asks for parked streams.
+// operator asks to retry parked streams.
 func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionState) error {
 	committed := make([]*committedOffset, len(partitions))
 	for i, at := range partitions {
@@ -152,8 +153,8 @@ func tableOf(partitions []*partitionState) uint32 {
 	return partitions[0].table
 }
 
-// watch returns an error when the log or the read model is no longer the one
-// that the session began with.
+// watch returns an error when the log or the read model is no longer the one that the
+// session began with, or when the session has to end for a retry or another process.
 func (p *Projector) watch(ctx context.Context, all, mine []*partitionState) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -29,7 +29,7 @@ type stream struct {
 	state   State
 	parked  bool
 	touched bool // by this batch
-	begins  bool // by this batch, as far as its first record says; it was not looked for
+	begins  bool // this batch seems to begin it, by its first record; it was not looked up
 	size    int  // bytes of the id and the encoded state, once written
 }
 
@@ -93,8 +93,8 @@ func (c *streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all b
 
 // judge gives every record its verdict, moves the heads and folds the states.
 // It returns the facts that can be projected, the streams that changed, and the
-// positions of the partitions after the batch. The error is errGuessed when a record is rejected
-// because its stream has no head, and the stream was not looked for.
+// positions of the partitions after the batch. The error is errGuessed when a record
+// is rejected because its stream has no head, and the stream was not looked up.
 func (p *Projector) judge(batch []chunk) (facts []events.Fact, touched []*stream, next map[*partitionState]position, err error) {
 	next = map[*partitionState]position{}
 	facts = make([]events.Fact, 0, countRecords(batch))

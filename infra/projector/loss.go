@@ -66,7 +66,7 @@ func describe(lost []events.LostRecords) string {
 	return strings.Join(texts, "; ")
 }
 
-// losses is Losses with those that were accepted.
+// losses is Losses, including those that were accepted.
 func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err error) {
 	log, err := p.Log.Describe(ctx)
 	if err != nil {

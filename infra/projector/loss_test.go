@@ -11,7 +11,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// held is what is known of the log outside of the database.
+// held is a Witness with the answers that a test gives it.
 type held struct {
 	seen     []projector.Seen
 	accepted []events.LostRecords
@@ -78,8 +78,8 @@ func TestALossIsRefusedUntilItIsAccepted(t *testing.T) {
 	}
 }
 
-// A read model that begins on an empty database refuses a log of which more
-// was seen.
+// A read model that begins on an empty database refuses a log that lacks records which
+// the witness has seen.
 func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
 	t.Parallel()
 	s := stack{testworld.NewServers(t).Connect(t)}

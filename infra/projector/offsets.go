@@ -64,8 +64,8 @@ func (p *Projector) partitions(ctx context.Context) ([]*partitionState, error) {
 	return partitions, p.proveTails(ctx, partitions)
 }
 
-// leased returns the partitions of the shards that are leased to this process, all
-// of them without leases.
+// leased returns the partitions of the shards that are leased to this process, with
+// the epochs of the leases; without Config.Leases all partitions.
 func (p *Projector) leased(all []*partitionState) (mine []*partitionState) {
 	if p.Leases == nil {
 		return all
@@ -81,8 +81,9 @@ func (p *Projector) leased(all []*partitionState) (mine []*partitionState) {
 	return mine
 }
 
-// ifLeased returns the condition that the shard of the row o of offsets is leased
-// to this process with the epoch, an expression. It adds its argument to args.
+// ifLeased returns the SQL condition that the lease of the shard of row o of offsets
+// has the epoch, a SQL expression; "" without Config.Leases. It adds the condition's
+// argument to args.
 func (p *Projector) ifLeased(epoch string, args []any) (condition string, all []any) {
 	if p.Leases == nil {
 		return "", args
@@ -95,9 +96,9 @@ func (p *Projector) ifLeased(epoch string, args []any) (condition string, all []
 var errMissing = errors.New("the read model is missing")
 
 // restore makes the tables of a live read model that was dropped under the
-// running service; the log is then projected from offset 0. It waits until every
-// Watcher has seen that the read model is missing, so that each knows how far
-// the rebuilt one must come.
+// running service; the log is then projected from offset 0. It first gives every
+// Watcher the time to see that the read model is missing, so that each reports Behind
+// until the rebuilt one has come as far.
 func (p *Projector) restore(ctx context.Context) error {
 	if p.Schema != Live {
 		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)

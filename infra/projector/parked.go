@@ -59,7 +59,7 @@ func ParkedStreams(ctx context.Context, db rowsQuerier, schema string) (map[even
 	return counts, nil
 }
 
-// retryTimeout bounds how long a projector takes to start a retry.
+// retryTimeout bounds how long RetryParked waits for the projector's retry.
 const retryTimeout = 30 * time.Second
 
 // RetryParked asks the projector of the live read model to retry a stream, or all

@@ -22,11 +22,11 @@ import (
 //go:embed schema.sql
 var schemaSQL string
 
-// Live is the schema of the read model that serves.
+// Live is the schema of the read model that serves reads.
 const Live = "readmodel"
 
-// Projection is a read model's part: it owns its tables and is a function of
-// the facts alone, whatever the batches are.
+// Projection is a part of a read model: it owns its tables, whose rows are a function
+// of the facts alone, however these are batched.
 type Projection interface {
 	// Schema returns the statements that make its tables.
 	Schema() string
@@ -97,8 +97,8 @@ func New(c Config) *Projector {
 	return &Projector{Config: c, streams: streamCache{}}
 }
 
-// Create makes the read model's schema and tables when they are not there. It
-// refuses those of another form with ErrOtherSchema.
+// Create makes the read model's schema and tables when they are not there. Those of
+// another release it refuses with ErrOtherSchema, or replaces under Renew.
 func (p *Projector) Create(ctx context.Context) error {
 	tables, indexes := p.ddl()
 	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
@@ -131,11 +131,11 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 // read model was built from, or that lost facts.
 var ErrOtherLog = errors.New("the event log cannot be trusted")
 
-// Run projects until ctx ends, and returns nil then. It returns an error that
-// wraps ErrOtherLog or ErrOtherSchema, and retries after every other.
+// Run projects until ctx ends, and then returns nil. It returns an error that wraps
+// ErrOtherLog or ErrOtherSchema, and starts again after any other.
 //
-// It projects the shards that are leased to this process; without Config.Leases
-// all of them, while no other process does.
+// It projects the shards that are leased to this process; without Config.Leases all
+// of them, while it holds the read model's lock.
 func (p *Projector) Run(ctx context.Context) error {
 	if p.Leases == nil {
 		return p.repeat(ctx, p.projectLocked)

@@ -31,8 +31,8 @@ const (
 // Promote makes the read model the live one; the previous one stays as Before. It
 // projects until the read model has reached the live one, fences the live one for
 // the last records, and switches. A row that was readable before the switch is
-// readable after it.
-// report is called at each step, with what the step waits for.
+// readable after it. Promote calls report at each step, with what the step waits for
+// or at which position it is.
 //
 // The fence ends with its session, also after a crash. Repeating is safe.
 func (p *Projector) Promote(ctx context.Context, report func(Step, string)) error {
@@ -148,7 +148,7 @@ func (p *Projector) replaceLive(ctx context.Context, lost []events.LostRecords, 
 	return fmt.Errorf("promote %s: %w", p.Schema, err)
 }
 
-// keepLive renames the live read model, when there is one.
+// keepLive returns the statement that renames the live read model, when there is one.
 func keepLive(live Position) string {
 	if live == nil {
 		return ""

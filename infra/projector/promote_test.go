@@ -92,8 +92,8 @@ func (g *gated) Follow(ctx context.Context, topic string, partition int32, from 
 	return records, end, err
 }
 
-// A read model that does not have the last records is not switched to, and does
-// not keep writes waiting.
+// Promote does not switch to a read model that lacks the last records, and does not
+// keep writes waiting for it.
 func TestTheSwitchWaitsForTheLastRecords(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
@@ -213,7 +213,7 @@ func TestDiffUnderLoad(t *testing.T) {
 		var c projector.Comparison
 		testworld.Await(t, func() bool {
 			if c, err = s.Projector(s.Pool(t, "next"), "next").Diff(t.Context()); err != nil {
-				t.Log(err) // it is not there yet
+				t.Log(err) // the read model is not there yet
 			}
 			return err == nil
 		})

@@ -43,7 +43,8 @@ func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, er
 
 // complete makes the read model's tables, catches up with the log and makes the
 // indexes that are missing. It returns the oid of the schema. It takes the lock
-// first: once the schema exists, other processes wait for the lock.
+// before it makes the schema, because other processes can take the lock once the
+// schema exists.
 func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 	lock, err := p.tryLock(ctx)
 	if err != nil {

@@ -131,8 +131,7 @@ func TestAnEventThatCannotBeReadParksItsStreamOnly(t *testing.T) {
 		t.Error("a command to a parked stream is accepted")
 	}
 
-	// A release that knows the type makes the stream whole. It projects into
-	// the same read model once the first projector leaves.
+	// A release that knows the type applies the parked facts.
 	next := s.Projector(s.DB, projector.Live, func(c *projector.Config) {
 		c.Decode = func(eventType string, value []byte) (events.Data, error) {
 			if eventType == "netsim.workspace.painted.v1" {

@@ -75,9 +75,10 @@ func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
 	return r.recover(ctx, conn, crashed)
 }
 
-// recover waits until the read model has reached the end that the log has now.
-// The session is already connected, so this is after every record that was
-// committed before PostgreSQL started. Then recover records that for all sessions.
+// recover waits until the read model has reached the end that the log has now. The
+// session is already connected, so this end is after every record that was committed
+// before PostgreSQL started. Then recover records this, so that all later sessions of
+// this start count as verified.
 func (r *Recovery) recover(ctx context.Context, conn *pgx.Conn, crashed bool) error {
 	log, err := r.log.Describe(ctx)
 	if err != nil {
@@ -104,12 +105,13 @@ func (r *Recovery) recover(ctx context.Context, conn *pgx.Conn, crashed bool) er
 		return fmt.Errorf("record the recovery: %w", err)
 	}
 	r.pending.Store(false)
-	return nil // when it cannot be recorded, every session waits for itself
+	return nil // when it could not be recorded, every session is verified by itself
 }
 
 // read reports whether a session of this start of PostgreSQL, of any process, has
-// been verified, and whether PostgreSQL crashed before it started. Nothing is
-// recorded in a database that was dropped and created again under the service.
+// been verified, and whether PostgreSQL crashed before it started. A missing table,
+// as in a database that was dropped and created again under the service, counts as a
+// crash.
 func (r *Recovery) read(ctx context.Context, conn *pgx.Conn) (verified, crashed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -36,8 +36,8 @@ func (r refusing) Apply(writes *columns.Writes, facts []events.Fact) error {
 	return nil
 }
 
-// A fact that a projection cannot take parks its own stream. The facts beside
-// it in the batch are applied, and the batch ends.
+// A fact that a projection cannot take parks its own stream. The other facts of the
+// batch are applied.
 func TestARefusedFactParksItsStreamOnly(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)

@@ -40,7 +40,7 @@ func (r *rejections) add(notice judgedTo) {
 
 // Rejected returns the records of the partition in [from, to) that are judged
 // and are not facts, by offset. It answers for recent records from what notices
-// said, and else with one query.
+// said, and otherwise with one query.
 func (w *Watcher) Rejected(ctx context.Context, family events.Family, partition int32, from, to int64) (map[int64]events.Verdict, error) {
 	found := map[int64]events.Verdict{}
 	w.mu.Lock()
@@ -55,8 +55,8 @@ func (w *Watcher) Rejected(ctx context.Context, family events.Family, partition 
 		return found, nil
 	}
 	w.mu.Unlock()
-	// In the same snapshot as the offset, because a read model that was lost is
-	// rebuilt with fewer rows than this watcher has seen.
+	// One snapshot has the rows and the offset: a read model that is rebuilt after a
+	// loss can have fewer rows than this watcher has heard of.
 	rows, err := w.pool.Query(ctx, fmt.Sprintf(`
 		SELECT o.next, r."offset", r.verdict FROM %[1]s.offsets AS o
 		LEFT JOIN %[1]s.rejected AS r ON r.family = o.family AND r.partition = o.partition AND r."offset" >= $3 AND r."offset" < $4

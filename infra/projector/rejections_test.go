@@ -9,8 +9,8 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestRejections: what is said to be known of a range is what the log has, also
-// when notices are missed, come without their list, or are many.
+// TestRejections: the known rejections of a range are those of the log, also when
+// notices are missed, come without their list, or are many.
 func TestRejections(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -67,8 +67,8 @@ func TestRejectionsAfterALoss(t *testing.T) {
 }
 
 // TestAnOvertakenNotice: a notice says nothing about the records of the commits
-// before it, which another process may have made. Who waits for those reads the
-// table.
+// before it, which another process may have made. A caller that waits for one of
+// those reads the table.
 func TestAnOvertakenNotice(t *testing.T) {
 	t.Parallel()
 	heard, err := readNotice(notice([]judgedTo{{

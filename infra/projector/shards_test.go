@@ -115,7 +115,7 @@ func TestAFormerHolderCannotWrite(t *testing.T) {
 	t.Parallel()
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 1
-	w, stop := startLeased(t, at, "former", 1, 12*time.Second) // it notices the loss after the batch
+	w, stop := startLeased(t, at, "former", 1, 12*time.Second) // long, so that it notices the loss only after the batch
 	w.Listen(t)
 	s := stack{w}
 	if _, err := s.createWorkspace(t.Context(), "before"); err != nil {

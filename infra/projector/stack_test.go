@@ -11,7 +11,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// stack is a process of the service with what these tests do to it.
+// stack is a process of the service, with the helpers of these tests.
 type stack struct{ *testworld.World }
 
 // newStack starts a projector on an empty log of its own.
@@ -30,7 +30,7 @@ func (s stack) rebuild(t *testing.T, schema string) *projector.Projector {
 	return p
 }
 
-// rebuilt rebuilds and returns in what the read model differs from the live one.
+// rebuilt rebuilds, and returns how the rebuilt read model differs from the live one.
 func (s stack) rebuilt(t *testing.T, schema string) []projector.Difference {
 	t.Helper()
 	c, err := s.rebuild(t, schema).Diff(t.Context())

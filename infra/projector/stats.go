@@ -27,8 +27,8 @@ type Stats struct {
 
 // Report is a snapshot of Stats.
 type Report struct {
-	Records    int64                    // judged, of the whole log
-	LagRecords int64                    // records in the log that are not judged
+	Records    int64                    // judged since offset 0, in the shards of this process
+	LagRecords int64                    // records in these shards that are not judged
 	Facts      int64                    // applied since the start
 	Verdicts   map[events.Verdict]int64 // since the start
 	Parked     int64                    // since the start
@@ -140,7 +140,7 @@ func (s *Stats) at(key partitionKey) int64 {
 	return s.next[key]
 }
 
-// position is what has been judged.
+// position is what has been judged and committed.
 func (s *Stats) position() Position {
 	s.mu.Lock()
 	defer s.mu.Unlock()

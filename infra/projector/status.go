@@ -18,7 +18,7 @@ import (
 type Status struct {
 	Schema        string  `json:"schema"`
 	ThisRelease   bool    `json:"thisRelease"` // its tables are those of this release
-	Projector     string  `json:"projector"`   // the processes that project into it, with their shards; "" for none
+	Projector     string  `json:"projector"`   // the processes that project into it with their shards, or the session that rebuilds it; "" for none
 	Facts         int64   `json:"facts"`       // applied or parked
 	LagRecords    int64   `json:"lagRecords"`  // in the log and not judged
 	LagSeconds    float64 `json:"lagSeconds"`  // since the log took the oldest of them
@@ -142,7 +142,7 @@ func (p *Projector) readStatus(ctx context.Context, s *Status) error {
 	return err
 }
 
-// obstacles lists what a promotion would wait for or be refused for now.
+// obstacles lists what a promotion would now wait for or be refused for.
 func (p *Projector) obstacles(ctx context.Context, s *Status) ([]string, error) {
 	found := []string{}
 	for _, refuse := range []func(context.Context) error{p.promotable, p.refuseLosses} {

@@ -77,8 +77,8 @@ const maxNotice = 7500
 //
 //	simulations/0:112-118:115=stale,116=gap;billing/1:39-40:
 //
-// When the lists are too long, each of them is "?" and the watchers read the
-// table.
+// When the lists are too long together, "?" replaces each that is not empty, and the
+// watchers read the table.
 func notice(all []judgedTo) string {
 	size := 0
 	for _, to := range all {

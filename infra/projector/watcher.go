@@ -52,7 +52,7 @@ func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
 	return &Watcher{pool: pool, schema: schema, log: log, parts: map[partitionKey]*judged{}}
 }
 
-// pollEvery bounds the delay of a lost notification.
+// pollEvery bounds how long a lost notification delays a verdict.
 const pollEvery = 250 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
@@ -132,8 +132,8 @@ func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
 	}
 }
 
-// readVerdict reads the verdict of a record that has been judged. It returns ""
-// when the read model has lost that, so that the record is judged again.
+// readVerdict reads the verdict of a record that has been judged. It returns "" when
+// the read model has lost the verdict and the record will be judged again.
 func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	var next int64
 	var verdict events.Verdict
@@ -196,7 +196,7 @@ func (w *Watcher) listen(ctx context.Context) error {
 				if err := w.applyNotice(n.Payload); err != nil {
 					return err
 				}
-				quiet = w.Behind() // a rebuild ends in the middle of notifications
+				quiet = w.Behind() // poll again: notifications do not show that a rebuild has caught up
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case wait.Err() != nil:

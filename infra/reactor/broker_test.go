@@ -15,7 +15,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// lenient is a judge to whom every record is a fact, also those to come.
+// lenient is a judge that accepts every record, also those to come.
 type lenient struct{}
 
 func (lenient) Next(events.Family, int32) int64 { return math.MaxInt64 }
@@ -30,7 +30,7 @@ func (lenient) Verdict(context.Context, events.Position) (events.Verdict, error)
 	return events.Accepted, nil
 }
 
-// write puts an event into the log, again until the broker takes it.
+// write appends an event to the log, and retries until the broker takes it.
 func write(t *testing.T, log *eventlog.Kafka, stream string) {
 	t.Helper()
 	value, err := events.Encode(events.WorkspaceUpdated{Name: stream})
@@ -44,8 +44,8 @@ func write(t *testing.T, log *eventlog.Kafka, stream string) {
 	})
 }
 
-// TestBrokerIsKilled: a reactor outlives its broker, and reacts to what comes
-// after it, and to nothing less than once.
+// TestBrokerIsKilled: a reactor outlives its broker, and reacts to every fact from
+// before and after, at least once.
 func TestBrokerIsKilled(t *testing.T) {
 	t.Parallel()
 	broker := teststack.Start(t, teststack.BrokerPart(), t.TempDir())

@@ -145,7 +145,7 @@ func (d *DeadLetters) record(ctx context.Context, l DeadLetter) (events.Record, 
 	return records[0], nil
 }
 
-// settle records that the letter's fact, the message, has been processed.
+// settle appends the record that settles the letter, whose fact is the message.
 func (d *DeadLetters) settle(ctx context.Context, l DeadLetter, group string, m *message.Message) error {
 	record := events.Message{Key: []byte(l.Stream)}
 	add := func(name, value string) {
@@ -167,8 +167,9 @@ func (d *DeadLetters) settle(ctx context.Context, l DeadLetter, group string, m 
 // have the fact yet.
 const retryTimeout = time.Minute
 
-// Retry passes the fact of a dead letter to its handler again, and settles the
-// letter when the handler succeeds. Handlers are idempotent.
+// Retry passes the fact of a dead letter to its handler again, and settles the letter
+// when the handler succeeds, or when the record turns out not to be a fact. Handlers
+// are idempotent.
 func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error {
 	i := slices.IndexFunc(r.handlers, func(h handler) bool { return h.name == l.Handler && h.family == l.Family })
 	if i < 0 {
@@ -198,7 +199,7 @@ func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error
 	return d.settle(ctx, l, r.Group(l.Handler, l.Family), m)
 }
 
-// process handles one fact as a subscription does.
+// process calls the handler once with the message's fact. A panic becomes an error.
 func (r *Reactor) process(m *message.Message, h handler) error {
 	once := middleware.Recoverer(func(m *message.Message) ([]*message.Message, error) { return nil, r.react(m, h) })
 	_, err := once(m)

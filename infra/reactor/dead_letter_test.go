@@ -124,7 +124,7 @@ func open(t *testing.T, d *reactor.DeadLetters) []string {
 func TestRetryOfDeadLetters(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
-	early := lettersOf(t, w) // looks before there is a topic
+	early := lettersOf(t, w) // reads before there is a topic
 	if left := open(t, early); len(left) != 0 {
 		t.Errorf("without a topic there are %v", left)
 	}

@@ -1,18 +1,18 @@
-// Package reactor lets handlers react to facts: Watermill's router, with its
-// middlewares for retries and dead letters, on a subscriber of ours that reads
+// Package reactor lets handlers react to facts: it runs Watermill's router, with its
+// middlewares for retries and dead letters, on a subscriber of its own that reads
 // facts through package facts.
 //
 // # Delivery
 //
-// A handler gets facts only, when the read model has them, each at least once. Of
-// each stream it gets them in order, one after the other; facts of different
-// streams are under way at the same time, up to a number for each handler and
-// family. A fact can be delivered again, after a crash or when shards move between
-// processes, so a handler writes by commands whose ids derive from the fact.
+// A handler gets only facts that the read model has, each at least once. It gets the
+// facts of a stream in order, one after the other; facts of different streams are
+// under way at the same time, up to a number for each handler and family. A fact can
+// be delivered again, after a crash or when shards move between processes, so a
+// handler writes by commands whose ids derive from the fact.
 //
-// A fact that is not done holds only the later facts of its stream. Its handler
-// reads on; when memory is short, the facts behind it leave memory and are read
-// again later.
+// A fact that is not done delays only the later facts of its stream. Its handler
+// reads on, up to maxOpen facts; when memory is short, the facts behind it leave
+// memory and are read again later.
 //
 // # Positions
 //
@@ -20,38 +20,37 @@
 //
 //	netsim-reactor.<handler>.<family>
 //
-// The committed offset of a partition is its first fact that is not done. The
+// The committed offset of a partition is that of its first fact that is not done. The
 // commit's metadata names the later facts that are not done, up to some offset, so
 // that a restart repeats nothing that is done. When they do not fit into the
-// metadata, it names the first of them, and what is done beyond is repeated. A
-// group without offsets begins at the oldest record.
+// metadata, it names the first of them, and the facts done after these are repeated.
+// A group without offsets begins at the oldest record.
 //
-// Positions are committed at most once a second and only when they move, at once
-// after a dead letter, and when a session ends. Once a minute they are committed
-// although they have not moved, because brokers delete the offsets of groups
-// without members after days without commits.
+// Positions that have moved are committed at most once a second, but at once after a
+// dead letter and when a session ends. Once a minute all are committed, because
+// brokers delete the offsets of groups without members after days without commits.
 //
 // # Shards and sessions
 //
 // A process reacts to the facts of the shards that Leases gives it. A session is
-// the work on one set of shards: it reads the committed positions first; when the
-// set changes it hands out nothing more, waits for what is under way within
-// closeTimeout, and commits. Then the next session begins.
+// the work on one set of shards: it begins at the committed positions; when the set
+// changes, it hands out nothing more, waits up to closeTimeout for what is under way,
+// and commits. Then the next session begins.
 //
 // # Why a position never loses a fact
 //
-// A position says that certain facts are done. Once true, it stays true, whoever
-// says it: so of two commits for a partition, the one with the larger offset is
-// always right, and a smaller one only makes facts be repeated. Therefore a commit
-// reads the committed offset first and writes nothing when that is larger. A
-// process that was paused, lost its shards and is woken reads its successor's
-// offset and leaves it. One that is paused between this read and its write can
-// still move the position back, once. The successor's next commit, at most a
-// minute later, moves it on again; a restart before that repeats facts. Repeated
-// facts, and reactions that a former holder still has under way, change nothing:
-// the ids of their commands derive from the fact, and the log accepts each once.
+// A position says that certain facts are done. That stays true, whichever process
+// commits it. So no commit loses a fact; one with a smaller offset only causes facts
+// to be repeated. To avoid that, a commit reads the committed offset first and writes
+// nothing when that is larger. A process that was paused and lost its shards reads its
+// successor's offset when it wakes up, and leaves it. One that is paused between this
+// read and its write can still move the position back, once. The successor's next
+// commit, at most a minute later, moves it on again; a restart before that repeats
+// facts. Repeated facts, and reactions that a former holder still has under way,
+// change nothing: the ids of their commands derive from the fact, and the log accepts
+// each once.
 //
-// An offset beyond the end of its partition is of a log that has lost its tail.
+// A position beyond the end of its partition is of a log that has lost its tail.
 // The handler begins again at the oldest record.
 //
 // # Failures
@@ -69,7 +68,7 @@
 // the topic alone has the open letters, even when PostgreSQL was lost
 // (DeadLetters).
 //
-// Positions are stored in Kafka. Whatever a reaction stores in PostgreSQL must be
-// derivable from the read model, for the case that PostgreSQL is lost (as package
-// jobs does).
+// Positions are stored in Kafka, so facts that are done are not delivered again when
+// PostgreSQL is lost. Whatever a reaction stores in PostgreSQL must therefore be
+// derivable from the read model, as with package jobs.
 package reactor

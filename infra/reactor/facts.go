@@ -71,7 +71,7 @@ func (r *Reactor) react(m *message.Message, h handler) error {
 // errOutage is wrapped by a failure during an outage of the read model.
 var errOutage = errors.New("the read model does not answer")
 
-// blame wraps errOutage when the read model does not answer after a failure.
+// blame wraps a failure in errOutage when the read model does not answer after it.
 func (r *Reactor) blame(h handler) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {

@@ -28,8 +28,8 @@ func newFeed(h handler, reader *facts.Reader) *feed {
 	return &feed{handler: h, reader: reader, out: make(chan *message.Message), flight: make(chan struct{}, h.inFlight)}
 }
 
-// Subscribe implements message.Subscriber. It ignores the end of the context, which
-// ends with the router: what is under way then is waited for.
+// Subscribe implements message.Subscriber. It ignores the context, which ends with the
+// router, because what is under way then is awaited.
 func (f *feed) Subscribe(context.Context, string) (<-chan *message.Message, error) { return f.out, nil }
 
 // Close implements message.Subscriber. No session may be under way.
@@ -42,9 +42,8 @@ func (f *feed) Close() error {
 // delivered again.
 const redeliverAfter = time.Second
 
-// drive hands out a fact, and the ones behind it, until none is left or ctx ends.
-// The messages' context is life.
-// After a dead letter it calls hurry.
+// drive hands out a fact and the later ones of its stream, until none is left or ctx
+// ends. The messages' context is life. After a dead letter it calls hurry.
 func (f *feed) drive(ctx, life context.Context, w *window, s *slot, hurry func()) {
 	for s != nil && ctx.Err() == nil {
 		if s.fact == nil {
@@ -71,8 +70,8 @@ func (f *feed) drive(ctx, life context.Context, w *window, s *slot, hurry func()
 }
 
 // deliver gives the router one message, and reports whether it was acknowledged,
-// and whether it is a dead letter.
-// A message that is under way when ctx ends is awaited until life ends.
+// and whether it is a dead letter. A message that is under way when ctx ends is
+// awaited until life ends.
 func (f *feed) deliver(ctx, life context.Context, w *window, s *slot) (done, dead bool) {
 	select {
 	case f.flight <- struct{}{}:

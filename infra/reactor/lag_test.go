@@ -26,8 +26,8 @@ func (l *silentLog) Read(context.Context, string, int32, int64, int, time.Durati
 	panic("nothing is read before it is known what is committed")
 }
 
-// TestASilentBrokerDelaysNoRead: those who ask share one question, and none of
-// them waits until it times out.
+// TestASilentBrokerDelaysNoRead: concurrent callers share one measurement, and none
+// waits until it times out.
 func TestASilentBrokerDelaysNoRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestASilentBrokerDelaysNoRead(t *testing.T) {
 		if n := log.asked.Load(); n != 1 {
 			t.Errorf("the broker was asked %d times", n)
 		}
-		<-time.After(time.Minute) // of the bubble: the question times out, and the next caller asks again
+		<-time.After(time.Minute) // of the bubble: the measurement times out, and the next caller starts another
 		if _, err := lag.Behind(t.Context()); err == nil || log.asked.Load() != 2 {
 			t.Errorf("a minute later: %v, asked %d times", err, log.asked.Load())
 		}

@@ -64,7 +64,8 @@ func (l leases) Run(ctx context.Context, work func(context.Context, []facts.Leas
 	return nil
 }
 
-// hold works with the shards until the next move, when no other process has them.
+// hold takes the shards once no other process has them, and works with them until the
+// next move.
 func (l leases) hold(ctx context.Context, changed <-chan struct{}, held []facts.Lease, work func(context.Context, []facts.Lease) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

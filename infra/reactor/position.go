@@ -52,8 +52,8 @@ const maxMetadata = 4000
 
 // metadata is a version and, in base64, varints: the distances from next to the
 // first open offset, from each open offset to the following one, and from the last
-// to until. What does not fit is left out from the end: less is done then than
-// is, and is repeated after a restart.
+// to until. Offsets that do not fit are left out at the end, and the facts done after
+// them are repeated after a restart.
 func (p position) metadata() string {
 	if p.until <= p.next || len(p.open) == 0 {
 		return ""

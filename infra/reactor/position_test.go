@@ -11,8 +11,8 @@ import (
 	"netsim/infra/facts"
 )
 
-// TestPositionsAreStored: what is read back from a commit is what was done, and
-// when it does not fit, less.
+// TestPositionsAreStored: a commit that is read back says what was done, and less
+// when the metadata did not fit.
 func TestPositionsAreStored(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -35,14 +35,14 @@ type Config struct {
 	EventLog    *eventlog.Kafka
 	Facts       *facts.Reader
 	Leases      Leases
-	Judge       Judge // of facts that are retried, and whether the read model answers
+	Judge       Judge // of dead letters that are retried; its errors show an outage of the read model
 	Log         *slog.Logger
 	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
 
 	// Retries is how often a failed reaction is retried before its fact becomes
 	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at most
-	// 30 s, with jitter: about two minutes in all.
+	// 30 s, with jitter: 10 retries take about 80 s.
 	Retries    int
 	FirstPause time.Duration
 }
@@ -128,8 +128,8 @@ func (r *Reactor) Run(ctx context.Context) error {
 	}
 }
 
-// closeTimeout bounds how long running reactions may take to end. The facts of
-// the others are delivered again.
+// closeTimeout bounds how long running reactions may take to end. The facts of those
+// that take longer are delivered again.
 const closeTimeout = 5 * time.Second
 
 func (r *Reactor) run(ctx context.Context) error {
@@ -178,8 +178,9 @@ func (r *Reactor) run(ctx context.Context) error {
 	return errors.Join(err, <-routed)
 }
 
-// add subscribes a handler. Its middlewares, from the outside in, send failed
-// facts to the dead letters, retry, and turn panics into errors.
+// add subscribes a handler. Its middlewares, from the outside in, send failed facts to
+// the dead letters, recognize an outage of the read model, retry, and turn panics into
+// errors.
 func (r *Reactor) add(router *message.Router, f *feed, deadLetters message.HandlerMiddleware, logger watermill.LoggerAdapter) {
 	h := f.handler
 	added := router.AddConsumerHandler(r.Group(h.name, h.family), r.config.Prefix+string(h.family), f, func(m *message.Message) error {

@@ -15,7 +15,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// newReactor returns a reactor on the world's log that gives up soon.
+// newReactor returns a reactor on the world's log that retries only briefly.
 func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) (*reactor.Reactor, *outcomes) {
 	t.Helper()
 	seen := &outcomes{}
@@ -129,7 +129,7 @@ func TestFactsOnly(t *testing.T) {
 	}
 }
 
-// outage is a judge whose read model is away for a while.
+// outage is a judge whose read model does not answer for a while.
 type outage struct {
 	reactor.Judge
 	answers chan error // the next answers; then the judge's own
@@ -146,7 +146,7 @@ func (o outage) Verdict(ctx context.Context, at events.Position) (events.Verdict
 	return o.Judge.Verdict(ctx, at)
 }
 
-// TestOutage: while the read model is away no fact is to blame.
+// TestOutage: while the read model is away, no fact becomes a dead letter.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

@@ -20,8 +20,8 @@ type session struct {
 	*Reactor
 	windows map[*feed][]*window
 	moved   chan struct{}        // receives a value when a position may have changed
-	hurry   chan struct{}        // receives a value when it has to be committed soon
-	said    map[*window]position // what was committed
+	hurry   chan struct{}        // receives a value when a position has to be committed at once
+	said    map[*window]position // what was committed last
 	failing map[*feed]bool       // whose last commit failed
 }
 
@@ -61,8 +61,8 @@ func (r *Reactor) work(ctx context.Context, feeds []*feed, held []facts.Lease) e
 }
 
 // resume makes the windows at the committed positions. A position beyond the end
-// of its partition is one of a log that has lost its tail: the handler begins
-// again.
+// of its partition is of a log that has lost its tail: the handler begins again at
+// offset 0.
 func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease) error {
 	if len(held) == 0 {
 		return nil
@@ -181,8 +181,8 @@ func (s *session) commitUntil(ctx context.Context) {
 	}
 }
 
-// commit commits the positions that have moved, or with all every one. What fails
-// is tried again with the next commit.
+// commit commits the positions that have moved, or with all every position. What
+// fails is tried again with the next commit.
 func (s *session) commit(ctx context.Context, all bool) {
 	for f, windows := range s.windows {
 		err := s.commitGroup(ctx, f, windows, all)
@@ -217,7 +217,7 @@ func (s *session) commitGroup(ctx context.Context, f *feed, windows []*window, a
 	}
 	offsets := map[int32]eventlog.GroupOffset{}
 	for w, p := range at {
-		if found[w.partition].Next <= p.next { // else another holder is further
+		if found[w.partition].Next <= p.next { // else another holder has done more
 			offsets[w.partition] = eventlog.GroupOffset{Next: p.next, Metadata: p.metadata()}
 		}
 	}

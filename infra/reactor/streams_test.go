@@ -18,7 +18,7 @@ import (
 	"netsim/internal/testworld"
 )
 
-// rename makes facts of a workspace, as many as there are names.
+// rename renames a workspace once for each number from from to to-1, one fact each.
 func rename(t *testing.T, w *testworld.World, id string, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
@@ -108,14 +108,14 @@ func TestOrderPerStream(t *testing.T) {
 	}
 }
 
-// TestAStuckFactHoldsItsStream: it holds no other stream of its partition, also
-// when far more facts follow it than are read ahead; and a process that takes over
+// TestAStuckFactHoldsItsStream: a stuck fact delays no other stream of its partition,
+// even when far more facts follow it than memory takes; and a process that takes over
 // repeats nothing that is done.
 func TestAStuckFactHoldsItsStream(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	stuck := workspace(t, w, "stuck")
-	const behind, others = 600, 20 // 512 facts are read ahead
+	const behind, others = 600, 20 // 512 facts are in memory
 	rename(t, w, stuck, 1, 300)
 	ids := workspaces(t, w, others, 10)
 	rename(t, w, stuck, 300, behind)
@@ -161,7 +161,7 @@ func TestAStuckFactHoldsItsStream(t *testing.T) {
 		return err == nil && !slices.ContainsFunc(first.offsets, open)
 	})
 
-	// The first one is a process that hangs now. The next one goes on where it was.
+	// The first process hangs from here on. The next one continues at its position.
 	close(release)
 	stopNext := run(got, release)
 	defer stopNext()
@@ -215,8 +215,8 @@ func TestPositionsNeverMoveBack(t *testing.T) {
 	}
 }
 
-// TestALogThatLostItsTail: a position beyond the end of the log, or that says so of
-// what is done, is of another log, and the handler begins again.
+// TestALogThatLostItsTail: when a position's offset, or what its metadata says is
+// done, lies beyond the end of the log, the handler begins again.
 func TestALogThatLostItsTail(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)

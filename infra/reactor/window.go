@@ -19,8 +19,8 @@ type window struct {
 	mu       sync.Mutex
 	read     int64     // the first offset that was not read
 	before   resumed   // what was done when the window was made
-	open     []*slot   // facts that are not done, ascending, with some that are
-	undone   int       // of open
+	open     []*slot   // the facts that are not done, and some that are; ascending
+	undone   int       // how many of open are not done
 	loaded   int       // facts in memory
 	bytes    int       // of them
 	unloaded time.Time // when facts behind stuck ones last left memory
@@ -49,7 +49,7 @@ const (
 	maxBytes  = 1 << 20 // of them
 	maxOpen   = 1 << 15 // facts, also those that are not in memory
 	// stuckAfter is how long a fact is with its handler before the facts behind it
-	// leave memory, so that they leave it to other streams.
+	// leave memory to make room for other streams.
 	stuckAfter = time.Second
 )
 
@@ -67,8 +67,8 @@ func (w *window) next() int64 {
 	return w.read
 }
 
-// full reports whether a further batch has to wait. The facts behind stuck ones
-// leave memory first.
+// full reports whether a further batch has to wait. When memory is short, it first
+// unloads the facts behind stuck ones.
 func (w *window) full(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

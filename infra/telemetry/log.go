@@ -1,5 +1,5 @@
-// Package telemetry has the logger, the metrics and the build information of a
-// process.
+// Package telemetry has the logger, the metrics, the traces and the build information
+// of a process.
 package telemetry
 
 import (

@@ -46,7 +46,7 @@ type queue struct {
 
 	mu      sync.Mutex
 	waiting []byte
-	lost    int  // lines since the last write
+	lost    int  // lines dropped since the last write
 	stopped bool // nothing waits any more
 }
 
@@ -97,8 +97,8 @@ func (q *queue) run() {
 	}
 }
 
-// write writes lines and how many were lost after them. Nobody can be told of an
-// error: it is the log that fails.
+// write writes lines and how many were lost after them. It drops an error of w, which
+// could be logged only to w.
 func (q *queue) write(lines []byte, lost int) {
 	if len(lines) > 0 {
 		_, _ = q.w.Write(lines)
@@ -112,6 +112,6 @@ func (q *queue) stop() {
 	close(q.stopping)
 	select {
 	case <-q.ended:
-	case <-time.After(lastWrite): // nobody reads it
+	case <-time.After(lastWrite): // w does not take the lines
 	}
 }

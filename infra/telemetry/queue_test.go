@@ -95,8 +95,8 @@ func TestAQueuedLogKeepsEveryLineInOrder(t *testing.T) {
 	})
 }
 
-// TestAQueuedLogDoesNotWait: while nothing takes the lines, logging goes on. What
-// does not fit is dropped, and how much that was is logged.
+// TestAQueuedLogDoesNotWait: while nothing takes the lines, logging goes on. Lines
+// that do not fit are dropped, and their number is logged.
 func TestAQueuedLogDoesNotWait(t *testing.T) {
 	t.Parallel()
 	to := &pipe{}

@@ -82,8 +82,9 @@ func Harden(next http.Handler) http.Handler {
 }
 
 // Budget bounds how long a request may take: its context ends after read for methods
-// that only read, and after write for other methods. A request that transfers many
-// bytes, as isLong says, gets longer in addition, and may take that long to arrive.
+// that only read, and after write for other methods. For one of the others that
+// transfers many bytes (isLong), it ends after write plus longer, and the request may
+// take the time longer to arrive.
 // When the time is over, Fail answers a read with 504 and a write with 503 "outcome
 // not known". Streamed responses are bounded by Streams instead.
 func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Request) bool) Middleware {

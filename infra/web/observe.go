@@ -11,8 +11,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Metrics counts requests by method, route pattern and status. Clients cannot add
-// label values: those come from the contract.
+// Metrics counts the requests in progress, and reports each one that has ended, with
+// its method, route pattern and status. The method and the route are from fixed lists,
+// so clients cannot add label values.
 type Metrics struct {
 	// Answered, when set, is called at the end of every request. The status is 0 when
 	// no response was written.

@@ -2,10 +2,10 @@
 // codes to statuses, the error envelope, entity tags, sealed cursors, the middleware
 // of every request, and the two servers.
 //
-// The order of the middleware on the root router is Identify, Observe, Harden,
-// Recover; LimitBody, authentication, authorization, Admission.Receive, Budget,
-// Admission.Serve and the contract's validation follow, in this order, on the
-// group of API routes.
+// The order of the middleware on the root router is Identify, Observe, Locate, Harden,
+// Recover. On the group of API routes follow LimitBody, feature flags, authentication,
+// authorization, Admission.Receive, Budget, Admission.Serve, Unless, Streams and the
+// contract's validation, in this order.
 package web
 
 import (

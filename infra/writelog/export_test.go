@@ -6,7 +6,7 @@ import (
 	"netsim/events"
 )
 
-// Sending is the part of an append that is about its trace.
+// Sending runs the part of an append that traces it.
 func (l *Log) Sending(ctx context.Context, topic string, m *events.Message) {
 	l.sending(ctx, topic, 0, m).End()
 }

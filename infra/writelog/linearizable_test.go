@@ -15,8 +15,8 @@ import (
 	"netsim/internal/testworld"
 )
 
-// register is the workspace as its clients see it: a name that may be read,
-// set, and set under the condition of a version.
+// register is the workspace as its clients see it: a name that can be read, set, and
+// set on the condition that the workspace has a version.
 type register struct {
 	version int64
 	name    string
@@ -87,7 +87,8 @@ func (c *client) work(t *testing.T, count int) (history []porcupine.Operation) {
 	return history
 }
 
-// do reports false for an operation that certainly had no effect.
+// do does one operation. It reports false for one that had no effect, and after an
+// error, which fails the test.
 func (c *client) do(t *testing.T, p process, in operation) (out reply, ok bool) {
 	if in.read {
 		_, w := p.load(t, c.workspace)

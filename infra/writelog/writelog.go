@@ -31,8 +31,8 @@ type Config struct {
 	// Partitions is the number of partitions of each family's topic, from
 	// LoadPartitions.
 	Partitions map[events.Family]int32
-	// MaxWaiting is how many appends may wait for their verdict at once,
-	// 0 for 50,000. Beyond it writes are shed.
+	// MaxWaiting is how many writes may wait for their verdict at once,
+	// 0 for 50,000. Beyond that, writes are refused.
 	MaxWaiting int64
 }
 
