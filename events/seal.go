@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// SealHeader is the header that proves which service wrote a record: the id of a
+// SealHeader is the header that proves that the service wrote a record: the id of a
 // writer's key, a colon, and in hex the HMAC-SHA-256 with that key over
 //
 //	"netsim.seal.v1" and a line feed, the family, a line feed, the event's hash (32 bytes)
@@ -30,8 +30,8 @@ const (
 	sealLength  = 2*keyIDBytes + 1 + 2*sha256.Size
 )
 
-// Unchecked is the sealer of every record for a reader without keys, which trusts
-// all seals.
+// Unchecked is what Sealer returns for every record if the reader has no keys. Such
+// a reader admits every record.
 const Unchecked = "unchecked"
 
 // WriterKeys are the keys with which the processes of a deployment seal their
