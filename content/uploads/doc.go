@@ -38,5 +38,5 @@
 // Reading a large traceset takes longer than a request may. The completion
 // continues after the request has been answered with 503. While it runs, a repeated
 // request is answered with 409, or waits if it has an idempotency key. Afterwards a
-// repeated request gets the result (200).
+// repeated request gets the result.
 package uploads
