@@ -1,4 +1,4 @@
-// Package commands decides. Each file holds one command: what it means, its
+// Package commands decides. Each command has its own file: what it means, its
 // data, and Decide, which takes a stream's state and returns the one event to
 // append, nothing, or a refusal. The file of an aggregate holds the state that
 // its decisions need, and Evolve, which only assigns.
