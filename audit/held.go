@@ -17,8 +17,8 @@ func (l *Log) LastNote(ctx context.Context) (string, error) {
 }
 
 // Held reports which of the auditor's signed checkpoints are not in the log byte for
-// byte, or do not verify. A log that lost its end and the checkpoints in it is consistent;
-// only a checkpoint that was kept elsewhere shows the loss.
+// byte, or do not verify. A log that lost its end and the checkpoints in it is
+// consistent; only a checkpoint that was kept elsewhere shows the loss.
 func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Finding, error) {
 	published, err := log.checkpoints(ctx)
 	if err != nil {

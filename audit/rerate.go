@@ -15,7 +15,7 @@ import (
 type Rated struct {
 	Days    int64  // rated rows that are booked with the same result
 	Pending int64  // rows that the accrual, or the booking of a late event, will still change
-	Unrated int64  // rated rows that are not booked
+	Unrated int64  // rated rows of settled days that are not booked
 	First   string // the first unrated row
 }
 
@@ -33,8 +33,8 @@ func (r *Rated) add(more Rated) {
 // A booked row, with its corrections, must be what rating gives for all billing
 // events and rates. A row is pending if it was right when it was booked, and all
 // events after its booking were recorded since settled: a reaction or the nightly
-// accrual will book it again. A rated row that is not booked is counted, but is
-// not a finding: the accrual may be due, or there was no rate then.
+// accrual will book it again. A rated row of a settled day that is not booked is
+// counted, but is not a finding: an accrual was missed, or there was no rate then.
 func (b *books) rerate(now, settled time.Time) Rated {
 	var out Rated
 	for _, id := range slices.Sorted(maps.Keys(b.accounts)) {
