@@ -123,8 +123,8 @@ func (p Price) Window(day time.Time) (from, to time.Time) {
 }
 
 // OneHour returns an estimate of what units cost in an hour of the day if the
-// account has no others, and its currency. The price of an hour of a longer period is
-// rounded to 12 decimals. An empty price gives "0" and no currency.
+// account has no others, and its currency. For a period longer than an hour, the
+// hourly price is rounded to 12 decimals. An empty price gives "0" and no currency.
 func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	sum := newDecimal(0, 0)
 	for _, r := range p {
