@@ -16,7 +16,8 @@
 // An event is a Kafka record in the CloudEvents 1.0 binary form: attributes are
 // "ce_" headers, the value is the event's data as JSON, the key is the stream.
 // Arbitration reads the frame and the value's hash, and never decodes the value,
-// so a record whose value cannot be decoded is still a fact. Frame version 1 never changes.
+// so a record whose value cannot be decoded is still a fact. Frame version 1 never
+// changes.
 //
 // The hash of an event is SHA-256 over
 //

@@ -52,7 +52,7 @@ type mac struct {
 	in, out []byte
 }
 
-// ErrWriterKey is wrapped by every error of ParseWriterKeys.
+// ErrWriterKey is wrapped by ParseWriterKeys' error for a text that is not a key.
 var ErrWriterKey = errors.New("a writer's key is 64 hex digits, such as openssl rand -hex 32 prints")
 
 // ParseWriterKeys parses keys, each 32 bytes in hex. The first key seals. It returns
@@ -203,7 +203,8 @@ func SealStream(family Family, partition, count int32) string {
 const logSealedType = "netsim.log.sealed.v1"
 
 // LogSealed records that a partition accepts only sealed records from here on, and
-// none sealed by a key of an earlier LogSealed. It must itself be sealed. Source: docs/log.md.
+// none sealed by a key of an earlier LogSealed. It must itself be sealed.
+// Source: docs/log.md.
 type LogSealed struct {
 	KeyID string `json:"keyId"` // id of the key that sealed it, for information only; the rule uses the seal
 }

@@ -118,7 +118,8 @@ type run struct {
 	out      *appended // the last appended record
 }
 
-// errLost is returned for a decision on top of a record that is not a fact.
+// errLost is returned when the command's record, or one that its decision was based
+// on, is not a fact.
 var errLost = errors.New("another writer's record came first")
 
 // attempt tries until the log has accepted a record, or there is a result without

@@ -105,9 +105,9 @@ type view struct {
 // it loads the stream and looks up the command in any case.
 //
 // A tip has the facts that the read model had when the tip was loaded, and the
-// records that this process appended since. It lacks what other processes appended
-// since. An append after such a tip is rejected. A command that appends nothing would
-// not notice, so it compares the tip's sequence with the loaded one.
+// records that this process has appended since. If another process has appended too,
+// an append after the tip is rejected. A command that appends nothing would not
+// notice, so it compares the tip's sequence with the loaded one.
 func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, load bool) (view, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {
