@@ -41,8 +41,8 @@ func everOwned(c auth.Caller) projections.Rule {
 
 // admit returns nil when the caller sees the row by the rule, Forbidden when
 // membership of the workspace is all that is missing, and else NotFound
-// (completions.md section 1.6). It reads row.Live, unless
-// that is true already or the answer does not depend on it.
+// (completions.md section 1.6). If the rule does not admit the row as it is given,
+// admit reads whether the workspace is live.
 func (a *Access) admit(ctx context.Context, may rule, what, id string, row projections.Owner) error {
 	caller, err := Caller(ctx)
 	if err != nil || may(caller).Has(row) {

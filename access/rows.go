@@ -67,8 +67,8 @@ func (a *Access) SimulationRow(ctx context.Context, id string) (projections.Simu
 }
 
 // AnySimulationRow reads a simulation of any account that is not deleted. Results
-// are open to every authenticated user (document 1, Authentication), unless the
-// service restricts them.
+// are open to every authenticated user (document 1, Authentication), unless
+// NETSIM_RESULTS_OWNERSHIP restricts them.
 func (a *Access) AnySimulationRow(ctx context.Context, id string) (projections.Simulation, error) {
 	s, live, err := a.Rows.Simulation(ctx, id)
 	if err != nil {

@@ -57,8 +57,8 @@ func (b *bundle) checkpoints() {
 	}
 }
 
-// follow sets the keys of the log up to the bundle's first checkpoint: they
-// follow from the known key by the successions in the bundle.
+// follow sets the keys of the log up to the bundle's first checkpoint. The
+// successions in the bundle lead to them from the known key.
 func (b *bundle) follow() {
 	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
 	notes := slices.Clone(b.header.Successions)

@@ -25,7 +25,7 @@ type BundleReport struct {
 	Account     string
 	From, To    string
 	Covered     string // when the last checkpoint was made, as the header says
-	Verifier    string // the public key whose seal was verified
+	Verifier    string // the public key by which the seal was verified
 	Lines       int
 	Events      int
 	Costs       int

@@ -3,9 +3,9 @@ package audit
 import "netsim/events"
 
 // Most events of billing are daily costs, billing events, and holds and releases
-// of credit. This file decodes them, in the form in which the service writes
-// them, an order of magnitude faster than events.Decode, which decodes all
-// others.
+// of credit. This file decodes them an order of magnitude faster than
+// events.Decode, if they have the form in which the service writes them.
+// events.Decode decodes all others.
 
 const (
 	usageType   = "netsim.billing.usage_recorded.v1"
@@ -14,8 +14,8 @@ const (
 	releaseType = "netsim.billing.credit_released.v1"
 )
 
-// decode decodes an event's data. It returns a billing event as a pointer. seen
-// may be nil.
+// decode decodes an event's data. It returns a UsageRecorded as a pointer. seen may
+// be nil.
 func decode(eventType string, value []byte, seen *words) (any, error) {
 	switch eventType {
 	case usageType:

@@ -20,8 +20,8 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
-// TestDecodeEqualsTheCodec: the fast decoder refuses an event, or a text that is
-// almost one, or reads it as encoding/json does.
+// TestDecodeEqualsTheCodec: the fast decoder either refuses a text or reads it as
+// encoding/json does. The texts are events, some of them damaged.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
 	seen := new(words) // shared by all examples

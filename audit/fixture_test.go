@@ -84,9 +84,9 @@ func noteOf(t *testing.T, w *world, name string) string {
 	return ""
 }
 
-// spliced returns a forged bundle in which one checkpoint is replaced by an
-// honest one. The proofs that would show what is missing are left out, and the
-// next checkpoint is signed again so that it follows the honest one.
+// spliced returns a forged bundle in which every checkpoint but the last is replaced
+// by the honest one. Their proofs, which would show what is missing, are left out,
+// and the last checkpoint is signed again so that it follows the honest ones.
 func spliced(t *testing.T, honest, forger *world) []byte {
 	t.Helper()
 	w := bundleWriter{out: new(bytes.Buffer)}

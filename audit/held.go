@@ -16,9 +16,9 @@ func (l *Log) LastNote(ctx context.Context) (string, error) {
 	return notes[len(notes)-1].note, nil
 }
 
-// Held reports the signed checkpoints of the auditor that are not in the log,
-// byte for byte. A log that lost its end and the checkpoints in it is consistent;
-// only a checkpoint that was kept elsewhere shows the loss.
+// Held reports which of the auditor's signed checkpoints are not in the log byte for
+// byte, or do not verify. A log that lost its end and the checkpoints in it is
+// consistent; only a checkpoint that was kept elsewhere shows the loss.
 func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Finding, error) {
 	published, err := log.checkpoints(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // Reader reads the records of a partition from an offset, as infra/eventlog does.
-// It returns at least one batch, and no record only if none arrived within the
-// wait.
+// It returns about maxBytes, at least one batch. It returns no records only if none
+// arrived within the wait.
 type Reader interface {
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 }

@@ -15,7 +15,7 @@ import (
 type Rated struct {
 	Days    int64  // rated rows that are booked with the same result
 	Pending int64  // rows that the accrual, or the booking of a late event, will still change
-	Unrated int64  // rated rows that are not booked
+	Unrated int64  // rated rows of settled days that are not booked
 	First   string // the first unrated row
 }
 
@@ -32,9 +32,9 @@ func (r *Rated) add(more Rated) {
 //
 // A booked row, with its corrections, must be what rating gives for all billing
 // events and rates. A row is pending if it was right when it was booked, and all
-// events since then were recorded after settled: a reaction or the nightly
-// accrual will book it again. A rated row that is not booked is counted, but is
-// not a finding: the accrual may be due, or there was no rate then.
+// events after its booking were recorded since settled: a reaction or the nightly
+// accrual will book it again. A rated row of a settled day that is not booked is
+// counted, but is not a finding: an accrual was missed, or there was no rate then.
 func (b *books) rerate(now, settled time.Time) Rated {
 	var out Rated
 	for _, id := range slices.Sorted(maps.Keys(b.accounts)) {
@@ -153,8 +153,8 @@ func (r *rerating) compare(day time.Time, price rating.Price, items []*item) {
 	}
 }
 
-// rules returns the rule by which each item is rated on a day: the one that the
-// booked rows of the item and day name.
+// rules returns the rule by which each item is rated on a day: the one that its
+// booked rows of the day name, or else the newest.
 func (r *rerating) rules(day time.Time) rating.RuleOf {
 	date := day.Format(time.DateOnly)
 	return func(item int64) string { return r.account.items[item].rule(date) }
@@ -187,7 +187,7 @@ func (c *cost) booked() int64 {
 }
 
 // pending reports whether a row was right when it was booked and differs only
-// because of events that were recorded since settled. A day that has not ended is
+// because of events that were recorded since settled. A day that is not settled is
 // pending when items are rated together: the accrual decides what each costs.
 func (r *rerating) pending(day time.Time, price rating.Price, items []*item, c *cost) bool {
 	if !price.Alone() && !day.Before(r.settled) {

@@ -112,7 +112,8 @@ func (b *books) tables() map[string]rows {
 	return all
 }
 
-// sum adds a cost to the account's totals of its day and month, and to its debits.
+// sum adds a cost to the account's totals of its day, of the days with the same first
+// digit (2026-11-2) and of its month, and to the account's debits.
 func (a *account) sum(b *books, totals map[string]*rating.Sum, c *cost) {
 	for _, period := range []string{c.Date, c.Date[:min(len(c.Date), len("2026-11-2"))], c.Date[:min(len(c.Date), len("2026-11"))]} {
 		key := keyOf([]string{a.id, period, c.Currency, c.RateName, c.WorkspaceID})

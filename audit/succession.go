@@ -18,9 +18,9 @@ type Succession struct {
 // checkpoint of a log.
 var ErrOtherKey = errors.New("the log has another key")
 
-// Continues returns ErrOtherKey unless the key may sign the checkpoint after
-// note: it signed the note, or the note names it as the successor. Any key may
-// sign the first checkpoint, for which note is "".
+// Continues returns an error that wraps ErrOtherKey unless the key may sign the
+// checkpoint after note: it signed the note, or the note names it as the successor.
+// Any key may sign the first checkpoint, for which note is "".
 func (k *Key) Continues(note string) error {
 	if note == "" {
 		return nil
@@ -71,8 +71,8 @@ type ring struct {
 }
 
 // newRing returns the ring as it is before the first of a log's notes, which are
-// in the order of the log. Its only key is the first one from which the
-// successions in the notes lead to the known key, or the known key itself.
+// in the order of the log. It has one key: the earliest from which successions in
+// the notes lead to the known key, or the known key itself if there is none.
 func newRing(notes []string, cluster, known string) *ring {
 	first := known
 	for _, note := range slices.Backward(notes) {

@@ -253,7 +253,7 @@ func fourDays(t testing.TB) *world {
 }
 
 // fourDaysWith is fourDays with a key and with the day from which the newest rule
-// applies. Unless whole, the most expensive events of the third day are missing.
+// applies. Unless whole, the events of 3 November that add units are missing.
 func fourDaysWith(t testing.TB, key *Key, whole bool, ruleFrom time.Time) *world {
 	t.Helper()
 	w := newWorldOf(t, key)

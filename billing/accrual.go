@@ -39,8 +39,9 @@ func (b *Books) AccrueDay(ctx context.Context, date time.Time) error {
 	return noteAccrued(ctx, b.DB, day)
 }
 
-// firstMissed returns the first day, at most this one, that is not accrued. If
-// no accrual is known it is the day of the first item, at most accrualDays ago.
+// firstMissed returns the first day that is not accrued, at the latest this one. If
+// no accrual is known it is the day of the first item, at most accrualDays before
+// this one.
 func (b *Books) firstMissed(ctx context.Context, day time.Time) (missed time.Time, err error) {
 	through, err := accruedThrough(ctx, b.DB)
 	if err != nil {

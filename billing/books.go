@@ -48,8 +48,8 @@ func (b *Books) bookItems(ctx context.Context, use projections.Metered, day time
 	return err
 }
 
-// batches splits the items to book for a day, whose ids ascend. If the price of
-// an item depends on the others, there is one batch.
+// batches splits the items to book for a day into batches. The ids ascend. If the
+// price of an item depends on the others, there is one batch.
 func (b *Books) batches(ctx context.Context, use projections.Metered, day time.Time, items []int64, from handle.Origin) ([]*dayBatch, error) {
 	price, err := priceOn(ctx, b.DB, use, day)
 	if err != nil {

@@ -21,10 +21,11 @@ const (
 	DailyCostIDs    Counter = "daily_costs_id"
 )
 
-// durable makes the commit of its statement wait for the disk: the log may have an
-// id soon, so a crash of PostgreSQL must not give it out again. Other commits do not
-// wait, because they are rebuilt from the log. The transaction's own id makes the
-// commit flush what others have written of the sequence before.
+// durable makes the commit of its statement wait for the disk: an id may soon be in
+// the log, so PostgreSQL must not give it out again after a crash. Other commits do
+// not wait, because what they write is rebuilt from the log. pg_current_xact_id gives
+// the transaction an id, so that the commit flushes the WAL even if another
+// transaction wrote the sequence's records.
 const durable = `WITH durable AS MATERIALIZED (SELECT set_config('synchronous_commit', 'on', true), pg_current_xact_id()) `
 
 // Next takes n ids.
@@ -44,10 +45,10 @@ func (c Counter) Next(ctx context.Context, db projections.Reader, n int) ([]int6
 // time for events that are not in the log yet.
 const skipped = 1_000_000
 
-// SkipCounters leaves out the next ids of each counter that is in use. Call it
-// when a crash of PostgreSQL may have set the counters back, when the read model
-// has caught up with the log and before an id is taken: ids of events that are
-// still to be appended are not taken twice either.
+// SkipCounters leaves out the next ids of each counter that is in use. Call it after
+// a crash of PostgreSQL that may have set the counters back, once the read model has
+// caught up with the log and before an id is taken. Events that are still to be
+// appended may have the ids that are left out.
 func SkipCounters(ctx context.Context, db projections.Reader) error {
 	return setCounters(ctx, db, fmt.Sprintf(`
 		CASE WHEN held.id > 0 THEN setval('%%[1]s', greatest(held.id, c.last_value) + %d) ELSE c.last_value END`, skipped))

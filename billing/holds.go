@@ -42,7 +42,7 @@ const (
 // never hold more than the balance.
 //
 // Repeating it holds nothing more while the hold is open and not about to be
-// released. Otherwise the repetition is a new hold.
+// released. Otherwise it makes a new hold.
 func (h *Holds) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
 	ranks, err := h.ranksOf(ctx, d)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"netsim/projections"
 )
 
-// bookClosed books the days of a closed item that have no cost yet, after the last
-// one that has. It books that one again: an earlier attempt may have stopped
+// bookClosed books the days of a closed item, from the last day that has a cost to
+// its end. It books that day again, because an earlier attempt may have stopped
 // within it.
 func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem, last string) (err error) {
 	day := dayOf(item.StartedAt)

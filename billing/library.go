@@ -16,7 +16,7 @@ import (
 //
 // The tracesets can be in several workspaces, so their facts arrive in any order.
 // Each step therefore reads the current state. Its command id derives from the
-// previous item, so that two reactions to the same change record one step.
+// library's latest item, so that two reactions to the same change record one step.
 func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, hash string) error {
 	if account == "" {
 		return nil // a curated traceset, which no account pays for

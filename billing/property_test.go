@@ -54,8 +54,8 @@ func shared() []events.RateSet {
 	return []events.RateSet{row, next}
 }
 
-// TestBooksSurviveEveryDeath kills the process at every append of every step,
-// before or after the record is written. In the scenario the late end of one item
+// TestBooksSurviveEveryDeath kills the process at each of the first six appends of
+// every step, before or after the record is written. In the scenario the late end of one item
 // changes what the others cost.
 func TestBooksSurviveEveryDeath(t *testing.T) {
 	t.Parallel()

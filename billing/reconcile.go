@@ -14,8 +14,8 @@ import (
 // Its command id names the one entry that can come next for its row: the first,
 // or the one after the row's newest version and its corrections. If several
 // writers book the same row at once, whether a version or a correction, only one
-// of them succeeds. The command ids of an accrual sort by row, like the index
-// that finds them.
+// of them succeeds. The command ids of an accrual begin with the date and the item,
+// so that the index finds those of a batch close together.
 type entry struct {
 	cost      events.DailyCostRated
 	commandID string

@@ -20,8 +20,8 @@ type usage struct {
 }
 
 const (
-	// recordDelay is how long a billing event may wait for others. Nobody waits for
-	// it, and each transaction delays the commands of users.
+	// recordDelay is how long a billing event may wait for others. No client waits for
+	// billing events, but each transaction delays the commands of users.
 	recordDelay = 10 * time.Millisecond
 	maxRecorded = 1024 // billing events that are recorded together
 	maxAccounts = 8    // accounts that are written to at once
@@ -38,8 +38,7 @@ func (m *Metering) record(ctx context.Context, f events.Fact, account string, fr
 	return err
 }
 
-// recordAll records billing events, and returns the errors of those that have
-// one.
+// recordAll records billing events, and returns the errors of those that failed.
 func (m *Metering) recordAll(ctx context.Context, all []*usage) (map[*usage]error, error) {
 	if err := m.takeIDs(ctx, all); err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func TestReactionsAreRecordedTogether(t *testing.T) {
 			t.Fatal(errs)
 		}
 	}
-	if n := db.queries.Load(); n > 2*files/2 { // two queries each before
+	if n := db.queries.Load(); n > 2*files/2 { // without sharing, each takes two
 		t.Errorf("%d facts, each twice, cost %d queries", files, n)
 	}
 	for _, f := range created[:files/2] {

@@ -10,8 +10,9 @@ import (
 )
 
 // Account is the state that decisions about a billing account need. Its size does
-// not depend on the number of items: a command brings the units of its item. The
-// command's id derives from the cause, so that each cause counts once.
+// not depend on the number of items, because RecordUsage has the units of its item
+// before and after. The command's id derives from the cause, so each cause counts
+// once.
 type Account struct {
 	created
 	Units   map[string]int64  `json:"units,omitempty"`   // total of all active items, by rate name

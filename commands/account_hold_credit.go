@@ -12,7 +12,8 @@ import (
 // prepaid account has less free credit than the amount, all of it is held; if it
 // has none, the fault is PaymentRequired. The account's stream decides, so
 // concurrent requests never hold more than the balance (completions 7.5). The
-// command id derives from the simulation: holding again does nothing.
+// command id derives from the simulation and its previous hold, so that repeating a
+// hold does nothing.
 type HoldCredit struct {
 	Held    events.CreditHeld // an amount of "0" where no rate applies
 	Prepaid bool              // the account needs credit to run

@@ -1,7 +1,7 @@
-// Package commands decides. Each file holds one command: what it means, its
+// Package commands decides. Each command has its own file: what it means, its
 // data, and Decide, which takes a stream's state and returns the one event to
 // append, nothing, or a refusal. The file of an aggregate holds the state that
-// its decisions need, and Evolve, which only assigns.
+// its decisions need, and Evolve, which applies an event and cannot fail.
 //
 // Everything here is pure. Package handle runs a command on the log.
 package commands
@@ -27,7 +27,7 @@ type State interface {
 	Evolve(e events.Event)
 }
 
-// created says whether a stream has events. States embed it.
+// created says whether a stream has events. Most states embed it.
 type created struct {
 	Exists bool `json:"exists,omitempty"`
 }

@@ -72,9 +72,9 @@ func (c *Configuration) Evolve(e events.Event) {
 	}
 }
 
-// revise makes a new version, which is a draft. If the document or a change
-// cannot be parsed, only the version changes, so that every reader of the log
-// gets the same state.
+// revise makes a new version, which is a draft. If the document or the change cannot
+// be parsed, the document stays as it is, so that every reader of the log gets the
+// same state.
 func (c *Configuration) revise(version int64, change func(*design.Document)) {
 	c.Version, c.Status, c.Findings = version, Draft, ""
 	document, err := design.Parse(c.Document)

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// The accounts that can read a template. A built-in template has no account and
-// is visible to all.
+// The visibilities of a template: to its own account, or to all accounts. A built-in
+// template has no account and is visible to all.
 const (
 	VisibleToAccount = "account"
 	VisibleToAll     = "public"

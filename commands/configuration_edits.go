@@ -101,8 +101,9 @@ const (
 	InServer    HolderKind = "server"
 )
 
-// find returns the holder with a name, or NotFound when there is none of the
-// kind.
+// find returns the holder with a name. It returns NotFound for a name that is not
+// declared as a component or container, Validation for a component that is not a
+// server.
 func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
 	if k == InTopology {
 		h, _ := document.FindHolder("")

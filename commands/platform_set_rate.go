@@ -39,8 +39,8 @@ func (c SetRate) Decide(p *Platform, now time.Time) (events.Data, error) {
 	return r, nil
 }
 
-// founding reports whether the row belongs to the list that brought the first
-// price of its rate name, or to a new rate name, and whether no row prices the
+// founding reports whether the row may begin in the past: no other list brought the
+// first price of its rate name, and no recorded row of the same account prices the
 // same units on any of its days.
 func (p *Platform) founding(r events.RateSet, list string) bool {
 	for _, row := range p.Rates {

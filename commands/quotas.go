@@ -8,8 +8,8 @@ import (
 	"netsim/fault"
 )
 
-// The quotas of an account that are decided from the read model. The others
-// are decided at the API's entrance (package web).
+// The quotas of an account that are counted over all processes. The others are
+// counted in each process, at the API's entrance (package web).
 const (
 	QuotaRuns    = "runs.unfinished" // runs that are validating, provisioning or running
 	QuotaRunning = "runs.running"    // runs that a worker has; further runs wait
@@ -18,8 +18,8 @@ const (
 )
 
 // DefaultQuotas returns every quota with the limit that applies unless the
-// settings or an operator set another. The limits protect the service from a
-// client's mistake, and are far above what a busy account needs.
+// settings or an operator set another. The limits protect the service from faulty
+// clients, and are far above what a busy account needs.
 func DefaultQuotas() map[string]int64 {
 	return map[string]int64{
 		"requests.read":   20_000, // a second, in each process

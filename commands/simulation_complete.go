@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// CompleteSimulation records that a run reached its end. The first final event
-// wins: on a simulation that has ended it changes nothing.
+// CompleteSimulation records that a run reached its end. It changes nothing unless
+// the simulation is running, so the first final event wins.
 type CompleteSimulation struct {
 	Completed events.SimulationCompleted
 }

@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// FailSimulation records that a run, or its staging, failed. On a simulation that
-// has ended or is deleted it changes nothing.
+// FailSimulation records that a run, or its staging, failed. It changes nothing
+// unless the simulation is provisioning or running.
 type FailSimulation struct {
 	Failed events.SimulationFailed
 }

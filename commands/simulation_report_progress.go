@@ -8,11 +8,11 @@ import (
 
 // ReportProgress records the progress of a run. Progress of a run that has ended,
 // or that is not ahead of the recorded one, is dropped: a worker that resumes
-// repeats what its predecessor reported. A stall is recorded once, with the
-// progress that was reached before.
+// repeats what its predecessor reported. A stall is recorded once, with the larger
+// of the reported and the recorded progress.
 type ReportProgress struct {
 	Progress     events.Progress
-	StalledSince time.Time // when simulated time last moved; zero while it does
+	StalledSince time.Time // when simulated time last advanced; zero while it advances
 }
 
 // Decide implements Command.

@@ -7,8 +7,8 @@ import (
 )
 
 // StartSimulation records that an engine took the run. It changes nothing when
-// another worker takes over a running simulation. An ended simulation is a
-// Conflict, a deleted one NotFound.
+// another worker takes over a running simulation. A simulation that is validating
+// or has ended is a Conflict, a deleted one NotFound.
 type StartSimulation struct {
 	Started events.SimulationStarted
 }

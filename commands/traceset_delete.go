@@ -7,7 +7,7 @@ import (
 )
 
 // DeleteTraceset removes a traceset. For the reason "expired" it changes nothing
-// when a use has postponed the expiry. Repeating it is NotFound.
+// unless the traceset has expired. Repeating it is NotFound.
 type DeleteTraceset struct {
 	ID     string
 	Reason string // request, expired or workspace

@@ -8,8 +8,8 @@ import (
 	"netsim/fault"
 )
 
-// PromoteTraceset makes a traceset visible to its account, or then to everyone. It
-// changes nothing when the scope is that wide already. Source: document 2,
+// PromoteTraceset makes a traceset visible to its account or, in a second step, to
+// everyone. It changes nothing when the scope is that wide already. Source: document 2,
 // completions 6.1, 6.4.
 type PromoteTraceset struct {
 	ID          string

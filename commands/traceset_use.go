@@ -6,8 +6,9 @@ import (
 	"netsim/events"
 )
 
-// UseTraceset postpones the expiry of a workspace's traceset. Within an hour of
-// the last recorded use it changes nothing. Source: completions 6.4, 8 row 37.
+// UseTraceset postpones the expiry of a traceset. It changes nothing if the traceset
+// does not expire, or within an hour of its creation or last recorded use. Source:
+// completions 6.4, 8 row 37.
 type UseTraceset struct {
 	ID  string
 	Use string // download, resolve, attach or simulation

@@ -7,8 +7,8 @@ import (
 	"netsim/fault"
 )
 
-// AbortUpload ends a session without a result. Repeating it changes nothing, or is
-// NotFound when the upload was deleted. Source: completions 6.2, 6.6.
+// AbortUpload ends a session without a result. Repeating it changes nothing, or with
+// the reason "deleted" is NotFound. Source: completions 6.2, 6.6.
 type AbortUpload struct {
 	ID     string
 	Reason string // expired, refused, storage, workspace or deleted

@@ -8,7 +8,7 @@ import (
 )
 
 // CompleteUpload records that the uploaded files are stored and accepted. Repeating
-// it changes nothing, since the bytes are the same. Source: completions 6.2.
+// it changes nothing. Source: completions 6.2.
 type CompleteUpload struct {
 	ID        string
 	Completed events.UploadCompleted

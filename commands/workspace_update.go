@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// UpdateWorkspace changes the name or the description of a workspace. Repeating it
-// changes nothing.
+// UpdateWorkspace changes the name or the description of a workspace. Setting the
+// same values changes nothing.
 type UpdateWorkspace struct {
 	ID          string
 	Name        string

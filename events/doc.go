@@ -6,16 +6,18 @@
 // A record is a fact if and only if, at its offset, its sequence is its stream's
 // head plus one and its previous hash is the head's hash. Every other record is
 // not a fact, for every reader, for ever. Each partition is judged separately: a
-// head belongs to a stream in one partition. Optimistic concurrency, idempotent
-// retries, exactly-once reactions and tamper evidence all follow from it
-// (docs/log.md).
+// head belongs to a stream in one partition. Nor is a record a fact outside the
+// partition of its key, or without a seal that its partition demands. Optimistic
+// concurrency, idempotent retries, exactly-once reactions and tamper evidence all
+// follow from the rule (docs/log.md).
 //
 // # The frame
 //
 // An event is a Kafka record in the CloudEvents 1.0 binary form: attributes are
 // "ce_" headers, the value is the event's data as JSON, the key is the stream.
-// Arbitration reads the frame only, never the value, so a record whose value
-// cannot be decoded is still a fact. Frame version 1 never changes.
+// Arbitration reads the frame and the value's hash, and never decodes the value,
+// so a record whose value cannot be decoded is still a fact. Frame version 1 never
+// changes.
 //
 // The hash of an event is SHA-256 over
 //

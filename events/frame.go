@@ -62,7 +62,7 @@ type Frame struct {
 	DataVersion   int       // ce_dataversion: of the data's schema
 }
 
-// TimeLayout is the only form of a time in frames and in replies.
+// TimeLayout is the only form of a time in frames and in log checkpoints.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // frameHeaders lists the headers of the frame, in the order in which they are
@@ -109,8 +109,8 @@ func (f Frame) Message(value []byte) (Message, Hash) {
 // their values are hashed.
 func FrameHeaders() []string { return frameHeaders[:] }
 
-// Texts returns the values of the frame's headers in that order, "" for those
-// that are absent.
+// Texts returns the values of the frame's headers in the order of FrameHeaders, ""
+// for those that are absent.
 func (f Frame) Texts() []string {
 	values := f.values()
 	texts := make([]string, len(values))
@@ -131,8 +131,9 @@ func (f Frame) HashOver(value [sha256.Size]byte) Hash {
 // of printable ASCII without spaces.
 func FrameText(s string) bool { return printable([]byte(s)) }
 
-// Check returns an error that wraps ErrFrame for a frame that readers reject. Such
-// a record must not be appended: it could never be a fact.
+// Check returns an error that wraps ErrFrame if a header's value is not one that
+// FrameText accepts, or is missing though required. Such a record must not be
+// appended: readers reject it, so it could never be a fact.
 func (f Frame) Check() error {
 	for i, v := range f.values() {
 		required := requiredFields&(1<<i) != 0
@@ -180,14 +181,15 @@ func hashFrame(values *[len(frameHeaders)][]byte, value [sha256.Size]byte) (out 
 	return sha256.Sum256(append(buf, value[:]...))
 }
 
-// ErrFrame is wrapped by every error of ReadFrame.
+// ErrFrame is wrapped by every error of ReadFrame and Check.
 var ErrFrame = errors.New("unreadable frame")
 
 // ReadFrame reads a record's frame and computes its hash. Its errors depend on
 // the record alone, so that every reader rejects the same records. It rejects a
-// record with a frame header that is missing, repeated, empty, longer than 512
-// bytes or not printable ASCII; with a number, hash or time that is not in its
-// canonical form; with a key that is not the stream; or without a value.
+// record that lacks a required header or has another frame version; with a frame
+// header that is repeated, empty, longer than 512 bytes or not printable ASCII; with
+// a number, hash or time that is not in its canonical form; with a previous hash at
+// sequence 1, or none later; with a key that is not the stream; or without a value.
 func ReadFrame(m *Message) (Frame, Hash, error) {
 	var values [len(frameHeaders)][]byte
 	seen := 0

@@ -123,8 +123,8 @@ func placement() goldenCase {
 	return l.goldenCase
 }
 
-// badFrames begins with a fact. Every later record would be the next fact if its
-// frame could be read. Only the last one's can.
+// badFrames has a fact, then records whose frames cannot be read, and at the end the
+// next fact. Most of the bad frames differ from that of the next fact in one value.
 func badFrames() goldenCase {
 	l := newGoldenLog("bad frames")
 	a1 := l.event("accepted: the head", "sim_a", 1, Hash{}, "1")

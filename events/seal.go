@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// SealHeader is the header that proves which service wrote a record: the id of a
+// SealHeader is the header that proves that the service wrote a record: the id of a
 // writer's key, a colon, and in hex the HMAC-SHA-256 with that key over
 //
 //	"netsim.seal.v1" and a line feed, the family, a line feed, the event's hash (32 bytes)
@@ -30,8 +30,8 @@ const (
 	sealLength  = 2*keyIDBytes + 1 + 2*sha256.Size
 )
 
-// Unchecked is the sealer of every record for a reader without keys, which trusts
-// all seals.
+// Unchecked is what Sealer returns for every record if the reader has no keys. Such
+// a reader admits every record.
 const Unchecked = "unchecked"
 
 // WriterKeys are the keys with which the processes of a deployment seal their
@@ -52,7 +52,7 @@ type mac struct {
 	in, out []byte
 }
 
-// ErrWriterKey is wrapped by every error of ParseWriterKeys.
+// ErrWriterKey is wrapped by ParseWriterKeys' error for a text that is not a key.
 var ErrWriterKey = errors.New("a writer's key is 64 hex digits, such as openssl rand -hex 32 prints")
 
 // ParseWriterKeys parses keys, each 32 bytes in hex. The first key seals. It returns
@@ -203,7 +203,8 @@ func SealStream(family Family, partition, count int32) string {
 const logSealedType = "netsim.log.sealed.v1"
 
 // LogSealed records that a partition accepts only sealed records from here on, and
-// none sealed by a key of an earlier LogSealed. It must itself be sealed. Source: docs/log.md.
+// none sealed by a key of an earlier LogSealed. It must itself be sealed.
+// Source: docs/log.md.
 type LogSealed struct {
 	KeyID string `json:"keyId"` // id of the key that sealed it, for information only; the rule uses the seal
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Family is a family of aggregates. The facts of a family are in one topic,
+// Family is a family of aggregates. The records of a family are in one topic,
 // whose name is the family's with a prefix.
 type Family string
 

@@ -32,9 +32,9 @@ func Times(a, b *apd.Decimal) *apd.Decimal {
 	return product
 }
 
-// share returns a·k/n rounded half to even at 12 decimals. The quotient is
-// computed to 60 digits first: with n below 2^20, no other quotient looks like a
-// tie.
+// share returns a·k/n rounded half to even at 12 decimals. The quotient is computed
+// to 60 digits first. With n below 2^20 these are enough to tell a tie from any
+// other quotient.
 func share(a *apd.Decimal, k, n int64) *apd.Decimal {
 	c := apd.BaseContext.WithPrecision(60)
 	c.Rounding = apd.RoundHalfEven
@@ -86,8 +86,8 @@ const (
 	maxDigits   = 38
 )
 
-// Parse parses an amount: a decimal without an exponent, with at most 18
-// decimals.
+// Parse parses an amount: a decimal without an exponent, with at most 18 decimals
+// and 40 characters.
 func Parse(s string) (*apd.Decimal, error) {
 	for _, c := range s {
 		if (c < '0' || c > '9') && c != '.' && c != '-' {

@@ -30,8 +30,8 @@ type Rate struct {
 	text       string       // price, as plain writes it
 }
 
-// maxRateDecimals keeps the costs of Rule1 within 18 decimals: it multiplies an
-// amount by a part of a day with 6.
+// maxRateDecimals keeps the costs of Rule1 within 18 decimals: that rule multiplies
+// the price of a day by a part of the day with 6 decimals.
 const maxRateDecimals = 12
 
 // Check returns the row as a rate, or an error that says what is wrong with it.
@@ -123,8 +123,8 @@ func (p Price) Window(day time.Time) (from, to time.Time) {
 }
 
 // OneHour returns an estimate of what units cost in an hour of the day if the
-// account has no others, and its currency. Prices for longer periods are divided
-// to 12 decimals. An empty price gives "0" and no currency.
+// account has no others, and its currency. For a period longer than an hour, the
+// hourly price is rounded to 12 decimals. An empty price gives "0" and no currency.
 func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	sum := newDecimal(0, 0)
 	for _, r := range p {

@@ -2,10 +2,10 @@
 // docs/rating.md says. It is a pure function: the same events, rates and day
 // give the same rows, to the last digit, on any machine and in any year.
 //
-// A day is UTC and half-open. A cost is the price of the day times the part of
-// the day in which the units were in use. The division is exact, and the result
-// is rounded once, over all rows of an item and day together. A row of an older
-// rule is rated by that rule again.
+// A day is UTC and half-open. A cost is the price of the day, times the number of
+// times it is due, times the part of the day for which it is due. The division is
+// exact, and the result is rounded once, over all rows of an item and day together.
+// A row that an older rule booked is rated again by that rule.
 package rating
 
 import (
@@ -65,8 +65,8 @@ func Day(day time.Time, price Price, usage []events.UsageRecorded, rule RuleOf) 
 	return rows
 }
 
-// line is a row with its exact cost, in 10^-18 of the currency times the
-// microseconds of a day. Only the newest rule has exact costs.
+// line is a row with its exact cost, in units of 10^-18 of the currency and
+// multiplied by wholeDay. Only the newest rule has exact costs.
 type line struct {
 	row   events.DailyCostRated
 	exact *big.Int

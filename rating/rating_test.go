@@ -130,7 +130,6 @@ func TestWorkedCheck(t *testing.T) {
 
 	rows := rating.Day(day, price, b.usage, rating.Newest)
 
-	// The page adds up by time of day; the rows are by tier.
 	total := "0"
 	var got []string
 	for _, r := range rows {

@@ -53,10 +53,10 @@ func note(list *[]string) func(context.Context, string) error {
 	}
 }
 
-// fact is what a command has put into the log.
+// fact returns the fact that a command recorded.
 func fact(r handle.Result) events.Fact { return events.Fact{Event: *r.Event} }
 
-// react gives a fact to a reaction, and once more, as the log may.
+// react gives a fact to a reaction twice, because facts are delivered at least once.
 func react(t *testing.T, reaction func(context.Context, events.Fact) error, f events.Fact) {
 	t.Helper()
 	for range 2 {
@@ -179,8 +179,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestRunAndPurge: a simulation that passed its check is enqueued, and so is
-// what a deleted one left behind.
+// TestRunAndPurge: the run of a simulation that passed its check is enqueued, and so
+// is the removal of a deleted one's files.
 func TestRunAndPurge(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -195,8 +195,8 @@ func TestRunAndPurge(t *testing.T) {
 	}
 }
 
-// TestQueueIsAway: what cannot be enqueued is an error, so that the fact comes
-// again.
+// TestQueueIsAway: an error of the queue is returned, so that the reaction is
+// retried.
 func TestQueueIsAway(t *testing.T) {
 	t.Parallel()
 	away := errors.New("away")
@@ -256,7 +256,7 @@ func TestWorkspaceCascade(t *testing.T) {
 		t.Errorf("removed (-want +got):\n%s", diff)
 	}
 
-	// The running one follows when it has ended.
+	// The running simulation is deleted once it has ended.
 	end := fact(testworld.In(t, s.World, workspace, running, commands.TerminateSimulation{ID: running, By: "tester"}))
 	react(t, w.React, end)
 	if got := s.Simulation(t, running).Deleted; got != "workspace" {
@@ -269,7 +269,7 @@ func TestWorkspaceCascade(t *testing.T) {
 	}
 }
 
-// TestUnfoldAndReact: whichever comes second changes nothing.
+// TestUnfoldAndReact: after Unfold, React changes nothing.
 func TestUnfoldAndReact(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

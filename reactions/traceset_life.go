@@ -34,7 +34,7 @@ type TracesetLife struct {
 // deleted ones.
 type SweepTracesets struct{}
 
-// Kind is its stored name.
+// Kind returns the name under which the job is stored.
 func (SweepTracesets) Kind() string { return "sweep_tracesets" }
 
 // React records a use of a traceset for each fact that uses one.
@@ -56,7 +56,7 @@ func (l *TracesetLife) use(ctx context.Context, f *events.Fact, id, what string)
 	}
 	t, err := projections.FindTraceset(ctx, l.DB, id)
 	if fault.Is(err, fault.NotFound) {
-		return nil // of a simple submission, which makes it next
+		return nil // a simple submission creates its traceset next
 	}
 	if err != nil || !t.UseIsDue(l.Now()) {
 		return err

@@ -47,7 +47,7 @@ func (s *stand) traceset(t *testing.T, id string) projections.Traceset {
 	return row
 }
 
-// stored says whether a library has objects.
+// stored reports whether a library has objects.
 func (s *stand) stored(t *testing.T, hash string) bool {
 	t.Helper()
 	for _, err := range s.Objects.List(t.Context(), library.Prefix(hash)) {
@@ -92,8 +92,7 @@ func TestTracesetsExpire(t *testing.T) {
 	running, r := s.submit(t, events.DefaultWorkspace, 8)
 	ofRunning := s.traceset(t, r.TracesetID).LibraryHash
 
-	// A use puts the expiry off, at most once an hour, and only of tracesets that
-	// expire.
+	// A use postpones the expiry of a traceset that expires, at most once an hour.
 	attached := events.Fact{Event: events.Event{
 		Frame: events.Frame{ID: "1", Stream: events.NewID(events.ConfigurationPrefix)}, Data: events.ConfigurationTracesetAttached{TracesetID: used},
 	}}
@@ -130,7 +129,7 @@ func TestTracesetsExpire(t *testing.T) {
 		}
 	}
 
-	// Only the running simulation kept its traceset.
+	// Until now the unfinished simulation kept its traceset.
 	testworld.Do(t, s.World, running, commands.FailSimulation{Failed: events.SimulationFailed{Reason: "test"}})
 	s.sweep(t, 8)
 	if s.traceset(t, r.TracesetID).Status != projections.Deleted || s.stored(t, ofRunning) {
@@ -180,8 +179,8 @@ func TestLibrariesAreRemovedWithTheirLastTraceset(t *testing.T) {
 	t.Error("a library of which nothing is known was removed")
 }
 
-// A workload that expired is made again when it is asked for, also from another
-// workspace.
+// A workload whose traceset expired is stored again when it is submitted again, also
+// in another workspace.
 func TestAnExpiredWorkloadIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

@@ -39,8 +39,8 @@ type Workloads struct {
 // lockTimeout bounds the wait for another writer of the same library.
 const lockTimeout = 10 * time.Second
 
-// Keep stores a workload and records its traceset, unless both exist. It fills in
-// the fields that follow from the workload, and the name if it is empty. It
+// Keep stores a workload and records its traceset, unless the traceset exists. It
+// fills in the fields that follow from the workload, and the name if it is empty. It
 // returns the traceset's id.
 //
 // The file stays while a traceset refers to it, and an expired traceset stays
@@ -65,8 +65,8 @@ func (s *Workloads) Keep(ctx context.Context, groups []collective.GroupSpec, t e
 	return id, err
 }
 
-// make stores a workload whose traceset does not exist. It holds the library's
-// lock, so that no other process stores or removes the same content.
+// make stores a workload whose traceset does not exist or is deleted. It holds the
+// library's lock, so that no other process stores or removes the same content.
 func (s *Workloads) make(ctx context.Context, id string, w workload, t events.TracesetCreated, from handle.Origin) error {
 	release, err := s.Locks.Wait(ctx, library.Lock(w.libraryHash), lockTimeout)
 	if errors.Is(err, postgres.ErrHeld) {

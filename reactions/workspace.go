@@ -44,7 +44,7 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 		count *int64
 	}{
 		{projections.OwnedConfigurations, &removed.Configurations},
-		{projections.OwnedUploads, new(int64)}, // first, because an upload can still become one of the others
+		{projections.OwnedUploads, new(int64)}, // before tracesets and mapping files, because an upload can still become one
 		{projections.OwnedTracesets, &removed.Tracesets},
 		{projections.OwnedMappingFiles, &removed.MappingFiles},
 		{projections.OwnedSimulations, &removed.Simulations},

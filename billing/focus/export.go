@@ -51,10 +51,11 @@ type Report struct {
 }
 
 // Export writes the daily costs of a range of days. All queries of the reader
-// must see one snapshot. Memory does not depend on the number of rows.
+// must see one snapshot. Memory does not depend on the number of rows, except for
+// the index of a Parquet file.
 //
 // If the rows do not add up to the cost summary of the snapshot, Export fails and
-// leaves no dataset.
+// writes no dataset.
 func Export(ctx context.Context, db projections.Reader, r Request) (Report, error) {
 	price, err := r.check()
 	if err != nil {
@@ -89,7 +90,7 @@ func Export(ctx context.Context, db projections.Reader, r Request) (Report, erro
 	return Report{x.rows, x.totals, filepath.Join(r.Directory, name), filepath.Join(r.Directory, described)}, nil
 }
 
-// maxPricePlaces keeps the price of a cost with 18 decimals within Scale.
+// maxPricePlaces keeps a cost with 18 decimals, times the price, within Scale.
 const maxPricePlaces = 6
 
 func (r Request) check() (*apd.Decimal, error) {

@@ -33,8 +33,8 @@ type Step struct {
 
 // NewPlan compares a list with the current rates. A row of the list matches a
 // recorded row if they differ only in end and note. Recorded rows that are not in
-// the list end tomorrow. NewPlan returns the error of the first step that would
-// be refused now.
+// the list end tomorrow, or on their first day if that is later. NewPlan returns the
+// error of the first step that would be refused now.
 func NewPlan(l List, platform string, now commands.Platform, at time.Time) (Plan, error) {
 	plan := Plan{Platform: platform, List: l.digest()}
 	if len(l.Rates) == 0 {

@@ -1,7 +1,7 @@
 // Package prices reads a deployment's price list and writes it to the log: the
-// rates to the platform's stream, the opening credit to the accounts. Each row
-// and each grant is written once, however often the service starts, because the
-// command ids derive from their content.
+// rates to the platform's stream, the opening credit to the accounts. However often
+// the service starts, each row and each grant is written once, because the command
+// id derives from the row, or from the grant's reference.
 package prices
 
 import (

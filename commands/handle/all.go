@@ -15,7 +15,7 @@ import (
 type Sent[S any] struct {
 	From    Origin // with a command id of its own
 	Command commands.Command[S]
-	Values  context.Context // of the command: what Begin, Observe and the Log read; nil for those of the call, without Begin
+	Values  context.Context // for Begin, Observe and the Log; nil for those of the call, and Begin is not called
 }
 
 // Priors is implemented by a log that can look up many commands at once.
@@ -39,11 +39,12 @@ func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []
 
 // Each runs commands on one stream and returns a result and an error of each, in
 // the same order. It loads the stream, locks the lane and waits once for all of
-// them. A command that cannot run together with the others runs alone, as one that
-// refuses. Command ids ensure that each command runs once.
+// them, and again if another writer's record came first. A command that cannot run
+// together with the others, such as one that refuses, runs alone. Command ids ensure
+// that each command runs once.
 //
 // When the log or the read model does not answer, all commands that have not run
-// have that error.
+// return that error.
 func Each[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []Sent[S]) ([]Result, []error) {
 	g := &group[S]{
 		Handler: h, to: to, all: all, ctxs: make([]context.Context, len(all)),
@@ -108,7 +109,7 @@ type group[S any] struct {
 }
 
 // together runs the commands that are not done and can run together, and marks them
-// as done. Its error is not one of a single command.
+// as done. Its error concerns the log or the read model, not a single command.
 func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 	log, ok := g.Log.(Priors)
 	if !ok || !slices.Contains(g.done, false) {
@@ -143,20 +144,20 @@ func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 				continue
 			}
 			if prior, found := priors[ids[i]]; found {
-				g.done[i], _ = r.from.ran(&prior) // Command returns the fault
+				g.done[i], _ = r.from.ran(&prior) // command returns the fault
 				g.results[i].Repeated = g.done[i]
 				continue
 			}
 			state, ok := t.state.(P)
 			if !ok {
-				break // Command returns the error
+				break // command returns the error
 			}
 			data, refusal := g.all[i].Command.Decide((*S)(state), now)
 			if refusal != nil || data == nil {
-				continue // Command checks that the decision's basis is a fact
+				continue // command checks that the decision's basis is a fact
 			}
 			if out[i], err = r.append(withValues{ctx, g.ctxs[i]}, t, now, data); err != nil {
-				break // Command returns the error
+				break // command returns the error
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 
 // awaitAll waits for the verdicts, starting with the last record: when it is a
 // fact, so is every record before it. A command whose record is not a fact stays
-// undone, so that it runs again. After all verdicts it returns the first error.
+// undone, so that it runs again. The error is that of the first record that has one.
 func awaitAll[S any](ctx context.Context, t *tip, g *group[S], runs []*run, out []*events.Event) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {

@@ -40,8 +40,8 @@ type Handler struct {
 	Now     func() time.Time
 	Timeout time.Duration      // how long a verdict may take, 0 for 10 s
 	Keys    *events.WriterKeys // seal the records; nil seals nothing
-	// Begin, when set, is called for every command with a context of its own before
-	// it runs. The Log and Observe get the context that it returns.
+	// Begin, when set, is called before a command runs, but not for a command of Each
+	// without Values. The Log and Observe get the context that it returns.
 	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
@@ -83,8 +83,8 @@ func Command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, fr
 	return result, err
 }
 
-// command runs a command without Begin and Observe. It returns how many decisions
-// were taken.
+// command runs a command without Begin and Observe. It also returns the number of
+// attempts.
 func command[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, from Origin, cmd commands.Command[S]) (Result, int, error) {
 	decide := func(s commands.State, now time.Time) (events.Data, error) {
 		state, ok := s.(P)
@@ -118,11 +118,12 @@ type run struct {
 	out      *appended // the last appended record
 }
 
-// errLost is returned for a decision on top of a record that is not a fact.
+// errLost is returned when the command's record, or one that its decision was based
+// on, is not a fact.
 var errLost = errors.New("another writer's record came first")
 
-// attempt decides until the log has accepted a record, or there is a result
-// without one.
+// attempt tries until the log has accepted a record, or there is a result without
+// one. It tries maxAttempts times at most.
 func (r *run) attempt(ctx context.Context) (Result, error) {
 	if r.from.CommandID != "" {
 		if err := r.lane.claim(ctx, r.from.CommandID); err != nil {
@@ -170,7 +171,7 @@ func (r *run) end() {
 	}
 }
 
-// try decides once. With load it loads the stream even when the lane has a tip.
+// try makes one attempt. With load it loads the stream even when the lane has a tip.
 func (r *run) try(ctx context.Context, load bool) (Result, error) {
 	l := r.lane
 	at, err := r.view(ctx, l, r.to, r.from.CommandID, load)

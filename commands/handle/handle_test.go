@@ -281,7 +281,7 @@ func TestAParkedStreamTakesNoCommand(t *testing.T) {
 	}
 }
 
-// parked is a log in which every stream waits for a repair.
+// parked is a log in which every stream is parked.
 type parked struct{ handle.Log }
 
 func (parked) Load(context.Context, string, string) (events.Snapshot, error) {

@@ -104,11 +104,10 @@ type view struct {
 // view returns the lane's tip, and loads the stream when there is none. With load
 // it loads the stream and looks up the command in any case.
 //
-// The loaded state is never older than the tip. Records that another process
-// appended before the tip was loaded are in the tip, and a later one makes our
-// append fail. The tip can be older than the loaded state, when another process
-// has appended since. A command that appends nothing would not notice, so it
-// compares the sequences.
+// A tip has the facts that the read model had when the tip was loaded, and the
+// records that this process has appended since. If another process has appended too,
+// an append after the tip is rejected. A command that appends nothing would not
+// notice, so it compares the tip's sequence with the loaded one.
 func (h *Handler) view(ctx context.Context, l *lane, to Target, commandID string, load bool) (view, error) {
 	l.mu.Lock()
 	if t := l.tip; t != nil {

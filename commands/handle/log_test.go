@@ -29,8 +29,8 @@ type memory struct {
 
 	// beforeAppend, when set, is called before a record of a Handler is stored.
 	beforeAppend func()
-	// losing returns an error for the record at an offset. Append's wait then
-	// returns the error, and the record is not stored.
+	// losing, when set, may return an error for the record at an offset. Append's wait
+	// then returns the error, and the record is lost.
 	losing func(offset int64) error
 	// delay, when set, returns how long the log takes to respond.
 	delay func() time.Duration

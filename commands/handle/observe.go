@@ -28,7 +28,7 @@ type Observation struct {
 	Command  string // the Go type's name, such as UpdateWorkspace
 	Outcome  Outcome
 	Code     fault.Code // of the error; "" without one
-	Attempts int        // decisions that were taken; 0 when an earlier step failed
+	Attempts int        // 0 when another run of the command did not end in time
 	Took     time.Duration
 }
 

@@ -57,7 +57,8 @@ func (r *run) settle(t *tip, a *appended, fact bool) {
 	close(a.judged)
 }
 
-// answerAfter returns the refusal, or nil, once the record before it is a fact.
+// answerAfter returns the refusal, which may be nil, once the last record that the
+// decision was based on is a fact.
 func answerAfter(ctx context.Context, last *appended, refusal error) error {
 	if last == nil {
 		return refusal

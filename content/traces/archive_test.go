@@ -185,7 +185,8 @@ func TestArchiveRefusals(t *testing.T) {
 	}
 }
 
-// TestOpenWhatIsGone: opening a traceset whose objects are missing is NotFound.
+// TestOpenWhatIsGone: reading process groups or a rank file that is not stored is
+// NotFound.
 func TestOpenWhatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

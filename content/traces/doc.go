@@ -2,7 +2,7 @@
 // their metadata.
 //
 // An uploaded traceset has each file under a key of its content (layout cas).
-// Extraction reads all files once, in bounded memory, and records the result: the
+// Extraction reads all files, in bounded memory, and records the result: the
 // traceset is ready, or it is refused permanently. When the traceset contains
 // archives, extraction first unpacks all files into one folder of the library
 // (layout prefix). From then on the ranks are read from that folder.

@@ -109,8 +109,8 @@ func complaint(report *chakra.Report, first chakra.Finding) error {
 	return refuse(file, "%s", first.String())
 }
 
-// unpack stores all files of a traceset with archives in its library's folder and
-// changes the traceset's layout. It does nothing for a traceset without archives.
+// unpack stores all files of a traceset with archives in its library's folder, and
+// sets the layout of t. For a traceset without archives it changes nothing.
 func (x *Extractor) unpack(ctx context.Context, t *projections.Traceset) (events.TracesetMetadataExtracted, error) {
 	var found events.TracesetMetadataExtracted
 	files, err := t.FileList()

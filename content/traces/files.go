@@ -25,9 +25,10 @@ type Workload struct {
 	Groups chakra.Groups // nil when the traceset defines none
 }
 
-// Open lists the rank files of a traceset and reads its process groups. The
-// context applies to every file that is opened later. It returns NotFound for a
-// file that is not stored and Unprocessable for invalid process groups.
+// Open lists the rank files of a traceset and reads its process groups. It returns
+// NotFound if the file of the groups is not stored, Unprocessable if it is invalid.
+// Opening a rank file that is not stored returns NotFound later. The context applies
+// to every file that is opened.
 func Open(ctx context.Context, store *objects.Store, t *projections.Traceset) (Workload, error) {
 	files, err := t.FileList()
 	if err != nil {

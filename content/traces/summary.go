@@ -18,8 +18,8 @@ type Summary struct {
 	Receives      Traffic   `json:"receives"`
 	Collectives   []Traffic `json:"collectives,omitempty"` // by kind, counted at each rank
 	Groups        int64     `json:"groups"`                // process groups in use, including that of all ranks
-	// GroupSizes are the sizes of the groups with reductions, ascending. Halving
-	// algorithms restrict them.
+	// GroupSizes are the sizes of the groups that all-reduce or reduce-scatter,
+	// ascending. Halving algorithms work only for some sizes.
 	GroupSizes []int64 `json:"groupSizes,omitempty"`
 }
 
@@ -35,7 +35,7 @@ func (t *Traffic) add(more chakra.Traffic) {
 	t.Bytes = plus(t.Bytes, more.Bytes)
 }
 
-// plus adds. The sum saturates at the largest int64.
+// plus returns the sum, at most the largest int64.
 func plus(a int64, b uint64) int64 {
 	if b > uint64(math.MaxInt64-a) { //nolint:gosec // a is not negative
 		return math.MaxInt64

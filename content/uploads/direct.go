@@ -10,8 +10,8 @@ import (
 	"netsim/projections"
 )
 
-// Stage stores a file of a direct upload under the staging prefix. It returns the
-// reader's error unchanged.
+// Stage stores a file of a direct upload under the staging prefix. If the body is too
+// large, it returns the reader's error unchanged.
 func (u *Uploads) Stage(ctx context.Context, upload, name, contentType string, r io.Reader) (events.TracesetFile, error) {
 	stored, err := u.Objects.Put(ctx, stagingOf(upload)+name, contentType, r)
 	if err != nil {

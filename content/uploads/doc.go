@@ -36,6 +36,7 @@
 // # Time
 //
 // Reading a large traceset takes longer than a request may. The completion
-// continues after the request has been answered with 503. A repeated request is
-// answered with 409 while it runs, and with its result (200) afterwards.
+// continues after the request has been answered with 503. While it runs, a repeated
+// request is answered with 409, or waits if it has an idempotency key. Afterwards a
+// repeated request gets the result.
 package uploads

@@ -65,15 +65,15 @@ func (u *Uploads) settleMappingFile(ctx context.Context, row *projections.Upload
 	return file, err
 }
 
-// MappingFileLock returns the name of the lock that is held while an account's
-// mapping files with a checksum are stored in a workspace.
+// MappingFileLock returns the name of the lock that is held while a mapping file with
+// this checksum is stored in a workspace of an account.
 func MappingFileLock(account, workspace, hash string) string {
 	return "mapping file " + account + " " + workspace + " " + hash
 }
 
-// duplicateOf returns the live file with the same bytes, whatever its name. When
-// the checksum is equal and the bytes differ, a workspace takes one more file,
-// under another name (completions 6.6).
+// duplicateOf returns the id of the live file with the same bytes, whatever its name;
+// "" if there is none. A workspace takes two files with equal checksums and different
+// bytes if their names differ, and no third one (completions 6.6).
 func (u *Uploads) duplicateOf(ctx context.Context, created *events.MappingFileCreated) (string, error) {
 	like, err := projections.MappingFilesOfChecksum(ctx, u.DB, created.AccountID, created.WorkspaceID, created.Hash)
 	if err != nil {

@@ -112,8 +112,8 @@ func (u *Uploads) compare(ctx context.Context, at, kind string, f events.UploadF
 	return parts, rightSize(kind, f, size)
 }
 
-// rightSize refuses a file that does not have the declared size, or for a mapping
-// file a larger one than was declared (completions 6.2).
+// rightSize refuses a file of a traceset that does not have the declared size, and a
+// mapping file that is larger than was declared or is allowed (completions 6.2).
 func rightSize(kind string, f events.UploadFile, size int64) error {
 	switch {
 	case kind == events.UploadTraceset && size != f.Size:

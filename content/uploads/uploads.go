@@ -110,7 +110,7 @@ func guarded(ctx context.Context, work func(context.Context) error) (err error) 
 var errAway = errors.New("the object store does not answer")
 
 // away turns an error of the object store into Unavailable. It returns errors
-// with a code, and errors from reading the client's body, unchanged.
+// with a code, and the error of a request body that is too large, unchanged.
 func away(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
