@@ -22,7 +22,7 @@ func (b *bench) engines(ctx context.Context) error {
 		name                 string
 		ranks                int
 		operation, algorithm string
-		reach                string // seconds
+		reach                string // the target, in seconds
 	}{
 		{"ring allReduce", 1024, collective.AllReduce, collective.Ring, "1"},
 		{"ring allReduce", 8192, collective.AllReduce, collective.Ring, "30"},

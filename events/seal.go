@@ -19,8 +19,8 @@ import (
 //	"netsim.seal.v1" and a line feed, the family, a line feed, the event's hash (32 bytes)
 //
 // The hash covers the frame and the value; the family ties the record to its
-// topic. The seal is outside the hash, so that readers without a key can
-// follow the log.
+// topic. The hash does not cover the seal, so hash chains do not depend on the
+// writers' keys, and readers without keys can compute them.
 const SealHeader = "netsim-seal"
 
 const (
@@ -120,7 +120,8 @@ func (k *WriterKeys) Seal(family Family, hash Hash, m Message) Message {
 }
 
 // Sealer returns the id of the key that sealed a record. It returns "" if the
-// record has no seal that verifies or has several, and Unchecked without keys.
+// record has no seal, several seals, or one that does not verify. Without keys it
+// returns Unchecked.
 func (k *WriterKeys) Sealer(family Family, hash Hash, m *Message) string {
 	if k == nil {
 		return Unchecked

@@ -10,13 +10,13 @@ import (
 type Scope struct {
 	AccountID  string   // of this account; "" for every account
 	Workspaces []string // in one of these workspaces, without duplicates; nil for every workspace
-	Sharing    string   // with this scope (tracesets) or visibility (templates); "" for any
+	Sharing    string   // with this value in the column scope (tracesets) or visibility (templates); "" for any
 	Live       bool     // only in workspaces that are neither deleted nor being deleted
 }
 
 // Rule says which rows of a table a caller may see: the rows in any of its scopes.
-// Package access makes the rules. The method Has applies a rule to one row; the
-// method on applies it to the rows of a query.
+// Package access makes the rules. Rule.Has applies a rule to one row; Rule.on
+// applies it to the rows of a query.
 type Rule []Scope
 
 // Owner has the values of a row that a rule depends on.
@@ -99,8 +99,8 @@ func (r Rule) on(c *conditions, row owners) string {
 }
 
 // live returns the condition that a workspace is neither deleted nor being deleted.
-// For an account it searches only the account's own workspaces: its other rows are
-// in built-in workspaces, which are never deleted.
+// For an account it searches only the account's own workspaces: the account's rows
+// in other workspaces are in built-in ones, which are never deleted.
 func (s Scope) live(c *conditions, workspace string) string {
 	deleted := "SELECT id FROM workspaces WHERE state <> 'live'"
 	if s.AccountID != "" {
@@ -117,9 +117,9 @@ func joined(parts []string, operator, none string) string {
 }
 
 // segments adds the scope to the conditions on the rows of a table. It returns a
-// FROM item to join the rows with: the accounts, or the workspaces and accounts,
-// that have rows according to the table of counts. It returns "" when the scope
-// is all workspaces of one account.
+// FROM item to join the rows with. The item holds what has rows according to the
+// table of counts: pairs of a workspace and an account if the scope names workspaces,
+// else accounts. segments returns "" when the scope is all workspaces of one account.
 func (s Scope) segments(c *conditions, table, counts string) string {
 	switch row := ownersOf(table, ""); {
 	case s.Workspaces != nil:

@@ -57,7 +57,8 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 }
 
 // clear removes the files of other attempts. If the simulation is deleted, clear
-// also removes the published results, because the purge may have run before.
+// also removes the published results: a purge that ran before they were written
+// has not removed them.
 func (r *Runner) clear(ctx context.Context, id string) error {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {

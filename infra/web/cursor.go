@@ -70,7 +70,7 @@ func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
 
 // Binding encodes what a cursor is bound to: the operation, its parameters, what the
 // caller may see, and everything else that determines the list's rows and their
-// order. Different parts have different encodings.
+// order. Different lists of parts never have the same encoding.
 func Binding(parts ...string) []byte {
 	var b []byte
 	for _, part := range parts {

@@ -103,7 +103,8 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 // of rate bit/s, without latency, headers or contention (completions.md 5.6).
 func (p *Plan) Ideal(rate int64) int64 {
 	n := uint64(p.N)
-	work := uint64(p.DataSize) * 8 * (n - 1) * uint64(p.operation.rounds) // bits through the busiest NIC; N times as many unless whole
+	// The bits through the busiest NIC are work/divisor.
+	work := uint64(p.DataSize) * 8 * (n - 1) * uint64(p.operation.rounds)
 	divisor := n
 	if p.operation.whole {
 		divisor = 1
