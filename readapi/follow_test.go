@@ -92,7 +92,8 @@ func newFollowed(t *testing.T) *followed {
 	return f
 }
 
-// follow returns the stream of the events after an event, nil if there are none.
+// follow returns the stream of the events after an event, nil if the simulation is over
+// and has no later event.
 func (f *followed) follow(t *testing.T, ctx context.Context, after int64) io.ReadCloser {
 	t.Helper()
 	ctx = auth.WithCaller(ctx, auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})

@@ -40,8 +40,8 @@ func (c Columns[R]) Begin(w *Writes, table string, rows []*R) {
 }
 
 // Upsert inserts rows under the ON CONFLICT clause. The rows in begun should be new to
-// the table: if they are enough to be copied and the table has one, Send fails with a
-// unique violation.
+// the table. If there are enough of them, they are copied, without the clause: then Send
+// fails with a unique violation if one of them is already in the table.
 func (c Columns[R]) Upsert(w *Writes, table string, begun, changed []*R, conflict string) {
 	if w.copy(len(begun)) {
 		c.Begin(w, table, begun)

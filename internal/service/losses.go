@@ -14,12 +14,13 @@ import (
 	"netsim/infra/projector"
 )
 
-// witness provides the former content of the log from sources other than the database:
-// the signed checkpoints in the object store, and the losses that the log records.
+// witness knows, without the database, how far the log once reached and which of its
+// losses an operator has accepted. The first it takes from the signed checkpoints in the
+// object store, the second from the log itself.
 type witness struct{ *core }
 
 // Seen implements projector.Witness with the last log checkpoint. It ignores checkpoints
-// of unrelated keys.
+// whose key is neither the audit key nor connected with it by successions.
 func (w witness) Seen(ctx context.Context) (all []projector.Seen, err error) {
 	key, err := w.config.auditKey()
 	if err != nil || key == nil {
@@ -65,8 +66,9 @@ func (w witness) Accepted(ctx context.Context) (all []events.LostRecords, err er
 const maxReason = 1000
 
 // acceptLoss records in the log that the log has lost records, and the operator's reason
-// for accepting the loss. It does nothing when nothing is lost. It does not use a
-// command, because no read model judges such a log before the loss is accepted.
+// for accepting the loss. It does nothing when no reason is given or nothing is lost. It
+// does not use a command, because no read model judges such a log before the loss is
+// accepted.
 func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason string) error {
 	reason = strings.TrimSpace(reason)
 	if reason == "" {

@@ -70,10 +70,11 @@ type Node struct {
 	Name   string
 	Type   NodeType
 
-	// Data names the nodes of the same file that must be over before this one
-	// starts; some may be missing. So does Control, but in collected traces it
-	// names callers, which gives no order: some nodes call themselves, and callers
-	// depend on what they called.
+	// Data and Control name the nodes of the same file that must be over before
+	// this one starts; some may be missing from the file. In collected traces,
+	// however, Control names the callers of this node. Callers give no order: some
+	// nodes are their own callers, and a caller may itself wait for the nodes that
+	// it called.
 	Data, Control []uint64
 
 	Start, Duration uint64 // µs

@@ -122,7 +122,9 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 
 func TestOtherMethodsAreNotAllowed(t *testing.T) {
 	t.Parallel()
-	methods := map[string][]string{} // by path; a path also matches templates with parameters
+	// methods has, by path, the methods of the path itself and of every template that it
+	// matches, as /a/b matches /a/{id}.
+	methods := map[string][]string{}
 	for _, op := range operations(t) {
 		for _, other := range operations(t) {
 			if other.matches(op.path) && !slices.Contains(methods[op.path], other.method) {
