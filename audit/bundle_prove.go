@@ -57,8 +57,9 @@ func (b *bundle) checkpoints() {
 	}
 }
 
-// follow sets the keys of the log up to the bundle's first checkpoint. The
-// successions in the bundle lead to them from the known key.
+// follow sets b.keys to the keys of the log up to the one that signs the bundle's
+// first checkpoint. The successions in the bundle link them to the known key,
+// which may be older or newer.
 func (b *bundle) follow() {
 	known := cmp.Or(b.wanted.Verifier, b.header.Verifier)
 	notes := slices.Clone(b.header.Successions)
@@ -86,8 +87,9 @@ func (b *bundle) sealer() {
 }
 
 // proofsMissing reports the chains that must be in a checkpoint but have no proof
-// in it. Without a proof the end of a chain could be cut off unnoticed. A chain
-// that began shortly before the checkpoint may be too new for it.
+// in it, and the chains of which it proves fewer events than the checkpoint before
+// it. Without a proof the end of a chain could be cut off unnoticed. A chain that
+// began shortly before the checkpoint may be too new for it.
 func (b *bundle) proofsMissing(at int, c *Checkpoint, before, proven map[chainID]int64) {
 	for id, ch := range b.chains {
 		switch {

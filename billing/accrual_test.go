@@ -67,8 +67,9 @@ func TestMissedAccruals(t *testing.T) {
 	}
 }
 
-// TestALateRate changes the price of a booked day. In an open month that makes a
-// new version, in a closed month a correction, each once.
+// TestALateRate changes the price of a booked day. While the day's month is open,
+// accruing the day again books a new version of its cost; when the month is
+// closed, it books a correction. Each is booked only once.
 func TestALateRate(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

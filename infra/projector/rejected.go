@@ -19,8 +19,10 @@ type rejections struct {
 	verdicts map[int64]events.Verdict
 }
 
-// add adds what a notice says. What is known stays one range: a gap, an unknown
-// list or too long a list begins another.
+// add adds what a notice says. The known records stay one range. If the notice
+// does not continue it, or would make its list too long, the range starts over
+// with the notice. If the notice's own list is too long or was left out (ask),
+// the range becomes empty and starts after the notice.
 func (r *rejections) add(notice judgedTo) {
 	if notice.ask || len(notice.rejected) > maxRejected {
 		*r = rejections{from: notice.next, to: notice.next}
@@ -40,7 +42,7 @@ func (r *rejections) add(notice judgedTo) {
 
 // Rejected returns the records of the partition in [from, to) that are judged
 // and are not facts, by offset. It answers for recent records from what notices
-// said, and otherwise with one query.
+// said, and else with one query.
 func (w *Watcher) Rejected(ctx context.Context, family events.Family, partition int32, from, to int64) (map[int64]events.Verdict, error) {
 	found := map[int64]events.Verdict{}
 	w.mu.Lock()
@@ -55,8 +57,9 @@ func (w *Watcher) Rejected(ctx context.Context, family events.Family, partition 
 		return found, nil
 	}
 	w.mu.Unlock()
-	// One snapshot has the rows and the offset: a read model that is rebuilt after a
-	// loss can have fewer rows than this watcher has heard of.
+	// One query reads the offset and the rows in one snapshot: a lost read model
+	// that is being rebuilt can have fewer rows than this watcher has seen, and
+	// its offset shows that.
 	rows, err := w.pool.Query(ctx, fmt.Sprintf(`
 		SELECT o.next, r."offset", r.verdict FROM %[1]s.offsets AS o
 		LEFT JOIN %[1]s.rejected AS r ON r.family = o.family AND r.partition = o.partition AND r."offset" >= $3 AND r."offset" < $4

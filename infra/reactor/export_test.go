@@ -5,8 +5,8 @@ func Done(next int64, metadata string, offset int64) bool {
 	return offset < next || readPosition(next, metadata).done(offset)
 }
 
-// Metadata is that of a position with open facts, where the others before until
-// are done.
+// Metadata returns the metadata of a position at next. The facts at the open
+// offsets are not done; all others before until are done.
 func Metadata(next, until int64, open ...int64) string {
 	return position{next: next, resumed: resumed{until, open}}.metadata()
 }

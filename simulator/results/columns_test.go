@@ -12,7 +12,7 @@ import (
 )
 
 // TestColumns: every record has the columns of completions.md 5.6 in their order,
-// and a file that begins with them.
+// and they are the header of its file.
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	documented := map[string]string{
