@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,7 +96,7 @@ func (t *tail) since(from int64, maxBytes int) (found []events.Record, end int64
 		size += t.sizes[upTo]
 		upTo++
 	}
-	return t.records[begin:upTo:upTo], end, nil, 0
+	return slices.Clone(t.records[begin:upTo]), end, nil, 0 // add clears what it drops
 }
 
 // Follow is Read for a reader that follows the partition. It returns the records

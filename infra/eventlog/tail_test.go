@@ -101,7 +101,11 @@ func TestTail(t *testing.T) {
 			t.Errorf("from %d, %d bytes: %q, want %q", test.from, test.maxBytes, got, test.want)
 		}
 	}
+	held, _, _, _ := tail.since(5, 100)
 	add(8, tailBytes-10)
+	if held[0].Offset != 5 || held[1].Offset != 6 {
+		t.Errorf("what a follower has got changed to offsets %d and %d when the tail dropped it", held[0].Offset, held[1].Offset)
+	}
 	if got := offsets(7, tailBytes); got != "7 8 " {
 		t.Errorf("a full tail has %q, want 7 8", got)
 	}
