@@ -95,7 +95,7 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 			}
 		}
 	}
-	began := cpuOfSelf()
+	began := cpuSelf()
 	for partition, end := range ends {
 		for next := int64(0); next < end; {
 			records, _, err := j.Read(ctx, topic, int32(partition), next, readBytes, time.Second)
@@ -105,9 +105,9 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 			next, sample = records[len(records)-1].Offset+1, records
 		}
 	}
-	fetched := cpuOfSelf() - began
+	fetched := cpuSelf() - began
 
-	began, hashed := cpuOfSelf(), 0
+	began, hashed := cpuSelf(), 0
 	for hashed < count {
 		for i := range sample {
 			size := 0
@@ -119,15 +119,15 @@ func (b *bench) auditLimits(ctx context.Context, j *eventlog.Kafka, address stri
 			hashed++
 		}
 	}
-	hashing := cpuOfSelf() - began
+	hashing := cpuSelf() - began
 
-	began = cpuOfSelf()
+	began = cpuSelf()
 	for partition, end := range ends {
 		if err := plainReader(ctx, address, topic, partition, end); err != nil {
 			return nil, err
 		}
 	}
-	plain := cpuOfSelf() - began
+	plain := cpuSelf() - began
 	per := func(d time.Duration) float64 { return float64(count) / d.Seconds() }
 	return []limit{
 		{Name: "the log read alone", Value: per(fetched)}, {Name: "SHA-256 of the same bytes alone", Value: per(hashing)},
@@ -167,15 +167,6 @@ func plainReader(ctx context.Context, address, topic string, partition int, end 
 			return nil
 		}
 	}
-}
-
-// cpuOfSelf returns the CPU time of this process.
-func cpuOfSelf() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // billingDays yields the billing events of accounts for a number of days that ends
