@@ -37,8 +37,9 @@ func directions() map[string]set {
 		"internal/columns":    {}, // the columns of a struct, for set-based SQL
 		"internal/gather":     {}, // combines lookups into few queries
 		"internal/recent":     {}, // caches what was used recently
+		"internal/sqlstate":   {}, // errors of PostgreSQL
 		"internal/wait":       {}, // a pause that a context can end
-		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "simulator/design"},
+		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
 		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
@@ -55,7 +56,7 @@ func directions() map[string]set {
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/wait"}, // never the packages that use infra
+		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
@@ -85,7 +86,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},

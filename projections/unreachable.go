@@ -7,6 +7,8 @@ import (
 	"net"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"netsim/internal/sqlstate"
 )
 
 // Outage returns a client message for an error that is an outage of the read
@@ -15,7 +17,7 @@ import (
 // error.
 func Outage(err error) string {
 	switch {
-	case errors.Is(err, ErrRebuilding), dropped(err):
+	case errors.Is(err, ErrRebuilding), sqlstate.IsMissing(err):
 		return "the read store has lost its tables; repeat the request when they are rebuilt"
 	case errors.Is(err, ErrBehind):
 		return "the read store is catching up after a restart; repeat the request"
@@ -31,12 +33,6 @@ var ErrRebuilding = errors.New("the read model is being rebuilt")
 // ErrBehind says that PostgreSQL has restarted, and that the read model may lack
 // commits that it had before.
 var ErrBehind = errors.New("the read model is catching up after a restart of PostgreSQL")
-
-// dropped reports whether a table or its schema is missing.
-func dropped(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "42P01" || pg.Code == "3F000")
-}
 
 func unreachable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {

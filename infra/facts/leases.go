@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/internal/sqlstate"
 )
 
 // Leases shares the shards of a subscriber among processes. Every process that
@@ -65,9 +65,9 @@ func (l *Leases) Run(ctx context.Context, work func(ctx context.Context, held []
 			case <-ctx.Done():
 			}
 		case <-s.ended:
-			expired.Stop()
-			if err := s.err; ctx.Err() == nil {
-				return err
+			if ctx.Err() == nil {
+				expired.Stop()
+				return s.err
 			}
 		case <-ctx.Done():
 		}
@@ -93,7 +93,7 @@ func (l *Leases) balance(ctx context.Context, s *session) error {
 		return err
 	}
 	kept, part, err := l.renew(renewing, s)
-	if isMissing(err) {
+	if sqlstate.IsMissing(err) {
 		if err = l.create(ctx); err == nil {
 			kept, part, err = l.renew(renewing, s)
 		}
@@ -143,12 +143,6 @@ func (l *Leases) create(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// isMissing reports whether a table or its schema does not exist.
-func isMissing(err error) bool {
-	refused, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (refused.Code == "42P01" || refused.Code == "3F000")
 }
 
 // within bounds a statement, so that work ends in time when PostgreSQL does not
@@ -265,7 +259,7 @@ func Holders(ctx context.Context, db interface {
 		SELECT coalesce(string_agg(format('%s (%s)', holder, shards), ', ' ORDER BY holder), '')
 		FROM (SELECT holder, string_agg(shard::text, ' ' ORDER BY shard) AS shards FROM facts.leases
 			WHERE subscriber = $1 AND expires_at > now() GROUP BY holder) AS held`, subscriber).Scan(&list)
-	if err != nil && !isMissing(err) {
+	if err != nil && !sqlstate.IsMissing(err) {
 		return "", fmt.Errorf("list the holders of shards: %w", err)
 	}
 	return list, nil

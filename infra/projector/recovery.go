@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/internal/sqlstate"
 )
 
 // Recovery verifies database sessions before reads use them: a verified session
@@ -95,7 +97,7 @@ func (r *Recovery) recover(ctx context.Context, conn *pgx.Conn, crashed bool) er
 		return err
 	}
 	if crashed {
-		if err := r.repair(ctx, conn); err != nil && !missing(err) {
+		if err := r.repair(ctx, conn); err != nil && !sqlstate.IsMissing(err) {
 			return fmt.Errorf("repair after a crash: %w", err)
 		}
 	}
@@ -116,7 +118,7 @@ func (r *Recovery) read(ctx context.Context, conn *pgx.Conn) (verified, crashed 
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err = conn.QueryRow(ctx, `SELECT started = pg_postmaster_start_time() FROM recovered`).Scan(&verified)
-	if crashed = errors.Is(err, pgx.ErrNoRows) || missing(err); crashed {
+	if crashed = errors.Is(err, pgx.ErrNoRows) || sqlstate.IsMissing(err); crashed {
 		err = nil
 	}
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/internal/sqlstate"
 	"netsim/internal/wait"
 )
 
@@ -217,7 +217,7 @@ func (w *Watcher) Behind() bool { return w.lost.Load() }
 // It also finds out that the read model was lost.
 func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 	err := w.readOffsets(ctx, conn)
-	if missing(err) {
+	if sqlstate.IsMissing(err) {
 		w.lost.Store(true)
 	}
 	if err != nil {
@@ -233,28 +233,11 @@ func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// missing reports whether a table or its schema does not exist.
-func missing(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "42P01" || pg.Code == "3F000")
-}
-
 func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
 	before := w.position() // commits of this process can overtake the query
-	rows, err := conn.Query(ctx, fmt.Sprintf(
-		`SELECT family, partition, next FROM %s.offsets`, pgx.Identifier{w.schema}.Sanitize()))
+	at, err := readPosition(ctx, conn, w.schema)
 	if err != nil {
-		return fmt.Errorf("read the offsets: %w", err)
-	}
-	at := map[partitionKey]int64{}
-	var key partitionKey
-	var next int64
-	_, err = pgx.ForEachRow(rows, []any{&key.family, &key.partition, &next}, func() error {
-		at[key] = next
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read the offsets: %w", err)
+		return err
 	}
 	w.mu.Lock()
 	for key, next := range before {
