@@ -22,7 +22,12 @@ import "math"
 //
 // Windows empty as flows end. While w is below q+1/(1+a) nothing is trimmed, so t is
 // averaged over what is left to carry. Short flows fit into the queues and cost
-// nothing.
+// nothing. The last windows are sent at once: their queue grows only by what the stage
+// does not carry meanwhile, (1-rate/offered)·w.
+//
+// Trimming hardly shortens short packets, and then the bounds have no solution. In
+// each round trip one of q+1 is delivered, so of the last windows a packet is trimmed
+// w/(q+1)/2 times on average.
 func (e *engine) trim() {
 	s := &e.solver
 	for _, h := range s.links {
@@ -37,11 +42,18 @@ func (e *engine) trim() {
 		queue := max(one*queueNum/queueDen, mulDiv(queuePackets*uint64(r.links())*mean, one, carried))
 		w := min(mulDiv(uint64(g.flying), one, carried), 1<<32)
 		least := queue + one*one/(one+pull)
+		last := g.rest == g.flying // all that is left is in flight
+		if last {
+			least = max(least, mulDiv(queue, uint64(g.offered), uint64(g.offered-r.rate)))
+		}
 		if g.trims = w > least-one/4; w <= least { // bursts overflow queues a little earlier
 			continue
 		}
 		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
 		t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
+		if last && header > one/2 {
+			t = min(t, mulDiv(w, one/2, queue+one))
+		}
 		// The mean of t: constant until emptying windows are the bound, then falling to 0.
 		binds := min(w, max(k+queue, least))
 		falling := mulDiv(carried, binds-least, one)
