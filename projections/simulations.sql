@@ -1,17 +1,36 @@
 -- Simulations, the deleted ones too: billing and terminate ask for them.
+-- PostgreSQL finds a column by walking over those before it, unless these have a fixed
+-- length and are not null. So these come first, then what indexes read.
 CREATE TABLE simulations (
+    created_at             timestamptz NOT NULL,
+    configuration_version  bigint      NOT NULL,
+    duration_ns            bigint      NOT NULL,
+    checkpoint_interval_ns bigint      NOT NULL, -- 0: no checkpoints
+    ranks                  bigint      NOT NULL,
+    simulated_time_ns      bigint      NOT NULL,
+    events_processed       bigint      NOT NULL,
+    delivered_bytes        bigint      NOT NULL,
+    finished_ranks         bigint      NOT NULL,
+    unfinished_ranks       bigint      NOT NULL,
+    total_bytes            bigint      NOT NULL, -- of the whole workload; 0: not known
+    finished_collectives   bigint      NOT NULL,
+    total_collectives      bigint      NOT NULL,
+    checkpoint             bigint      NOT NULL, -- index of the last, 0 before the first
+    results_bytes          bigint      NOT NULL,
+    total_packets          bigint      NOT NULL,
+    avg_latency_ps         bigint      NOT NULL,
+    started_at             timestamptz,
+    completed_at           timestamptz,
     id                     text        NOT NULL PRIMARY KEY,
     account_id             text        NOT NULL,
     workspace_id           text        NOT NULL,
-    configuration_id       text        NOT NULL,
-    configuration_version  bigint      NOT NULL,
-    name                   text        NOT NULL,
     status                 text        NOT NULL,
+    deleted                text        NOT NULL, -- why: '', request or workspace
+    name                   text        NOT NULL,
+    configuration_id       text        NOT NULL,
     item                   text        NOT NULL, -- the row of a list, as JSON
     origin                 text        NOT NULL,
-    duration_ns            bigint      NOT NULL,
     duration               text        NOT NULL,
-    checkpoint_interval_ns bigint      NOT NULL, -- 0: no checkpoints
     mapping_file_id        text        NOT NULL,
     traceset_id            text        NOT NULL,
     simple                 text        NOT NULL,
@@ -21,31 +40,14 @@ CREATE TABLE simulations (
     run_id                 text        NOT NULL,
     base_url               text        NOT NULL, -- of a remote engine
     capabilities           text        NOT NULL, -- of a remote engine, joined by spaces
-    ranks                  bigint      NOT NULL,
     failure_reason         text        NOT NULL,
-    simulated_time_ns      bigint      NOT NULL,
-    events_processed       bigint      NOT NULL,
-    delivered_bytes        bigint      NOT NULL,
-    finished_ranks         bigint      NOT NULL,
-    unfinished_ranks       bigint      NOT NULL,
-    total_bytes            bigint      NOT NULL, -- of the whole workload; 0: not known
-    finished_collectives   bigint      NOT NULL,
-    total_collectives      bigint      NOT NULL,
     last_collective        text        NOT NULL, -- that finished, in words
-    progressed_at          timestamptz,          -- when this was so
-    stalled_since          timestamptz,          -- since when simulated time stands still
-    checkpoint             bigint      NOT NULL, -- index of the last, 0 before the first
+    progressed_at          timestamptz, -- when this was so
+    stalled_since          timestamptz, -- since when simulated time stands still
     checkpoint_key         text        NOT NULL, -- its object
     earlier_checkpoint     text        NOT NULL, -- the object of the one before
     results_prefix         text        NOT NULL,
-    results_manifest       text        NOT NULL, -- '' until published
-    results_bytes          bigint      NOT NULL,
-    total_packets          bigint      NOT NULL,
-    avg_latency_ps         bigint      NOT NULL,
-    deleted                text        NOT NULL, -- why: '', request or workspace
-    created_at             timestamptz NOT NULL,
-    started_at             timestamptz,
-    completed_at           timestamptz
+    results_manifest       text        NOT NULL -- '' until published
 ) WITH (fillfactor = 85);
 
 -- The orders that may change with the status, or are asked for together with it.
