@@ -94,7 +94,15 @@ func longList(t *testing.T, m *readModel) {
 	t.Helper()
 	for _, statement := range []string{
 		`INSERT INTO workspaces SELECT 'workspace_' || i, 'acct_a', 'w', '', 'u', '', 1, 'live', now(), now() FROM generate_series(0, 9) i`,
-		`INSERT INTO simulations SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
+		`INSERT INTO simulations (
+				id, account_id, workspace_id, configuration_id, configuration_version, name, status, item, origin,
+				duration_ns, duration, checkpoint_interval_ns, mapping_file_id, traceset_id, simple, created_by,
+				sandbox_id, engine, run_id, base_url, capabilities, ranks, failure_reason, simulated_time_ns,
+				events_processed, delivered_bytes, finished_ranks, unfinished_ranks, total_bytes,
+				finished_collectives, total_collectives, last_collective, progressed_at, stalled_since, checkpoint,
+				checkpoint_key, earlier_checkpoint, results_prefix, results_manifest, results_bytes, total_packets,
+				avg_latency_ps, deleted, created_at, started_at, completed_at)
+			SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
 			'workspace_' || i % 10, 'config_x', 1, 'run-' || i % 97,
 			CASE WHEN i % 1000 = 3 THEN 'running' WHEN i % 3 = 0 THEN 'failed' ELSE 'completed' END,
 			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '',
