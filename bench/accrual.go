@@ -11,6 +11,9 @@ import (
 	"netsim/infra/projector"
 )
 
+// accrualLimit ends the measurement when the service does not end the work.
+const accrualLimit = 15 * time.Minute
+
 // accounts is the number of accounts that own the items.
 const accounts = 100
 
@@ -18,6 +21,8 @@ const accounts = 100
 // start of the job until every cost is in the read model. One process has all roles.
 // The items are opened through the log and projected before the measurement.
 func (b *bench) accrual(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, accrualLimit, fmt.Errorf("the accrual took longer than %s", accrualLimit))
+	defer cancel()
 	s, err := b.startStack(ctx, servers{sync: true})
 	if err != nil {
 		return err
@@ -124,7 +129,7 @@ func (s *stack) awaitAccrual(ctx context.Context, day time.Time) (took time.Dura
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return 0, context.Cause(ctx)
 		}
 	}
 }

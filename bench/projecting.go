@@ -72,7 +72,7 @@ func (s *stack) awaitJudged(ctx context.Context, count int64) error {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 }
