@@ -61,6 +61,9 @@ func run(args []string) (err error) {
 	names := slices.Clone(allParts)
 	if *jars != "" {
 		names[0], s.broker = "kafka", "kafka"
+		if *jars, err = filepath.Abs(*jars); err != nil { // Kafka runs in its own directory
+			return err
+		}
 	}
 	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync, jars: *jars}, names...)
 	if err != nil {
