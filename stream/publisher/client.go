@@ -76,9 +76,12 @@ func transactionKeys() []int16 {
 	}
 }
 
-// transactions reports whether the brokers have transactions. It asks the first broker
-// that answers which requests it knows.
+// transactions reports whether to publish in transactions: if the settings do not say
+// otherwise and the brokers have them. It asks a broker which requests it knows.
 func (c *Config) transactions() (bool, error) {
+	if c.Untransacted {
+		return false, nil
+	}
 	client, err := sarama.NewClient(c.Brokers, c.sarama())
 	if err != nil {
 		return false, fmt.Errorf("connect: %w", err)

@@ -32,13 +32,13 @@ type Config struct {
 	// Untransacted publishes without transactions, also to brokers that have them.
 	Untransacted bool
 
-	Facts   Facts
-	Judged  func(family events.Family, partition int32) int64 // the first offset that is not judged
-	Offsets Offsets
-	Leases  Leases
-	Log     *slog.Logger
-	Observe func(Observation) // may be nil
-	Now     func() time.Time  // default time.Now
+	EventLog EventLog
+	Facts    Facts
+	Judged   func(family events.Family, partition int32) int64 // the first offset that is not judged
+	Leases   Leases
+	Log      *slog.Logger
+	Observe  func(Observation) // may be nil
+	Now      func() time.Time  // default time.Now
 
 	// Every is the least time from the begin of a transaction of a shard to that of the
 	// next while there is no backlog; default DefaultEvery. A fact that comes after a
@@ -58,8 +58,10 @@ type Facts interface {
 	Next(ctx context.Context, family events.Family, partition int32, from int64) (facts.Batch, error)
 }
 
-// Offsets keeps the offsets of consumer groups. eventlog.Kafka implements it.
-type Offsets interface {
+// EventLog is the log and the offsets of its consumer groups. eventlog.Kafka implements
+// it.
+type EventLog interface {
+	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 	GroupOffsets(ctx context.Context, group, topic string, partitions int32) ([]eventlog.GroupOffset, error)
 	CommitGroup(ctx context.Context, group, topic string, offsets map[int32]eventlog.GroupOffset) error
 }
@@ -100,7 +102,9 @@ func Group(prefix string) string {
 func (c *Config) topic(family events.Family) string { return Topic(c.Prefix, family) }
 
 // source returns the name of the family's topic in the log.
-func (c *Config) source(family events.Family) string { return c.Prefix + string(family) }
+func (c *Config) source(family events.Family) string {
+	return cmp.Or(c.Prefix, eventlog.DefaultPrefix) + string(family)
+}
 
 func (c Config) withDefaults() (Config, error) {
 	c.Prefix = cmp.Or(c.Prefix, eventlog.DefaultPrefix)

@@ -21,31 +21,39 @@ type scan struct {
 	isolation sarama.IsolationLevel
 }
 
-// last returns the record's source offset, or -1 when there is none. It reads backwards
+// published is a fact in a public topic.
+type published struct {
+	offset int64  // in the log; -1 for none
+	id     string // of the event
+}
+
+var none = published{offset: -1}
+
+// last returns the fact of that record, or none. It reads backwards
 // in growing steps, because the end of a partition may have the records of aborted
 // transactions.
-func (s *scan) last() (int64, error) {
+func (s *scan) last() (published, error) {
 	topic, partition := s.topic, s.partition
 	first, err := s.client.GetOffset(topic, partition, sarama.OffsetOldest)
 	if err != nil {
-		return 0, fmt.Errorf("ask for the begin of %s/%d: %w", topic, partition, err)
+		return none, fmt.Errorf("ask for the begin of %s/%d: %w", topic, partition, err)
 	}
 	end, err := s.client.GetOffset(topic, partition, sarama.OffsetNewest)
 	if err != nil {
-		return 0, fmt.Errorf("ask for the end of %s/%d: %w", topic, partition, err)
+		return none, fmt.Errorf("ask for the end of %s/%d: %w", topic, partition, err)
 	}
 	for step := int64(firstStep); end > first; step = min(2*step, maxStep) {
 		from := max(first, end-step)
 		last, err := s.lastIn(from, end)
 		if err != nil {
-			return 0, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, err)
+			return none, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, err)
 		}
-		if last >= 0 {
+		if last != none {
 			return last, nil
 		}
 		end = from
 	}
-	return -1, nil
+	return none, nil
 }
 
 const (
@@ -55,13 +63,13 @@ const (
 )
 
 // lastIn is last within the offsets from up to end.
-func (s *scan) lastIn(from, end int64) (int64, error) {
-	last := int64(-1)
+func (s *scan) lastIn(from, end int64) (published, error) {
+	last := none
 	aborted := map[int64]bool{} // producers in an aborted transaction
 	for from < end {
 		block, err := s.fetch(from)
 		if err != nil {
-			return 0, err
+			return none, err
 		}
 		if len(block.RecordsSet) == 0 {
 			return last, nil // the last stable offset
@@ -70,7 +78,7 @@ func (s *scan) lastIn(from, end int64) (int64, error) {
 		for _, set := range block.RecordsSet {
 			b := set.RecordBatch
 			if b == nil || b.PartialTrailingRecord {
-				return 0, errors.New("the broker returned an incomplete batch, or one of an old format")
+				return none, errors.New("the broker returned an incomplete batch, or one of an old format")
 			}
 			for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend
 				aborted[open[0].ProducerID] = true
@@ -83,7 +91,9 @@ func (s *scan) lastIn(from, end int64) (int64, error) {
 				}
 			case b.IsTransactional && aborted[b.ProducerID]:
 			default:
-				last = max(last, s.lastOf(b, from, end))
+				if found := s.lastOf(b, from, end); found != none {
+					last = found
+				}
 			}
 			from = max(from, b.LastOffset()+1)
 		}
@@ -97,20 +107,24 @@ func isAbort(b *sarama.RecordBatch) bool {
 	return len(b.Records) == 1 && len(b.Records[0].Key) >= 4 && binary.BigEndian.Uint16(b.Records[0].Key[2:]) == 0
 }
 
-// lastOf returns the source offset of the batch's last record within the offsets from up
-// to end, or -1.
-func (s *scan) lastOf(b *sarama.RecordBatch, from, end int64) int64 {
-	last := int64(-1)
+// lastOf returns the fact of the batch's last record within the offsets from up to end,
+// or none.
+func (s *scan) lastOf(b *sarama.RecordBatch, from, end int64) published {
+	last := none
 	for _, r := range b.Records {
 		if at := b.FirstOffset + r.OffsetDelta; at < from || at >= end {
 			continue
 		}
 		var m events.Message
+		id := ""
 		for _, h := range r.Headers {
+			if string(h.Key) == "ce_id" {
+				id = string(h.Value)
+			}
 			m.Headers = append(m.Headers, events.Header{Key: string(h.Key), Value: h.Value})
 		}
 		if of, err := public.SourceOf(&m); err == nil && of.Topic == s.source.Topic && of.Partition == s.source.Partition {
-			last = max(last, of.Offset)
+			last = published{of.Offset, id}
 		}
 	}
 	return last

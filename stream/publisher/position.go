@@ -2,8 +2,10 @@ package publisher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -57,21 +59,53 @@ func (c *Config) find(ctx context.Context, client sarama.Client, shard int32, is
 	}
 	all := map[events.Family]*progress{}
 	for _, family := range events.Families() {
-		committed, err := c.Offsets.GroupOffsets(ctx, Group(c.Prefix), c.source(family), shard+1)
+		source := c.source(family)
+		committed, err := c.EventLog.GroupOffsets(ctx, Group(c.Prefix), source, shard+1)
 		if err != nil {
 			return nil, err
 		}
 		last := map[int32]int64{}
 		for partition := shard; partition < c.Partitions; partition += c.Shards {
-			of := scan{client, c.topic(family), partition, public.Source{Topic: c.source(family), Partition: shard}, isolation}
-			if last[partition], err = of.last(); err != nil {
+			of := scan{client, c.topic(family), partition, public.Source{Topic: source, Partition: shard}, isolation}
+			found, err := of.last()
+			if err == nil {
+				err = c.verify(ctx, source, shard, found)
+			}
+			if err != nil {
 				return nil, err
 			}
+			last[partition] = found.offset
 		}
 		p := resume(family, ids[family], committed[shard], last)
 		all[family] = &p
 	}
 	return all, nil
+}
+
+// errOtherLog is wrapped when a public topic has a fact that the log does not have.
+var errOtherLog = errors.New("the log has lost it, and the public topic has to be made again: netsim events republish")
+
+// verify refuses to continue a public topic whose last fact is not in the log, as after
+// the loss of the log's tail.
+func (c *Config) verify(ctx context.Context, source string, shard int32, last published) error {
+	if last == none {
+		return nil
+	}
+	records, _, err := c.EventLog.Read(ctx, source, shard, last.offset, 1, time.Second)
+	if errors.Is(err, eventlog.ErrOutOfRange) {
+		err, records = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(records) > 0 && records[0].Offset == last.offset {
+		for _, h := range records[0].Headers {
+			if h.Key == "ce_id" && string(h.Value) == last.id {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the fact %s of %s/%d@%d is published: %w", last.id, source, shard, last.offset, errOtherLog)
 }
 
 // topicIDs returns the ids of the public topics. It asks the leaders of the shard's

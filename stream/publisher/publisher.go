@@ -53,12 +53,9 @@ const (
 // Run publishes until ctx ends. After an error it tries again.
 func (p *Publisher) Run(ctx context.Context) error {
 	p.again(ctx, p.setFailure, "public topics cannot be written; they are tried again", func() error {
-		transactions := false
-		if !p.config.Untransacted {
-			var err error
-			if transactions, err = p.config.transactions(); err != nil {
-				return err
-			}
+		transactions, err := p.config.transactions()
+		if err != nil {
+			return err
 		}
 		if err := p.config.ensure(); err != nil {
 			return err
@@ -109,7 +106,14 @@ func (p *Publisher) work(ctx context.Context, held []facts.Lease, transactions b
 	for _, l := range held {
 		running.Go(func() error {
 			report := func(err error) { p.fail(l.Shard, err) }
+			failed := false
 			p.again(ctx, report, "a shard cannot be published; it is tried again", func() error {
+				if failed { // a topic may have been deleted
+					if err := p.config.ensure(); err != nil {
+						return err
+					}
+				}
+				failed = true
 				s, err := p.open(ctx, l.Shard, transactions)
 				if err != nil {
 					return err

@@ -13,8 +13,8 @@ func TestFactsOnly(t *testing.T) {
 	w := testworld.New(t)
 	makeFacts(t, w, 4, 3)
 	start(t, configOf(w))
-	published(t, w)
+	awaitPublished(t, w)
 	makeFacts(t, w, 4, 3)
-	published(t, w)
+	awaitPublished(t, w)
 	equalToLog(t, w)
 }

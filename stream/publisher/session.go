@@ -280,7 +280,7 @@ func (s *session) recognize() error {
 func (s *session) commitGroup(ctx context.Context, next map[events.Family]int64) error {
 	for family, offset := range next {
 		at := s.at[family]
-		err := s.config.Offsets.CommitGroup(ctx, Group(s.config.Prefix), s.config.source(family),
+		err := s.config.EventLog.CommitGroup(ctx, Group(s.config.Prefix), s.config.source(family),
 			map[int32]eventlog.GroupOffset{s.shard: {Next: offset, Metadata: at.metadata()}})
 		if err != nil {
 			return err

@@ -46,18 +46,53 @@ func (c *Config) ensure() error {
 		return fmt.Errorf("connect to make the public topics: %w", err)
 	}
 	defer admin.Close() //nolint:errcheck // the result is known
+	described, err := c.describe(admin)
+	if err != nil {
+		return err
+	}
+	for _, family := range events.Families() {
+		if described[family].Err != sarama.ErrUnknownTopicOrPartition {
+			continue
+		}
+		if err := c.create(admin, family); err != nil && !errors.Is(err, sarama.ErrTopicAlreadyExists) {
+			return err
+		}
+	}
+	if described, err = c.describe(admin); err != nil {
+		return err
+	}
 	var errs []error
 	for _, family := range events.Families() {
-		err := c.create(admin, family)
-		if err == nil {
-			err = c.check(admin, family)
-		}
-		errs = append(errs, err)
+		errs = append(errs, c.check(admin, family, described[family]))
 	}
 	return errors.Join(errs...)
 }
 
-// create makes a public topic unless it exists.
+// describe returns what the cluster knows of the public topics.
+func (c *Config) describe(admin sarama.ClusterAdmin) (map[events.Family]*sarama.TopicMetadata, error) {
+	var names []string
+	families := map[string]events.Family{}
+	for _, family := range events.Families() {
+		names = append(names, c.topic(family))
+		families[c.topic(family)] = family
+	}
+	described, err := admin.DescribeTopics(names)
+	if err != nil {
+		return nil, fmt.Errorf("describe the public topics: %w", err)
+	}
+	found := map[events.Family]*sarama.TopicMetadata{}
+	for _, t := range described {
+		found[families[t.Name]] = t
+	}
+	for _, family := range events.Families() {
+		if found[family] == nil {
+			return nil, fmt.Errorf("describe the public topics: %s is not in the answer", c.topic(family))
+		}
+	}
+	return found, nil
+}
+
+// create makes a public topic.
 func (c *Config) create(admin sarama.ClusterAdmin, family events.Family) error {
 	entries := map[string]*string{}
 	for name, value := range c.settings() {
@@ -66,7 +101,7 @@ func (c *Config) create(admin sarama.ClusterAdmin, family events.Family) error {
 	err := admin.CreateTopic(c.topic(family), &sarama.TopicDetail{
 		NumPartitions: c.Partitions, ReplicationFactor: int16(c.Replication), ConfigEntries: entries,
 	}, false)
-	if err != nil && !errors.Is(err, sarama.ErrTopicAlreadyExists) {
+	if err != nil {
 		return fmt.Errorf("make topic %s: %w", c.topic(family), err)
 	}
 	return nil
@@ -74,8 +109,11 @@ func (c *Config) create(admin sarama.ClusterAdmin, family events.Family) error {
 
 // check refuses a topic with settings that lose facts or refuse records, and sets its
 // retention.
-func (c *Config) check(admin sarama.ClusterAdmin, family events.Family) error {
+func (c *Config) check(admin sarama.ClusterAdmin, family events.Family, described *sarama.TopicMetadata) error {
 	topic := c.topic(family)
+	if described.Err != sarama.ErrNoError {
+		return fmt.Errorf("topic %s: %w", topic, described.Err)
+	}
 	found, err := admin.DescribeConfig(sarama.ConfigResource{
 		Type: sarama.TopicResource, Name: topic, ConfigNames: slices.Collect(maps.Keys(c.settings())),
 	})
@@ -94,14 +132,7 @@ func (c *Config) check(admin sarama.ClusterAdmin, family events.Family) error {
 			return fmt.Errorf("set the retention of topic %s: %w", topic, err)
 		}
 	}
-	described, err := admin.DescribeTopics([]string{topic})
-	if err != nil {
-		return fmt.Errorf("describe topic %s: %w", topic, err)
-	}
-	if len(described) != 1 || described[0].Err != sarama.ErrNoError {
-		return fmt.Errorf("topic %s cannot be described yet", topic)
-	}
-	return c.refuse(topic, in, described[0].Partitions)
+	return c.refuse(topic, in, described.Partitions)
 }
 
 func (c *Config) refuse(topic string, in map[string]string, partitions []*sarama.PartitionMetadata) error {

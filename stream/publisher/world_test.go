@@ -32,7 +32,7 @@ func (n allShards) Run(ctx context.Context, work func(context.Context, []facts.L
 func configOf(w *testworld.World) Config {
 	return Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Shards: w.Log.Partitions, Relaxed: true,
-		Facts: facts.NewReader(w.EventLog, w.Watcher), Judged: w.Watcher.Next, Offsets: w.EventLog,
+		Facts: facts.NewReader(w.EventLog, w.Watcher), Judged: w.Watcher.Next, EventLog: w.EventLog,
 		Leases: allShards(w.Log.Partitions), Log: w.Logger, Every: time.Millisecond,
 	}
 }
@@ -191,8 +191,8 @@ func recordOf(t testing.TB, m *sarama.ConsumerMessage) record {
 	}
 }
 
-// published waits until the publisher's positions have reached the end of the log.
-func published(t testing.TB, w *testworld.World) {
+// awaitPublished waits until the publisher's positions have reached the end of the log.
+func awaitPublished(t testing.TB, w *testworld.World) {
 	t.Helper()
 	for _, family := range events.Families() {
 		topic := w.EventLog.Topic(family)
