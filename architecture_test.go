@@ -57,7 +57,7 @@ func directions() map[string]set {
 		"api":               {},
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
-		"stream/tables":     {"events", "infra/facts"}, // facts as typed rows, and in Parquet
+		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
