@@ -58,6 +58,8 @@ func directions() map[string]set {
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
+		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,

@@ -50,8 +50,9 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("the fact at %s/%d offset %d: %q does not fit the column %s", e.Position.Family, e.Position.Partition, e.Position.Offset, e.Text, e.Column)
 }
 
-// Row fills a row with a fact of the table's family. The error is a *ValueError, or
-// that of a fact whose frame cannot be read, which cannot be an accepted one.
+// Row fills a row with a fact of the table's family. It needs the fact's frame and
+// record, and not its decoded data. The error is a *ValueError, or that of a fact whose
+// frame cannot be read, which cannot be an accepted one.
 func (t *Table) Row(r *Row, f *facts.Fact) error {
 	if f.Family != t.Family || f.ID == "" {
 		return fmt.Errorf("the record at %s/%d offset %d is no fact of the table %s", f.Family, f.Partition, f.Offset, t.Name)
@@ -59,7 +60,7 @@ func (t *Table) Row(r *Row, f *facts.Fact) error {
 	r.reset(t)
 	r.frame(f)
 	m := t.members[f.Type]
-	if f.Err != nil || m == nil {
+	if m == nil {
 		return nil
 	}
 	bad := -1
