@@ -106,7 +106,7 @@ func (l *Lake) Run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			l.report.fail(err)
+			l.report.fail(l.Now(), err)
 			if l.report.committed() > began {
 				pause, failing = retryFirst, false
 			}

@@ -7,18 +7,19 @@ import (
 
 // Report says how the lake is doing, as seen by this process.
 type Report struct {
-	Writing     bool          // this process has the lease
-	Facts       int64         // judged, and not committed
-	Behind      time.Duration // age of the oldest gathered fact that is not committed
-	Snapshot    int64         // the last that was committed
-	CommittedAt time.Time     // zero before the first commit
-	Commits     int64         // of this process, like the next ones
-	Rows        int64         // facts committed
-	Files       int64         // committed
-	Merged      int64         // files that merges have replaced
-	Deleted     int64         // files deleted
-	Failures    int64
-	Error       error // of the last failure, nil since a commit
+	Writing      bool          // this process has the lease
+	Facts        int64         // judged, and not committed
+	Behind       time.Duration // age of the oldest gathered fact that is not committed
+	Snapshot     int64         // the last that was committed
+	CommittedAt  time.Time     // zero before the first commit
+	Commits      int64         // of this process, like the next ones
+	Rows         int64         // facts committed
+	Files        int64         // committed
+	Merged       int64         // files that merges have replaced
+	Deleted      int64         // files deleted
+	Failures     int64
+	Error        error     // of the last failure, nil since a commit
+	FailingSince time.Time // of the first failure since a commit
 }
 
 // reporter gathers a Report.
@@ -88,10 +89,13 @@ func (r *reporter) committed() int64 {
 	return r.report.Commits
 }
 
-func (r *reporter) fail(err error) {
+func (r *reporter) fail(at time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Failures++
+	if r.report.Error == nil {
+		r.report.FailingSince = at
+	}
 	r.report.Error = err
 }
 

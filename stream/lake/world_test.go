@@ -144,6 +144,6 @@ func (w *world) attachAs(t testing.TB, options string) *testduckdb.Session {
 func (w *world) create(t testing.TB, name string) string {
 	t.Helper()
 	id := events.NewID(events.WorkspacePrefix)
-	testworld.In[commands.Workspace](t, w.World, id, id, commands.CreateWorkspace{Account: testworld.Account, Name: name, Owner: "tester"})
+	testworld.In[commands.Workspace](t, w.World, id, id, commands.CreateWorkspace{AccountID: testworld.Account, Name: name, Owner: "tester"})
 	return id
 }
