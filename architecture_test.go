@@ -57,6 +57,8 @@ func directions() map[string]set {
 		"api":               {},
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
+		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
 		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"cmd/":              everything,
 		"internal/service":  everything,
@@ -104,7 +106,7 @@ func homes() map[string]set {
 		"github.com/klauspost/compress":       {"simulator/", "runs"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
-		"github.com/parquet-go/":              {"billing/focus"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},
