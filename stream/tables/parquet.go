@@ -236,3 +236,12 @@ func (c *counter) Write(b []byte) (int, error) {
 	copy(c.last[:], tail[len(tail)-len(c.last):])
 	return n, err
 }
+
+// CountRows returns the number of rows that a file says it has.
+func CountRows(r io.ReaderAt, size int64) (int64, error) {
+	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return 0, err
+	}
+	return f.NumRows(), nil
+}
