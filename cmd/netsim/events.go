@@ -16,6 +16,9 @@ type eventTools struct {
 	Export eventsExport `cmd:"" help:"Write facts to files; the same command resumes an interrupted export."`
 	Verify eventsVerify `cmd:"" help:"Compare the files of an export with its manifest."`
 	Tail   eventsTail   `cmd:"" help:"Follow facts: each is one line of CloudEvents JSON."`
+
+	Status    publicStatus `cmd:"" help:"Show how far the public topics are."`
+	Republish republish    `cmd:"" help:"Make the public topic of a family again, from its first fact."`
 }
 
 // factFilters are the filters that export and tail share.

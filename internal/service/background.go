@@ -20,6 +20,7 @@ import (
 	"netsim/reactions"
 	"netsim/runs"
 	"netsim/stream/lake"
+	"netsim/stream/publisher"
 )
 
 // domain has the parts that the reactor, the workers and the API need besides the core.
@@ -38,6 +39,7 @@ type domain struct {
 	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
 	lake        *lake.Lake
+	publisher   *publisher.Publisher // nil without the role publisher
 }
 
 // close stops the uploads in progress and disconnects from the job queue.
@@ -64,6 +66,9 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 	}
 	d.lake = s.lake()
+	if d.publisher, err = s.publisher(); err != nil {
+		return nil, err
+	}
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {
@@ -110,7 +115,7 @@ func (s *core) accrue(ctx context.Context, books *billing.Books, day string) err
 	return books.AccrueDay(ctx, date)
 }
 
-// runBackground starts the reactor and the workers if the process has these roles.
+// runBackground starts the reactor, the workers and the publisher if the process has these roles.
 func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
 	if s.config.has(RoleReactor) {
 		r, err := s.reactor(d)
@@ -129,6 +134,10 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	if s.config.has(RoleLake) {
 		s.observeLake(d.lake)
 		roles.Go(s.part(ctx, "the lake", d.lake.Run))
+	}
+	if s.config.has(RolePublisher) {
+		s.observePublisher(d.publisher)
+		roles.Go(s.part(ctx, "the publisher", d.publisher.Run))
 	}
 	return nil
 }

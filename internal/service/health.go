@@ -27,7 +27,9 @@ type need struct {
 	probe    func(context.Context) health.State
 }
 
-func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RoleLake} }
+func everyRole() []string {
+	return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake}
+}
 
 // needs returns the checks of the core.
 func (s *core) needs() []need {
@@ -50,6 +52,7 @@ func (d *domain) needs(s *core) []need {
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
 		{name: "lake", helps: []string{RoleLake}, probe: d.probeLake},
+		{name: "publicTopics", helps: []string{RolePublisher}, probe: d.probePublic},
 	}
 }
 

@@ -23,6 +23,7 @@ type Publisher struct {
 	failure      error     // why nothing can be published; nil when something can
 	failing      time.Time // since when
 	shards       map[int32]*shardState
+	failures     int64
 	unknown      map[string]bool // types whose facts were published as they are stored
 }
 
@@ -138,6 +139,9 @@ func (p *Publisher) setFailure(err error) {
 	if p.failure == nil {
 		p.failing = p.config.Now()
 	}
+	if err != nil {
+		p.failures++
+	}
 	p.failure = err
 }
 
@@ -145,6 +149,7 @@ func (p *Publisher) setFailure(err error) {
 func (p *Publisher) fail(shard int32, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.failures++
 	if s := p.shards[shard]; s != nil {
 		if s.failure == nil {
 			s.failing = p.config.Now()
@@ -199,6 +204,7 @@ type Report struct {
 	Shards       int           // that this process holds
 	LagRecords   int64         // judged and not published, in these shards
 	LagAge       time.Duration // of the oldest of them
+	Failures     int64         // attempts that ended with an error
 	Failing      time.Duration // since when nothing, or nothing of a shard, could be published
 	Failure      error         // why
 }
@@ -208,7 +214,7 @@ func (p *Publisher) Report() Report {
 	now := p.config.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := Report{Transactions: p.transactions, Shards: len(p.shards)}
+	r := Report{Transactions: p.transactions, Shards: len(p.shards), Failures: p.failures}
 	failing := func(err error, since time.Time) {
 		if age := now.Sub(since); err != nil && (r.Failure == nil || age > r.Failing) {
 			r.Failing, r.Failure = age, err
