@@ -70,11 +70,11 @@ func (x *Export) run(ctx context.Context) error {
 	}
 	parts := slices.Clone(x.manifest.Partitions)
 	slices.SortStableFunc(parts, func(a, b Partition) int { return cmp.Compare(b.To-b.Next, a.To-a.Next) })
-	group, ctx := errgroup.WithContext(ctx)
+	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(x.Workers)
 	for _, p := range parts {
 		if p.Next < p.To {
-			group.Go(func() error { return x.partition(ctx, p) })
+			group.Go(func() error { return x.partition(working, p) })
 		}
 	}
 	if err := group.Wait(); err != nil {
