@@ -35,9 +35,10 @@ type Parquet struct {
 
 // batch gathers the values of a column.
 type batch struct {
-	values []parquet.Value
-	column int // in the file
-	bounds bounds
+	values  []parquet.Value
+	column  int   // in the file
+	present int64 // values that are not null, of the whole file
+	bounds  bounds
 }
 
 // NewParquet returns a writer of a file of a table.
@@ -136,6 +137,7 @@ func (p *Parquet) add(i int, v *Value) {
 		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
 		level = 1
 	}
+	b.present++
 	b.bounds.add(c.Type, v)
 	b.values = append(b.values, p.value(c.Type, v).Level(0, level, b.column))
 }
@@ -173,14 +175,6 @@ func (p *Parquet) keep(text []byte) []byte {
 func (p *Parquet) write() error {
 	for i := range p.columns {
 		b := &p.batches[i]
-		stats := &p.stats.Columns[i]
-		stats.Nulls += int64(p.gathered)
-		for _, v := range b.values {
-			if !v.IsNull() {
-				stats.Values++
-				stats.Nulls--
-			}
-		}
 		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
 		if _, err := p.columns[i].WriteRowValues(b.values); err != nil {
 			return fmt.Errorf("write the column %s: %w", p.table.Columns[i].Name, err)
@@ -214,6 +208,7 @@ func (p *Parquet) Close() (Stats, error) {
 	}
 	for i := range p.columns {
 		c := &p.stats.Columns[i]
+		c.Values, c.Nulls = p.batches[i].present, p.stats.Rows-p.batches[i].present
 		c.Min, c.Max, c.HasMinMax = p.batches[i].bounds.texts(p.table.Columns[i].Type)
 	}
 	return p.stats, nil
