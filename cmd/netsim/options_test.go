@@ -75,6 +75,7 @@ func optionRows() map[string]option {
 		least    = "--limit must be at least 1"
 		above    = "must be above zero"
 		bundle   = "are about a bundle: name its file"
+		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
 	)
 	return map[string]option{
 		"token --service":    {"token --service", tokens, nil},
@@ -111,12 +112,19 @@ func optionRows() map[string]option {
 		"reactions retry --json":      {"reactions retry x --json", dead, nil},
 		"streams parked --read-model": {"streams parked --read-model next", parked, nil},
 		"streams parked --json":       {"streams parked --json", parked, nil},
-		"streams show <stream>":       {"streams show x", parked, nil},
-		"streams show --read-model":   {"streams show x --read-model next", parked, nil},
-		"streams show --json":         {"streams show x --json", parked, nil},
-		"streams retry <stream>":      {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
-		"streams retry --all":         {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
-		"streams retry --json":        {"streams retry x --json", parked, nil},
+
+		"lake status --json":         {"lake --json", lakes, nil},
+		"lake grant <role>":          {"lake grant r", lakes, nil},
+		"lake grant --password-file": {"lake grant r --password-file main.go", lakes, map[string]string{"lake grant r --password-file missing": "missing"}},
+		"lake attach --role":         {"lake attach --role r", lakes, nil},
+		"lake attach --secrets":      {"lake attach --secrets", lakes, nil},
+		"lake drop --yes":            {"lake drop --yes", lakes, nil},
+		"streams show <stream>":      {"streams show x", parked, nil},
+		"streams show --read-model":  {"streams show x --read-model next", parked, nil},
+		"streams show --json":        {"streams show x --json", parked, nil},
+		"streams retry <stream>":     {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
+		"streams retry --all":        {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
+		"streams retry --json":       {"streams retry x --json", parked, nil},
 
 		"quotas show <account>": {"quotas show a", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},

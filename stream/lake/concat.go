@@ -30,6 +30,7 @@ type concat struct {
 	writer   *parquet.GenericWriter[any]
 	columns  []*parquet.ColumnWriter
 	at       map[string]int // the index of a column by name
+	levels   []int          // the definition level of a value by column; that of DuckDB's files is 1 for every column
 	values   []parquet.Value
 	gathered int64 // rows of the row group
 	rows     int64
@@ -59,6 +60,8 @@ func newConcat(w io.Writer, t *tables.Table, first *parquet.File) *concat {
 	c.columns = c.writer.ColumnWriters()
 	for i, path := range c.writer.Schema().Columns() {
 		c.at[path[0]] = i
+		leaf, _ := c.writer.Schema().Lookup(path...)
+		c.levels = append(c.levels, leaf.MaxDefinitionLevel)
 	}
 	return c
 }
@@ -149,7 +152,14 @@ func (c *concat) copyPage(at int, values parquet.ValueReader) error {
 		n, err := values.ReadValues(c.values)
 		some := c.values[:n]
 		for i := range some {
-			some[i] = some[i].Level(0, some[i].DefinitionLevel(), at)
+			level := c.levels[at]
+			if some[i].IsNull() {
+				if level == 0 {
+					return fmt.Errorf("%w: one has nulls in a column that has none in another", errOtherColumns)
+				}
+				level = 0
+			}
+			some[i] = some[i].Level(0, level, at)
 		}
 		if _, failed := c.columns[at].WriteRowValues(some); failed != nil {
 			return failed
