@@ -57,6 +57,10 @@ func directions() map[string]set {
 		"api":               {},
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
+		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
+		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
@@ -83,7 +87,7 @@ func support() set {
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "bench"},
+		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
@@ -103,7 +107,7 @@ func homes() map[string]set {
 		"github.com/klauspost/compress":       {"simulator/", "runs"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
-		"github.com/parquet-go/":              {"billing/focus"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},

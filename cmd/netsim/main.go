@@ -27,6 +27,7 @@ type commands struct {
 	Reactions reactions  `cmd:"" help:"Show reactions and retry dead letters."`
 	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
 	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
+	Events    eventTools `cmd:"" help:"Export and follow the facts of the log, and show and repeat what is published."`
 	Credit    credit     `cmd:"" help:"Grant credit to accounts."`
 	Quotas    quotas     `cmd:"" help:"Show and set the limits of accounts."`
 	Person    person     `cmd:"" help:"Remove the names of users."`
@@ -34,6 +35,7 @@ type commands struct {
 	Engine    engine     `cmd:"" help:"Run simulations without the service."`
 	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
 	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
+	Lake      lakes      `cmd:"" help:"Show, share and drop the lake."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 

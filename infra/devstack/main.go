@@ -2,7 +2,8 @@
 // only: an embedded Kafka broker, a private PostgreSQL cluster, an S3 gateway
 // and an OIDC issuer.
 //
-//	netsim-dev run             all servers, on disk, with the service as a child
+//	netsim-dev run             all servers, on disk, with the service as a child;
+//	                           with --jars DIR on Apache Kafka
 //	netsim-dev part NAME       one server alone, for tests (see part.go)
 //
 // It is a module of its own because these servers need some forty modules and a

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,6 +30,7 @@ func run(args []string) (err error) {
 	binary := flags.String("service", siblingProgram("netsim"), "the service's program")
 	noSync := flags.Bool("no-sync", false, "do not fsync the log: survives kill -9 but not a power cut")
 	withParent := flags.Bool("end-with-parent", false, "end when the parent process ends")
+	jars := flags.String("jars", "", "directory of Apache Kafka's jars: run it in place of the embedded broker")
 	if err := flags.Parse(args); err != nil {
 		return flag.ErrHelp
 	}
@@ -56,7 +58,14 @@ func run(args []string) (err error) {
 	if err := checkFree(s.http); err != nil {
 		return fmt.Errorf("%w; stop it, or choose another with NETSIM_HTTP", err)
 	}
-	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync}, allParts...)
+	names := slices.Clone(allParts)
+	if *jars != "" {
+		names[0], s.broker = "kafka", "kafka"
+		if *jars, err = filepath.Abs(*jars); err != nil { // Kafka runs in its own directory
+			return err
+		}
+	}
+	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync, jars: *jars}, names...)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type service struct {
 	ops    string // where it serves health and metrics
 	data   string // absolute, because the S3 gateway changes the working directory
 	cwd    string // the working directory at the start; the banner's paths are relative to it
+	broker string // the part that keeps the log: broker or kafka
 	child  *child
 }
 
@@ -40,7 +41,7 @@ func newService(binary string) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{cwd: cwd, data: os.Getenv("NETSIM_DATA")}
+	s := &service{cwd: cwd, data: os.Getenv("NETSIM_DATA"), broker: "broker"}
 	if s.binary, err = filepath.Abs(binary); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_DATA=" + s.data,
 		"NETSIM_DRAIN=0s",   // there is no router to drain
 		"NETSIM_DATA_DEV=1", // accepts unreplicated topics, as there is one broker
-		"NETSIM_KAFKA=" + parts["broker"].Addr,
+		"NETSIM_KAFKA=" + parts[s.broker].Addr,
 		"NETSIM_POSTGRES=" + parts["postgres"].URL,
 		"NETSIM_S3_ENDPOINT=" + objects.URL,
 		"NETSIM_S3_REGION=" + objects.Region,

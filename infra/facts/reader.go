@@ -50,6 +50,7 @@ func (f *Fact) Size() int { return len(f.Record.Key) + len(f.Record.Value) }
 // The limits of a Reader, in bytes.
 const (
 	fetchBytes  = 256 << 10 // one fetch
+	bulkBytes   = 1 << 20   // one fetch of NewFrameReader
 	recentBytes = 256 << 10 // the recent batches of a partition; the last one may be larger
 	maxRecent   = 64        // batches
 )
@@ -61,8 +62,10 @@ const fetchWait = time.Second
 // Reader reads facts for the subscribers of a process. It is safe for
 // concurrent use.
 type Reader struct {
-	log      Log
-	verdicts Verdicts
+	log        Log
+	verdicts   Verdicts
+	fetchBytes int
+	decode     func(events.Family, *events.Record) Fact
 
 	mu         sync.Mutex
 	partitions map[partitionKey]*partition
@@ -81,7 +84,14 @@ type partition struct {
 
 // NewReader returns a reader of the log.
 func NewReader(log Log, verdicts Verdicts) *Reader {
-	return &Reader{log: log, verdicts: verdicts, partitions: map[partitionKey]*partition{}}
+	return &Reader{log: log, verdicts: verdicts, fetchBytes: fetchBytes, decode: Decode, partitions: map[partitionKey]*partition{}}
+}
+
+// NewFrameReader returns a reader for work that reads much of the log at once. It
+// fetches more at a time, and does not decode the data of facts: their Data is nil, and
+// their Err is nil also for data that this release cannot decode.
+func NewFrameReader(log Log, verdicts Verdicts) *Reader {
+	return &Reader{log: log, verdicts: verdicts, fetchBytes: bulkBytes, decode: decodeFrame, partitions: map[partitionKey]*partition{}}
 }
 
 // Next waits until the record at the offset from is judged, and returns a batch
@@ -147,7 +157,7 @@ func (r *Reader) read(ctx context.Context, family events.Family, number int32, f
 	var records []events.Record
 	for len(records) == 0 {
 		var err error
-		records, _, err = r.log.Read(ctx, r.log.Topic(family), number, from, fetchBytes, fetchWait)
+		records, _, err = r.log.Read(ctx, r.log.Topic(family), number, from, r.fetchBytes, fetchWait)
 		if err != nil {
 			return Batch{}, err
 		}
@@ -170,22 +180,26 @@ func (r *Reader) read(ctx context.Context, family events.Family, number int32, f
 			b.Rejected = append(b.Rejected, record.Offset)
 			continue
 		}
-		b.Facts = append(b.Facts, Decode(family, record))
+		b.Facts = append(b.Facts, r.decode(family, record))
 	}
 	return b, nil
 }
 
 // Decode decodes an accepted record.
 func Decode(family events.Family, record *events.Record) Fact {
+	f := decodeFrame(family, record)
+	if f.Err == nil {
+		f.Data, f.Err = events.Decode(f.Type, record.Value)
+	}
+	return f
+}
+
+// decodeFrame decodes an accepted record without its data.
+func decodeFrame(family events.Family, record *events.Record) Fact {
 	f := Fact{Record: record, Fact: events.Fact{
 		Family: family, Partition: record.Partition, Offset: record.Offset, RecordedAt: record.Time,
 	}}
-	frame, hash, err := events.ReadFrame(&record.Message)
-	if err == nil {
-		f.Frame, f.Hash = frame, hash
-		f.Data, err = events.Decode(frame.Type, record.Value)
-	}
-	f.Err = err
+	f.Frame, f.Hash, f.Err = events.ReadFrame(&record.Message)
 	return f
 }
 

@@ -1,0 +1,242 @@
+package tables
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"netsim/infra/facts"
+)
+
+const (
+	groupRows = 122_880   // of a row group
+	batchRows = 1024      // that are gathered before they are given to the columns
+	pageBytes = 256 << 10 // of a column's page before compression
+)
+
+// Parquet writes facts of one family to a Parquet file: zstd, columns by name with the
+// ids of the table as field ids. The same facts give the same bytes. Memory is bounded
+// by one row group, compressed.
+type Parquet struct {
+	table           *Table
+	out             *counter
+	file            *parquet.GenericWriter[any]
+	columns         []*parquet.ColumnWriter // by index in the table
+	batches         []batch                 // likewise
+	nulls           []parquet.Value
+	row             Row
+	memory          []byte // of the texts of a batch
+	gathered, group int
+	stats           Stats
+}
+
+// batch gathers the values of a column.
+type batch struct {
+	values  []parquet.Value
+	column  int   // in the file
+	present int64 // values that are not null, of the whole file
+	bounds  bounds
+}
+
+// NewParquet returns a writer of a file of a table.
+func NewParquet(w io.Writer, t *Table) *Parquet {
+	root := parquet.Group{}
+	options := []parquet.WriterOption{
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes),
+		parquet.CreatedBy("netsim", "", ""),
+	}
+	for _, c := range t.Columns {
+		node := nodeOf(c)
+		if c.Nullable {
+			node = parquet.Optional(node)
+		}
+		root[c.Name] = parquet.FieldID(node, int(c.ID))
+		if c.Type == Decimal || c.Type == JSON || c.Name == "event_hash" {
+			// The library compares the bytes of decimals without regard to the sign,
+			// and readers would skip rows by such bounds. Nobody looks for a range of
+			// the others.
+			options = append(options, parquet.SkipPageBounds(c.Name))
+		}
+	}
+	options = append(options, parquet.NewSchema(t.Name, root))
+	p := &Parquet{table: t, out: &counter{to: w}, nulls: make([]parquet.Value, batchRows)}
+	p.file = parquet.NewGenericWriter[any](p.out, options...)
+	byName := map[string]int{}
+	for i, path := range p.file.Schema().Columns() {
+		byName[path[0]] = i
+	}
+	writers := p.file.ColumnWriters()
+	for _, c := range t.Columns {
+		at := byName[c.Name]
+		p.columns = append(p.columns, writers[at])
+		p.batches = append(p.batches, batch{column: at})
+		p.stats.Columns = append(p.stats.Columns, ColumnStats{ID: c.ID})
+	}
+	return p
+}
+
+func nodeOf(c Column) parquet.Node {
+	switch c.Type {
+	case Text:
+		if c.Name == "type" || c.Name == "actor" || c.Name == "partition_key" {
+			return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+		}
+		return parquet.String()
+	case JSON:
+		return parquet.String()
+	case Integer:
+		return parquet.Leaf(parquet.Int64Type)
+	case Boolean:
+		return parquet.Leaf(parquet.BooleanType)
+	case Timestamp:
+		return parquet.Timestamp(parquet.Microsecond)
+	case Date:
+		return parquet.Date()
+	case Decimal:
+		return parquet.Decimal(Scale, Precision, parquet.FixedLenByteArrayType(16))
+	}
+	panic("tables: no such type: " + string(c.Type))
+}
+
+// Append writes a fact. After an error the file is of no use.
+func (p *Parquet) Append(f *facts.Fact) error {
+	if err := p.table.Row(&p.row, f); err != nil {
+		return err
+	}
+	return p.AppendRow(&p.row)
+}
+
+// AppendRow writes a row of the table.
+func (p *Parquet) AppendRow(r *Row) error {
+	for i := range frameColumns {
+		if r.filled[i] {
+			p.add(i, &r.values[i])
+		}
+	}
+	for _, i := range r.used {
+		if r.filled[i] {
+			p.add(i, &r.values[i])
+		}
+	}
+	p.gathered++
+	p.stats.Rows++
+	if p.gathered < batchRows {
+		return nil
+	}
+	return p.write()
+}
+
+// add gathers a value of the row that is being added.
+func (p *Parquet) add(i int, v *Value) {
+	b, c := &p.batches[i], &p.table.Columns[i]
+	level := 0
+	if c.Nullable {
+		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
+		level = 1
+	}
+	b.present++
+	b.bounds.add(c.Type, v)
+	b.values = append(b.values, p.value(c.Type, v).Level(0, level, b.column))
+}
+
+func (p *Parquet) value(t Type, v *Value) parquet.Value {
+	switch t {
+	case Text, JSON:
+		return parquet.ByteArrayValue(p.keep(v.Text))
+	case Integer, Timestamp:
+		return parquet.Int64Value(v.Int)
+	case Boolean:
+		return parquet.BooleanValue(v.Int != 0)
+	case Date:
+		return parquet.Int32Value(int32(v.Int))
+	case Decimal:
+		var b [16]byte
+		binary.BigEndian.PutUint64(b[:8], v.Amount.Hi)
+		binary.BigEndian.PutUint64(b[8:], v.Amount.Lo)
+		return parquet.FixedLenByteArrayValue(p.keep(b[:]))
+	}
+	panic("tables: no such type: " + string(t))
+}
+
+// keep copies a text to memory that lives until the batch is written.
+func (p *Parquet) keep(text []byte) []byte {
+	if cap(p.memory)-len(p.memory) < len(text) {
+		p.memory = make([]byte, 0, max(2*cap(p.memory), len(text), 64<<10))
+	}
+	from := len(p.memory)
+	p.memory = append(p.memory, text...)
+	return p.memory[from:len(p.memory):len(p.memory)]
+}
+
+// write gives what was gathered to the columns.
+func (p *Parquet) write() error {
+	for i := range p.columns {
+		b := &p.batches[i]
+		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
+		if _, err := p.columns[i].WriteRowValues(b.values); err != nil {
+			return fmt.Errorf("write the column %s: %w", p.table.Columns[i].Name, err)
+		}
+		b.values = b.values[:0]
+	}
+	p.memory = p.memory[:0]
+	p.group += p.gathered
+	p.gathered = 0
+	if p.group < groupRows {
+		return nil
+	}
+	p.group = 0
+	return p.file.Flush()
+}
+
+// Close ends the file. The writer below it stays open.
+func (p *Parquet) Close() (Stats, error) {
+	if err := p.write(); err != nil {
+		return Stats{}, err
+	}
+	if err := p.file.Close(); err != nil {
+		return Stats{}, err
+	}
+	p.stats.Bytes = p.out.bytes
+	p.stats.FooterBytes = int64(binary.LittleEndian.Uint32(p.out.last[:4]))
+	for _, group := range p.file.File().Metadata().RowGroups {
+		for i := range p.columns {
+			p.stats.Columns[i].Bytes += group.Columns[p.batches[i].column].MetaData.TotalCompressedSize
+		}
+	}
+	for i := range p.columns {
+		c := &p.stats.Columns[i]
+		c.Values, c.Nulls = p.batches[i].present, p.stats.Rows-p.batches[i].present
+		c.Min, c.Max, c.HasMinMax = p.batches[i].bounds.texts(p.table.Columns[i].Type)
+	}
+	return p.stats, nil
+}
+
+// Written returns how many bytes were written so far.
+func (p *Parquet) Written() int64 { return p.out.bytes }
+
+// counter counts what it passes on, and remembers the last eight bytes.
+type counter struct {
+	to    io.Writer
+	bytes int64
+	last  [8]byte
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes += int64(n)
+	tail := append(append([]byte(nil), c.last[:]...), b[max(0, n-len(c.last)):n]...)
+	copy(c.last[:], tail[len(tail)-len(c.last):])
+	return n, err
+}
+
+// CountRows returns the number of rows that a file says it has.
+func CountRows(r io.ReaderAt, size int64) (int64, error) {
+	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return 0, err
+	}
+	return f.NumRows(), nil
+}
