@@ -66,7 +66,7 @@ func directions() map[string]set {
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
-		"events/internal/":                 {"events"}, // generators
+		"events/internal/":                 {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
 		"internal/testwait":                {}, // bounds the waits of tests
