@@ -57,6 +57,7 @@ func directions() map[string]set {
 		"api":               {},
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/contracts":  {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
 		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"cmd/":              everything,
 		"internal/service":  everything,
