@@ -96,7 +96,8 @@ func TestTheLogPageListsTheHeadersOfARecord(t *testing.T) {
 }
 
 // TestSchemasAcceptWhatWasWritten: the schema of every event type accepts its
-// fixture, its example and its empty value, and names all their members.
+// fixture, its example, every form that was ever written and its empty value, and
+// names all their members.
 func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	compiler := jsonschema.NewCompiler()
@@ -114,6 +115,19 @@ func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 				t.Errorf("%s of %s: %v", kind, name, err)
 			}
 			described(t, name, stored, decoded(t, root+"/api/events/"+name+".schema.json"))
+		}
+		corpus, err := os.ReadFile(root + "/events/testdata/corpus/" + name + ".jsonl")
+		if err != nil {
+			t.Error(err)
+		}
+		for line := range bytes.Lines(corpus) {
+			form, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(form); err != nil {
+				t.Errorf("a form of %s: %v", name, err)
+			}
 		}
 		empty, err := events.Encode(zero)
 		if err != nil {
