@@ -59,6 +59,7 @@ func directions() map[string]set {
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"stream/contracts":  {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
 		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
+		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
@@ -85,7 +86,7 @@ func support() set {
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "bench"},
+		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
