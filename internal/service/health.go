@@ -52,6 +52,7 @@ func (d *domain) needs(s *core) []need {
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
 		{name: "publicTopics", helps: []string{RolePublisher}, probe: d.probePublic},
+		{name: "schemaRegistry", helps: []string{RolePublisher}, probe: d.probeRegistry},
 	}
 }
 

@@ -101,8 +101,11 @@ func (c client) call(ctx context.Context, method string, body, answer any, path 
 	}
 	request.Header.Set("Content-Type", mediaType)
 	request.Header.Set("Accept", mediaType+", application/json")
-	if c.user != "" {
+	switch {
+	case c.user != "":
 		request.SetBasicAuth(c.user, c.secret)
+	case c.secret != "":
+		request.Header.Set("Authorization", "Bearer "+c.secret)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -12,10 +12,6 @@ import (
 	"netsim/internal/wait"
 )
 
-// SchemaIDHeader is the header of a message that has the id of its data's schema in
-// the registry, in decimal digits.
-const SchemaIDHeader = "netsim-schema-id"
-
 // Schema is the JSON Schema of an event type's data.
 type Schema struct {
 	Type     string
@@ -25,7 +21,7 @@ type Schema struct {
 // Config says which schemas are registered where.
 type Config struct {
 	URL          string // of the API, such as http://host:8081 or https://host/apis/ccompat/v7
-	User, Secret string // for basic authentication; "" sends none
+	User, Secret string // for basic authentication. A secret without a user is a bearer token; "" sends none
 	Schemas      []Schema
 	Log          *slog.Logger
 	Round        func(error)   // called after each round with its result; may be nil
@@ -34,7 +30,7 @@ type Config struct {
 }
 
 // Registry registers schemas and knows their ids. It is safe for concurrent use. A
-// nil Registry knows no id.
+// nil Registry has no schemas.
 type Registry struct {
 	config Config
 	client client
@@ -72,6 +68,9 @@ func (r *Registry) SchemaID(eventType string) (int32, bool) {
 // State returns how many schemas are registered, of how many, and why the last
 // round was not complete.
 func (r *Registry) State() (registered, of int, err error) {
+	if r == nil {
+		return 0, 0, nil
+	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return len(r.ids), len(r.config.Schemas), r.err

@@ -214,7 +214,8 @@ func TestCredentials(t *testing.T) {
 	var redirect atomic.Bool
 	standIn := newStandIn()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, secret, ok := r.BasicAuth(); !ok || user != "netsim" || secret != "s3cret" {
+		user, secret, _ := r.BasicAuth()
+		if (user != "netsim" || secret != "s3cret") && r.Header.Get("Authorization") != "Bearer s3cret" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -226,9 +227,11 @@ func TestCredentials(t *testing.T) {
 	}))
 	defer server.Close()
 	schemas := []contracts.Schema{{"a", []byte(`{"type":"object"}`)}}
-	r, _ := run(t, contracts.Config{URL: server.URL, User: "netsim", Secret: "s3cret", Schemas: schemas})
-	if _, ok := r.SchemaID("a"); !ok {
-		t.Error("the schema is not registered")
+	for _, user := range []string{"netsim", ""} {
+		r, _ := run(t, contracts.Config{URL: server.URL, User: user, Secret: "s3cret", Schemas: schemas})
+		if _, ok := r.SchemaID("a"); !ok {
+			t.Errorf("the schema is not registered by the user %q", user)
+		}
 	}
 	redirect.Store(true)
 	for _, c := range []contracts.Config{
