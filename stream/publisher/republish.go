@@ -10,6 +10,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/internal/wait"
 )
 
@@ -51,7 +52,15 @@ func Republish(ctx context.Context, c Config, family events.Family, held string)
 	if err := admin.DeleteTopic(c.topic(family)); err != nil && !errors.Is(err, sarama.ErrUnknownTopicOrPartition) {
 		return fmt.Errorf("delete topic %s: %w", c.topic(family), err)
 	}
-	if err := c.recreate(ctx, admin, family, before[family]); err != nil || !transactions {
+	if err := c.recreate(ctx, admin, family, before[family]); err != nil {
+		return err
+	}
+	// The former positions do not count, but the status would show them.
+	begin := map[int32]eventlog.GroupOffset{}
+	for shard := range c.Shards {
+		begin[shard] = eventlog.GroupOffset{}
+	}
+	if err := c.EventLog.CommitGroup(ctx, Group(c.Prefix), c.source(family), begin); err != nil || !transactions {
 		return err
 	}
 	return c.fence()
