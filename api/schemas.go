@@ -12,6 +12,9 @@ import (
 //go:embed asyncapi.yaml
 var asyncAPI []byte
 
+//go:embed datacontract.yaml
+var dataContract []byte
+
 //go:embed events/*.schema.json
 var schemaFiles embed.FS
 
@@ -78,6 +81,9 @@ func SchemaIndex() http.Handler {
 	}
 	return file{"application/json", content}
 }
+
+// DataContract serves the Open Data Contract of the public topics.
+func DataContract() http.Handler { return file{"application/yaml", dataContract} }
 
 // AsyncAPI serves the contract of the public topics.
 func AsyncAPI() http.Handler { return file{"application/yaml", asyncAPI} }

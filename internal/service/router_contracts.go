@@ -14,6 +14,7 @@ import (
 // API they need no token.
 func eventContracts(root chi.Router, fail web.FailFunc) {
 	root.Method(http.MethodGet, "/asyncapi.yaml", api.AsyncAPI())
+	root.Method(http.MethodGet, "/datacontract.yaml", api.DataContract())
 	root.Method(http.MethodGet, "/schemas", api.SchemaIndex())
 	root.Get("/schemas/{type}/{version}", func(w http.ResponseWriter, r *http.Request) {
 		eventType, version := chi.URLParam(r, "type"), chi.URLParam(r, "version")

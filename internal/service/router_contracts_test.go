@@ -31,6 +31,8 @@ func TestContractsOfTheStreamAreServed(t *testing.T) {
 	}{
 		{"GET", "/asyncapi.yaml", 200, "application/yaml", "asyncapi: 3.0.0"},
 		{"HEAD", "/asyncapi.yaml", 200, "application/yaml", ""},
+		{"GET", "/datacontract.yaml", 200, "application/yaml", "kind: DataContract"},
+		{"HEAD", "/datacontract.yaml", 200, "application/yaml", ""},
 		{"GET", "/schemas", 200, "application/json", `{"items":[{"type":"netsim.`},
 		{"GET", "/schemas/netsim.workspace.created.v1/1", 200, "application/schema+json", `"title": "netsim.workspace.created.v1"`},
 		{"HEAD", "/schemas/netsim.workspace.created.v1/1", 200, "application/schema+json", ""},
