@@ -59,6 +59,7 @@ func directions() map[string]set {
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
 		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/contracts":  {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
 		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
 		"cmd/":              everything,
@@ -69,7 +70,7 @@ func directions() map[string]set {
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
-		"events/internal/":                 {"events"}, // generators
+		"events/internal/":                 {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
 		"internal/testwait":                {}, // bounds the waits of tests

@@ -850,17 +850,19 @@ func (e ReadinessStatus) Valid() bool {
 
 // Defines values for ReadinessCheckName.
 const (
-	ReadinessCheckNameBilling       ReadinessCheckName = "billing"
-	ReadinessCheckNameDeadLetters   ReadinessCheckName = "deadLetters"
-	ReadinessCheckNameEngine        ReadinessCheckName = "engine"
-	ReadinessCheckNameEventLog      ReadinessCheckName = "eventLog"
-	ReadinessCheckNameIssuerKeys    ReadinessCheckName = "issuerKeys"
-	ReadinessCheckNameObjectStore   ReadinessCheckName = "objectStore"
-	ReadinessCheckNameParkedStreams ReadinessCheckName = "parkedStreams"
-	ReadinessCheckNameProjections   ReadinessCheckName = "projections"
-	ReadinessCheckNameReadStore     ReadinessCheckName = "readStore"
-	ReadinessCheckNameSeals         ReadinessCheckName = "seals"
-	ReadinessCheckNameServing       ReadinessCheckName = "serving"
+	ReadinessCheckNameBilling        ReadinessCheckName = "billing"
+	ReadinessCheckNameDeadLetters    ReadinessCheckName = "deadLetters"
+	ReadinessCheckNameEngine         ReadinessCheckName = "engine"
+	ReadinessCheckNameEventLog       ReadinessCheckName = "eventLog"
+	ReadinessCheckNameIssuerKeys     ReadinessCheckName = "issuerKeys"
+	ReadinessCheckNameObjectStore    ReadinessCheckName = "objectStore"
+	ReadinessCheckNameParkedStreams  ReadinessCheckName = "parkedStreams"
+	ReadinessCheckNameProjections    ReadinessCheckName = "projections"
+	ReadinessCheckNamePublicTopics   ReadinessCheckName = "publicTopics"
+	ReadinessCheckNameReadStore      ReadinessCheckName = "readStore"
+	ReadinessCheckNameSchemaRegistry ReadinessCheckName = "schemaRegistry"
+	ReadinessCheckNameSeals          ReadinessCheckName = "seals"
+	ReadinessCheckNameServing        ReadinessCheckName = "serving"
 )
 
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
@@ -882,7 +884,11 @@ func (e ReadinessCheckName) Valid() bool {
 		return true
 	case ReadinessCheckNameProjections:
 		return true
+	case ReadinessCheckNamePublicTopics:
+		return true
 	case ReadinessCheckNameReadStore:
+		return true
+	case ReadinessCheckNameSchemaRegistry:
 		return true
 	case ReadinessCheckNameSeals:
 		return true

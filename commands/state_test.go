@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -39,20 +40,28 @@ func TestStatesSurviveBeingStored(t *testing.T) {
 	}
 }
 
-// fixtures returns a stored event of every type.
+// fixtures returns data of every type in every form that was ever written.
 func fixtures(t *testing.T) []events.Data {
 	t.Helper()
 	var all []events.Data
 	for _, zero := range events.Types() {
-		value, err := os.ReadFile("../events/testdata/fixtures/" + zero.EventType() + ".json")
-		if err != nil {
-			t.Fatal(err)
+		for _, file := range []string{"fixtures/" + zero.EventType() + ".json", "corpus/" + zero.EventType() + ".jsonl"} {
+			text, err := os.ReadFile("../events/testdata/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for forms := json.NewDecoder(bytes.NewReader(text)); forms.More(); {
+				var value json.RawMessage
+				if err := forms.Decode(&value); err != nil {
+					t.Fatal(err)
+				}
+				data, err := events.Decode(zero.EventType(), value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, data)
+			}
 		}
-		data, err := events.Decode(zero.EventType(), value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, data)
 	}
 	return all
 }

@@ -90,7 +90,7 @@ type RateSet struct {
 	UnitSize      string `json:"unitSize,omitempty"`
 	Note          string `json:"note,omitempty"`
 	StartDate     string `json:"startDate"`         // YYYY-MM-DD, inclusive
-	EndDate       string `json:"endDate,omitempty"` // exclusive
+	EndDate       string `json:"endDate,omitempty"` // YYYY-MM-DD, exclusive
 }
 
 // DailyCostRated records what an item cost on one day at one rate.

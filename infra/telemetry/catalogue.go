@@ -194,6 +194,10 @@ func publisherMetrics() []Metric {
 			Help: "Judged records of the shards of this process that are not published."},
 		{Name: "netsim_publisher_lag_seconds", Kind: Gauge, Unit: "seconds", Roles: publisher,
 			Help: "Age of the oldest fact that this process has read and not published; 0 if there is none."},
+		{Name: "netsim_schema_registry_schemas", Kind: Gauge, Unit: "schemas", Labels: []string{"state"}, Roles: publisher,
+			Help: "Schemas of event types by state: registered in the schema registry, or missing; both are 0 without a registry."},
+		{Name: "netsim_schema_registry_failures_total", Kind: Counter, Unit: "failures", Roles: publisher,
+			Help: "Attempts to register every schema that failed because the schema registry did not answer or refused a schema."},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"netsim/infra/reactor"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/stream/contracts"
 	"netsim/stream/lake"
 	"netsim/stream/publisher"
 )
@@ -40,6 +41,7 @@ type domain struct {
 	jobs        *jobs.Jobs
 	lake        *lake.Lake
 	publisher   *publisher.Publisher // nil without the role publisher
+	registry    *contracts.Registry  // of schemas; nil if there is none
 }
 
 // close stops the uploads in progress and disconnects from the job queue.
@@ -66,7 +68,10 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 	}
 	d.lake = s.lake()
-	if d.publisher, err = s.publisher(); err != nil {
+	if d.registry, err = s.schemaRegistry(); err != nil {
+		return nil, err
+	}
+	if d.publisher, err = s.publisher(d.registry); err != nil {
 		return nil, err
 	}
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
@@ -137,7 +142,11 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	}
 	if s.config.has(RolePublisher) {
 		s.observePublisher(d.publisher)
+		observeRegistry(s.metrics, d.registry)
 		roles.Go(s.part(ctx, "the publisher", d.publisher.Run))
+		if d.registry != nil {
+			roles.Go(s.part(ctx, "the registration of schemas", d.registry.Run))
+		}
 	}
 	return nil
 }

@@ -106,6 +106,11 @@ type Config struct {
 	PublicEvery        time.Duration `env:"NETSIM_PUBLIC_EVERY" envDefault:"100ms" min:"1ms" max:"1m"` // least time between the begins of two transactions of a shard without a backlog
 	PublicTransactions bool          `env:"NETSIM_PUBLIC_TRANSACTIONS" envDefault:"true"`              // use transactions if the brokers have them
 
+	// The schema registry (docs/events.md). It has the schema of every event type.
+	SchemaRegistry       string `env:"NETSIM_SCHEMA_REGISTRY" form:"url"`           // base URL of its Confluent API; without it none is used
+	SchemaRegistryUser   string `env:"NETSIM_SCHEMA_REGISTRY_USER" form:"name"`     // for basic authentication
+	SchemaRegistrySecret string `env:"NETSIM_SCHEMA_REGISTRY_SECRET" secret:"true"` // password of that user; without a user, a bearer token
+
 	Tracing
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
@@ -147,6 +152,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case strings.HasSuffix(c.TopicPrefix, "public."):
 		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
+	case c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "":
+		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}

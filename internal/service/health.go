@@ -53,6 +53,7 @@ func (d *domain) needs(s *core) []need {
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
 		{name: "lake", helps: []string{RoleLake}, probe: d.probeLake},
 		{name: "publicTopics", helps: []string{RolePublisher}, probe: d.probePublic},
+		{name: "schemaRegistry", helps: []string{RolePublisher}, probe: d.probeRegistry},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"netsim/infra/health"
 	"netsim/infra/telemetry"
+	"netsim/stream/contracts"
 	"netsim/stream/publisher"
 )
 
@@ -28,12 +29,12 @@ func (s *core) publisherConfig() publisher.Config {
 }
 
 // publisher returns the publisher of a process with this role, or else nil.
-func (s *core) publisher() (*publisher.Publisher, error) {
+func (s *core) publisher(schemas *contracts.Registry) (*publisher.Publisher, error) {
 	if !s.config.has(RolePublisher) {
 		return nil, nil
 	}
 	c := s.publisherConfig()
-	c.Observe = observePublishing(s.metrics)
+	c.Observe, c.SchemaID = observePublishing(s.metrics), schemas.SchemaID
 	p, err := publisher.New(c)
 	if err != nil {
 		return nil, fmt.Errorf("NETSIM_PUBLIC_PARTITIONS is %d: %w", s.config.PublicPartitions, err)

@@ -48,6 +48,7 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	root.Handle("/docs/*", docs)
 	root.Handle("/openapi.yaml", docs)
 	root.Handle("/openapi.json", docs)
+	eventContracts(root, fail)
 	root.Group(func(group chi.Router) {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),

@@ -16,7 +16,7 @@ func required() map[string]string {
 		"NETSIM_KAFKA": "broker:9092", "NETSIM_POSTGRES": "postgres://netsim:hidden-1@database/netsim",
 		"NETSIM_S3_ENDPOINT": "https://store", "NETSIM_S3_ACCESS_KEY": "hidden-2", "NETSIM_S3_SECRET_KEY": "hidden-3",
 		"NETSIM_OIDC_ISSUER": "https://issuer/", "NETSIM_OIDC_JWKS_URL": "https://issuer/keys", "NETSIM_ENGINE_TOKEN": "hidden-4", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=hidden-6",
-		"NETSIM_WRITER_KEYS": strings.Repeat("5e", 32),
+		"NETSIM_WRITER_KEYS": strings.Repeat("5e", 32), "NETSIM_SCHEMA_REGISTRY_SECRET": "hidden-7",
 	}
 }
 
@@ -76,7 +76,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 				t.Errorf("%s=%s gives the error %q, want one line with %q", name, value, said, want)
 			}
 		}
-		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
+		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && name != "NETSIM_SCHEMA_REGISTRY_SECRET" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
 			if said := wrong(t, map[string]string{name: ""}); !strings.Contains(said, name+" is not set: it must be ") {
 				t.Errorf("without %s the error is %q, want that it is not set", name, said)
 			}
@@ -100,6 +100,9 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		`NETSIM_REPLICATION is "-1": it must be at least 3`:                      {"NETSIM_REPLICATION": "-1"},
 		`NETSIM_ENGINE_PATIENCE is "1s": it must be at least NETSIM_ENGINE_POLL`: {"NETSIM_ENGINE_PATIENCE": "1s"},
 		`NETSIM_KAFKA is "broker": it must be a list`:                            {"NETSIM_KAFKA": "broker"},
+		`NETSIM_SCHEMA_REGISTRY_USER is "netsim": it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET`: {
+			"NETSIM_SCHEMA_REGISTRY_USER": "netsim", "NETSIM_SCHEMA_REGISTRY_SECRET": "",
+		},
 	} {
 		if said := wrong(t, more); !strings.Contains(said, want) {
 			t.Errorf("%v gives the error %q, want %q", more, said, want)

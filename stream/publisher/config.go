@@ -38,7 +38,10 @@ type Config struct {
 	Leases   Leases
 	Log      *slog.Logger
 	Observe  func(Observation) // may be nil
-	Now      func() time.Time  // default time.Now
+	// SchemaID returns the id of a type's schema in the schema registry, and false while
+	// there is none. It may be nil.
+	SchemaID func(eventType string) (id int32, ok bool)
+	Now      func() time.Time // default time.Now
 
 	// Every is the least time from the begin of a transaction of a shard to that of the
 	// next while there is no backlog; default DefaultEvery. A fact that comes after a

@@ -202,7 +202,7 @@ func (s *session) messages(taken []chunk) (list []*sarama.ProducerMessage, next 
 			if f.Err != nil {
 				s.noteUnknown(f)
 			}
-			list = append(list, s.names.record(f, topic, source, partition))
+			list = append(list, s.config.identify(f.Type, s.names.record(f, topic, source, partition)))
 			count[c.family]++
 		}
 		next[c.family] = c.To

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"netsim/events"
+	"netsim/infra/facts"
+	"netsim/stream/public"
 )
 
 const root = "../../.."
@@ -46,53 +49,55 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestAttributesAreThoseOfARecord: the documented headers are exactly those of
-// a record, and match their patterns.
-func TestAttributesAreThoseOfARecord(t *testing.T) {
+// TestAttributesHaveForms: every documented header has a pattern, and its example
+// and the value that a fact has match it.
+func TestAttributesHaveForms(t *testing.T) {
 	t.Parallel()
-	hash := events.Hash{1}
-	full, fullHash := events.Frame{
-		ID: "id", Type: "type", Stream: "stream", PartitionKey: "key", Sequence: 2, PreviousHash: hash,
+	full := events.Frame{
+		ID: "id", Type: "netsim.workspace.updated.v1", Stream: "stream", PartitionKey: "key", Sequence: 2, PreviousHash: events.Hash{1},
 		CommandID: "command", CommandDigest: "digest", Time: time.UnixMilli(0), Actor: "actor",
 		CorrelationID: "correlation", CauseID: "cause", DataVersion: 1,
-	}.Message([]byte("{}"))
-	keys, err := events.ParseWriterKeys(strings.Repeat("0f", 32))
+	}
+	values := map[string]string{schemaIDHeader: "7"}
+	record, _ := full.Message([]byte(`{"name":"n"}`))
+	fact := facts.Decode(events.Workspaces, &events.Record{Message: record})
+	for _, h := range public.Message(&fact, "netsim.workspaces").Headers {
+		values[h.Key] = string(h.Value)
+	}
+	for _, a := range attributes() {
+		if a.Pattern == "" {
+			t.Errorf("%s has no pattern: give it one and an example", a.Name)
+		}
+		form := regexp.MustCompile(a.Pattern)
+		if !form.MatchString(a.Example) || !form.MatchString(values[a.Name]) {
+			t.Errorf("%s: the example %q or the value %q does not match %s", a.Name, a.Example, values[a.Name], a.Pattern)
+		}
+	}
+}
+
+// TestTheLogPageListsTheHeadersOfARecord: docs/log.md has a row for each header of
+// the frame.
+func TestTheLogPageListsTheHeadersOfARecord(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(root + "/docs/log.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	full = keys.Seal(events.Billing, fullHash, full)
-	least, _ := events.Frame{
-		ID: "id", Type: "type", Stream: "stream", PartitionKey: "key", Sequence: 1, Time: time.UnixMilli(0), DataVersion: 1,
+	m, _ := events.Frame{
+		ID: "id", Type: "type", Stream: "stream", PartitionKey: "key", Sequence: 2, PreviousHash: events.Hash{1},
+		CommandID: "command", CommandDigest: "digest", Time: time.UnixMilli(0), Actor: "actor",
+		CorrelationID: "correlation", CauseID: "cause", DataVersion: 1,
 	}.Message([]byte("{}"))
-	var all, required []string
-	for _, a := range attributes() {
-		all = append(all, a.Name)
-		if a.Required {
-			required = append(required, a.Name)
-		}
-	}
-	if diff := cmp.Diff(names(full), all); diff != "" {
-		t.Errorf("headers of a full record (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(names(least), required); diff != "" {
-		t.Errorf("headers that every record has (-want +got):\n%s", diff)
-	}
-	for i, a := range attributes() {
-		if !regexp.MustCompile(a.Pattern).Match(full.Headers[i].Value) {
-			t.Errorf("%s: %q does not match %s", a.Name, full.Headers[i].Value, a.Pattern)
-		}
-	}
-}
-
-func names(m events.Message) (names []string) {
 	for _, h := range m.Headers {
-		names = append(names, h.Key)
+		if !strings.Contains(string(page), "`"+h.Key+"`") {
+			t.Errorf("docs/log.md does not name %s", h.Key)
+		}
 	}
-	return names
 }
 
 // TestSchemasAcceptWhatWasWritten: the schema of every event type accepts its
-// fixture and its empty value, and names all their members.
+// fixture, its example, every form that was ever written and its empty value, and
+// names all their members.
 func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	compiler := jsonschema.NewCompiler()
@@ -104,9 +109,25 @@ func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		stored := decoded(t, root+"/events/testdata/fixtures/"+name+".json")
-		if err := s.Validate(stored); err != nil {
-			t.Errorf("the stored %s: %v", name, err)
+		for _, kind := range []string{"fixtures", "examples"} {
+			stored := decoded(t, root+"/events/testdata/"+kind+"/"+name+".json")
+			if err := s.Validate(stored); err != nil {
+				t.Errorf("%s of %s: %v", kind, name, err)
+			}
+			described(t, name, stored, decoded(t, root+"/api/events/"+name+".schema.json"))
+		}
+		corpus, err := os.ReadFile(root + "/events/testdata/corpus/" + name + ".jsonl")
+		if err != nil {
+			t.Error(err)
+		}
+		for line := range bytes.Lines(corpus) {
+			form, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Validate(form); err != nil {
+				t.Errorf("a form of %s: %v", name, err)
+			}
 		}
 		empty, err := events.Encode(zero)
 		if err != nil {
@@ -119,7 +140,59 @@ func TestSchemasAcceptWhatWasWritten(t *testing.T) {
 		if err := s.Validate(bare); err != nil {
 			t.Errorf("an empty %s: %v", name, err)
 		}
-		described(t, name, stored, decoded(t, root+"/api/events/"+name+".schema.json"))
+	}
+}
+
+// TestExamplesAreFull: the example of every type is what the service would write
+// if every member had a value.
+func TestExamplesAreFull(t *testing.T) {
+	t.Parallel()
+	types, err := read(root + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range types {
+		data, err := events.Decode(one.Name, one.Example)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		written, err := events.Encode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, one.Example); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(compact.String(), string(written)); diff != "" {
+			t.Errorf("the example of %s is not as it would be written (-example +written):\n%s", one.Name, diff)
+		}
+		var members any
+		if err := json.Unmarshal(one.Example, &members); err != nil {
+			t.Fatal(err)
+		}
+		hasAll(t, one.Name, one.Fields, members)
+	}
+	stored, err := filepath.Glob(root + "/events/testdata/examples/*")
+	if err != nil || len(stored) != len(types) {
+		t.Errorf("%d examples for %d types: %v", len(stored), len(types), err)
+	}
+}
+
+// hasAll reports fields that a value lacks.
+func hasAll(t *testing.T, where string, fields []field, value any) {
+	t.Helper()
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		value = list[0]
+	}
+	members, _ := value.(map[string]any)
+	for _, f := range fields {
+		if members[f.Name] == nil {
+			t.Errorf("%s: %s has no value", where, f.Name)
+		} else if f.Kind == object {
+			hasAll(t, where+"."+f.Name, f.Fields, members[f.Name])
+		}
 	}
 }
 
@@ -170,29 +243,92 @@ func TestAsyncAPIIsConsistent(t *testing.T) {
 		t.Fatal(err)
 	}
 	resolve(t, doc, doc)
-	sent := map[string]bool{}
-	channels := doc["channels"].(map[string]any)
-	for _, c := range channels {
-		for name := range c.(map[string]any)["messages"].(map[string]any) {
-			sent[name] = true
+	sent := map[string]string{}
+	for name, c := range doc["channels"].(map[string]any) {
+		c := c.(map[string]any)
+		if address := "netsim.public." + name; c["address"] != address {
+			t.Errorf("the address of %s is %v", name, c["address"])
+		}
+		messages := c["messages"].(map[string]any)
+		if messages[sealed] == nil {
+			t.Errorf("%s is not a message of %s", sealed, name)
+		}
+		for message := range messages {
+			sent[message] = name
 		}
 	}
 	messages := doc["components"].(map[string]any)["messages"].(map[string]any)
 	for _, zero := range events.Types() {
 		name := zero.EventType()
 		m, ok := messages[name].(map[string]any)
-		if !ok || !sent[name] {
+		if !ok || sent[name] == "" {
 			t.Errorf("%s is not a message of any channel", name)
 			continue
 		}
-		payload, _ := m["payload"].(map[string]any)
-		schema, _ := payload["schema"].(map[string]any)
-		if schema["$ref"] != "./events/"+name+".schema.json" || m["headers"] == nil {
-			t.Errorf("%s has the payload %v and the headers %v", name, payload, m["headers"])
+		if payload := m["payload"].(map[string]any); payload["$ref"] != "#/components/schemas/"+name {
+			t.Errorf("%s has the payload %v", name, payload)
 		}
 	}
-	if len(channels) != len(events.Families()) || len(messages) != len(events.Types()) {
-		t.Errorf("%d channels and %d messages, want %d and %d", len(channels), len(messages), len(events.Families()), len(events.Types()))
+	if len(messages) != len(events.Types()) || len(doc["channels"].(map[string]any)) != len(events.Families()) {
+		t.Errorf("%d messages, want %d; channels %v", len(messages), len(events.Types()), doc["channels"])
+	}
+}
+
+// TestDataContractIsComplete: every event type is an object of its topic, with the
+// members of its schema; and amounts of money are numbers that are written as text.
+func TestDataContractIsComplete(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(root + "/api/datacontract.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Schema []struct {
+			Name         string
+			PhysicalName string `yaml:"physicalName"`
+			Properties   []struct {
+				Name         string
+				LogicalType  string `yaml:"logicalType"`
+				PhysicalType string `yaml:"physicalType"`
+				Required     bool
+			}
+		}
+	}
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	types, err := read(root + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Schema) != len(types)+1 || doc.Schema[0].Name != headersElement || len(doc.Schema[0].Properties) != len(attributes()) {
+		t.Fatalf("%d objects, want the headers and %d types", len(doc.Schema), len(types))
+	}
+	amounts := 0
+	for i, one := range types {
+		object := doc.Schema[i+1]
+		if want := "netsim.public." + string(one.Family); object.Name != one.Name || object.PhysicalName != want {
+			t.Errorf("object %d is %s in %s, want %s in %s", i, object.Name, object.PhysicalName, one.Name, want)
+		}
+		if len(object.Properties) != len(one.Fields) {
+			t.Errorf("%s has %d properties, want %d", one.Name, len(object.Properties), len(one.Fields))
+			continue
+		}
+		for j, f := range one.Fields {
+			p := object.Properties[j]
+			if p.Name != f.Name || p.Required == f.Optional || p.LogicalType == "" || p.PhysicalType == "" {
+				t.Errorf("%s: property %+v of the field %s, optional %t", one.Name, p, f.Name, f.Optional)
+			}
+			if money := f.Name == "amount" || f.Name == "cost" || f.Name == "rateAmount" || f.Name == "previousCost" || f.Name == "dayPrice"; money {
+				amounts++
+				if p.LogicalType != "number" || p.PhysicalType != "string" {
+					t.Errorf("%s.%s is %s as %s, want a number as string", one.Name, f.Name, p.LogicalType, p.PhysicalType)
+				}
+			}
+		}
+	}
+	if amounts < 8 {
+		t.Errorf("only %d amounts of money", amounts)
 	}
 }
 
@@ -221,8 +357,7 @@ func resolve(t *testing.T, doc map[string]any, part any) {
 func exists(doc map[string]any, target string) bool {
 	pointer, local := strings.CutPrefix(target, "#/")
 	if !local {
-		_, err := os.Stat(filepath.Join(root, "api", target))
-		return err == nil
+		return false // the document is served alone
 	}
 	at := any(doc)
 	for _, step := range strings.Split(pointer, "/") {
@@ -235,18 +370,9 @@ func exists(doc map[string]any, target string) bool {
 	return true
 }
 
-// The Python program in docs/events.md prints the facts and skips all other
-// records.
-func TestTheReaderOfThePageReads(t *testing.T) {
+// The Python program in docs/log.md prints the facts and skips all other records.
+func TestTheReaderOfTheLogReads(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(root + "/docs/events.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(page)
-	if program == nil {
-		t.Fatal("docs/events.md has no Python")
-	}
 	stream := events.NewID(events.WorkspacePrefix)
 	frame := events.Frame{
 		ID: "1", Type: "netsim.workspace.created.v1", Stream: stream, PartitionKey: stream,
@@ -256,7 +382,46 @@ func TestTheReaderOfThePageReads(t *testing.T) {
 	other, _ := frame.Message([]byte(`{"name":"other"}`))
 	frame.Type, frame.Sequence, frame.PreviousHash = "netsim.workspace.updated.v1", 2, hash
 	second, _ := frame.Message([]byte(`{"name":"second"}`))
-	records, err := json.Marshal([]events.Message{first, first, other, second})
+	prints(t, "log.md", []events.Message{first, first, other, second},
+		`0 netsim.workspace.created.v1 {"name":"first"}`,
+		`3 netsim.workspace.updated.v1 {"name":"second"}`)
+}
+
+// The Python program in docs/events.md prints each fact once, also when the topic
+// repeats some.
+func TestTheReaderOfThePublicTopicsReads(t *testing.T) {
+	t.Parallel()
+	fact := func(stream string, sequence int64, data string) events.Message {
+		frame := events.Frame{
+			ID: fmt.Sprint(stream, sequence), Type: "netsim.workspace.updated.v1", Stream: stream, PartitionKey: stream,
+			Sequence: sequence, Time: time.UnixMilli(0), DataVersion: 1,
+		}
+		if sequence > 1 {
+			frame.PreviousHash = events.Hash{1}
+		}
+		m, _ := frame.Message([]byte(data))
+		f := facts.Decode(events.Workspaces, &events.Record{Message: m, Topic: "netsim.workspaces"})
+		return public.Message(&f, "netsim.workspaces")
+	}
+	a1, b2, a2 := fact("workspace_a", 1, `{"name":"a1"}`), fact("workspace_b", 2, `{"name":"b2"}`), fact("workspace_a", 2, `{"name":"a2"}`)
+	prints(t, "events.md", []events.Message{a1, b2, a1, a2, b2, a2},
+		`workspace_a 1 netsim.workspace.updated.v1 {'name': 'a1'}`,
+		`workspace_b 2 netsim.workspace.updated.v1 {'name': 'b2'}`,
+		`workspace_a 2 netsim.workspace.updated.v1 {'name': 'a2'}`)
+}
+
+// prints runs the Python program of a page with records and compares what it prints.
+func prints(t *testing.T, page string, messages []events.Message, want ...string) {
+	t.Helper()
+	text, err := os.ReadFile(root + "/docs/" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(text)
+	if program == nil {
+		t.Fatalf("docs/%s has no Python", page)
+	}
+	records, err := json.Marshal(messages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,11 +434,7 @@ func TestTheReaderOfThePageReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{
-		`0 netsim.workspace.created.v1 {"name":"first"}`,
-		`3 netsim.workspace.updated.v1 {"name":"second"}`,
-	}
 	if got := slices.Collect(strings.Lines(string(printed))); strings.Join(got, "") != strings.Join(want, "\n")+"\n" {
-		t.Errorf("the program prints %q, want %q", got, want)
+		t.Errorf("the program of docs/%s prints %q, want %q", page, got, want)
 	}
 }

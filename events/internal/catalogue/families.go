@@ -1,6 +1,9 @@
 package main
 
-import "netsim/events"
+import (
+	"netsim/events"
+	"netsim/stream/public"
+)
 
 // family is a topic and its streams.
 type family struct {
@@ -8,8 +11,8 @@ type family struct {
 	Streams string // which resources have a stream, and the form of its id
 }
 
-// Topic returns the topic's name with the default prefix.
-func (f family) Topic() string { return "netsim." + string(f.Family) }
+// Topic returns the name of the public topic with the default prefix.
+func (f family) Topic() string { return "netsim.public." + string(f.Family) }
 
 func families() []family {
 	streams := map[events.Family]string{
@@ -19,7 +22,7 @@ func families() []family {
 		events.Tracesets:      "one per traceset: `ts_…`",
 		events.MappingFiles:   "one per mapping file and per upload: `mapfile_…`, `upload_…`",
 		events.Billing:        "one per billing account, and one per platform for its price list: `acct_…`, `platform_…`",
-		events.Checkpoints:    "one per deployment: `checkpoint_…`; in this and every other topic, one per partition for its seals: `seal_…` ([the log](log.md))",
+		events.Checkpoints:    "one per deployment: `checkpoint_…`; in this and every other topic, one per partition of the log for its seals: `seal_…`",
 	}
 	var all []family
 	for _, f := range events.Families() {
@@ -28,36 +31,61 @@ func families() []family {
 	return all
 }
 
-// attribute is one header of a record.
+// sealed is the type whose events are in the topics of all families.
+var sealed = events.LogSealed{}.EventType()
+
+// attribute is one header of a public message.
 type attribute struct {
 	Name     string
 	Required bool
 	Pattern  string // of its value
+	Example  string
 	Meaning  string
 }
 
-// attributes lists the headers of a record: those that make it a CloudEvent and
-// the frame, in the order in which it is hashed.
+// schemaIDHeader has the id of the data's schema in the schema registry.
+const schemaIDHeader = "netsim-schema-id"
+
+// attributes lists the headers of a public message, in the order in which they
+// are written.
 func attributes() []attribute {
-	const number, visible = "^[1-9][0-9]*$", "^[!-~]{1,512}$"
-	return []attribute{
-		{"ce_specversion", true, `^1\.0$`, "version of CloudEvents"},
-		{"ce_source", true, visible, "the writer; not part of the frame"},
-		{"content-type", true, "^application/json$", "media type of the value; not part of the frame"},
-		{"ce_frameversion", true, "^1$", "version of the frame"},
-		{"ce_id", true, visible, "the event's id, a UUID"},
-		{"ce_type", true, visible, "the event's type"},
-		{"ce_subject", true, visible, "the stream; equal to the record's key"},
-		{"ce_partitionkey", true, visible, "workspace id, or account id where there is none; the partition is its FNV-1a hash modulo the number of partitions"},
-		{"ce_sequence", true, number, "1, 2, 3 … within the stream"},
-		{"ce_previoushash", false, "^[0-9a-f]{64}$", "hash of the stream's previous event; absent at sequence 1"},
-		{"ce_commandid", false, visible, "id of the command that made the event; a repeated command has the same id"},
-		{"ce_commanddigest", false, visible, "digest of the command's body"},
-		{"ce_time", true, `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`, "when it happened, UTC"},
-		{"ce_actor", false, visible, "a user's id, or `system`"},
-		{"ce_correlationid", false, visible, "the request that led to the event"},
-		{"ce_causeid", false, visible, "id of the event that this one reacts to"},
-		{"ce_dataversion", true, number, "version of the data's schema"},
-		{"netsim-seal", false, "^[0-9a-f]{16}:[0-9a-f]{64}$", "the writer's seal, required once the partition has a `netsim.log.sealed.v1`; not part of the frame"},
+	const (
+		number  = "^(0|[1-9][0-9]*)$"
+		visible = "^[!-~]{1,512}$"
+		instant = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
+	)
+	values := map[string]struct{ pattern, example string }{
+		"ce_specversion":       {`^1\.0$`, "1.0"},
+		"ce_id":                {visible, "01999999-0000-7000-8000-000000000001"},
+		"ce_source":            {"^/netsim$", "/netsim"},
+		"ce_type":              {visible, "netsim.workspace.created.v1"},
+		"ce_subject":           {visible, exampleStream},
+		"ce_time":              {instant, "2026-09-21T14:13:20.123Z"},
+		"content-type":         {"^application/json$", "application/json"},
+		"ce_dataschema":        {"^/schemas/[^/]+/[1-9][0-9]*$", "/schemas/netsim.workspace.created.v1/1"},
+		"ce_sequence":          {"^[1-9][0-9]*$", "1"},
+		"ce_partitionkey":      {visible, exampleStream},
+		"ce_commandid":         {visible, "01999999-0000-7000-8000-000000000002"},
+		"ce_actor":             {visible, "user_06f6k8z0ce4m7w1q9t2v5x0008"},
+		"ce_correlationid":     {visible, "01999999-0000-7000-8000-000000000003"},
+		"ce_causeid":           {visible, "01999999-0000-7000-8000-000000000004"},
+		"ce_dataversion":       {"^[1-9][0-9]*$", "1"},
+		"ce_recordedtime":      {instant, "2026-09-21T14:13:20.125Z"},
+		"ce_hash":              {"^[0-9a-f]{64}$", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+		public.SourceTopic:     {visible, "netsim.workspaces"},
+		public.SourcePartition: {number, "3"},
+		public.SourceOffset:    {number, "81204"},
 	}
+	var all []attribute
+	for _, a := range public.Attributes() {
+		value := values[a.Header]
+		all = append(all, attribute{a.Header, !a.Optional, value.pattern, value.example, a.Meaning})
+	}
+	return append(all, attribute{
+		schemaIDHeader, false, "^[1-9][0-9]*$", "12",
+		"id of the data's schema in the schema registry, when the deployment has one and has reached it",
+	})
 }
+
+// exampleStream is the stream of the examples.
+const exampleStream = "workspace_06f6k8z0ce4m7w1q9t2v5x0002"

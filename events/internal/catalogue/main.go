@@ -1,7 +1,7 @@
-// Command catalogue generates the reference of events for readers of the log:
-// docs/events.md, api/asyncapi.yaml and a JSON Schema of each type's data in
-// api/events. It copies the meaning of types and fields from their Go comments. Run
-// it with
+// Command catalogue generates the reference of events for those who read them:
+// docs/events.md, api/asyncapi.yaml, api/datacontract.yaml and a JSON Schema of each
+// type's data in api/events. It copies the meaning of types and fields from their Go
+// comments. Run it with
 //
 //	go generate ./events
 package main
@@ -51,6 +51,9 @@ func generate(root string) (map[string][]byte, error) {
 		}
 	}
 	if files["api/asyncapi.yaml"], err = asyncAPI(types); err != nil {
+		return nil, err
+	}
+	if files["api/datacontract.yaml"], err = openDataContract(types); err != nil {
 		return nil, err
 	}
 	if files["docs/events.md"], err = page(types); err != nil {

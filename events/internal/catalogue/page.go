@@ -10,6 +10,9 @@ import (
 //go:embed events.md.tmpl
 var pageTemplate string
 
+// compatibility is the rule of the schema registry's subjects.
+const compatibility = "FORWARD_TRANSITIVE"
+
 // page returns docs/events.md.
 func page(types []eventType) ([]byte, error) {
 	of := func(f family) (all []eventType) {
@@ -22,15 +25,17 @@ func page(types []eventType) ([]byte, error) {
 	}
 	t, err := template.New("events.md").Funcs(template.FuncMap{
 		"cell": cell, "form": form, "typesOf": of,
+		"example": func(t eventType) string { return strings.TrimSpace(string(t.Example)) },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	err = t.Execute(&out, struct {
-		Families   []family
-		Attributes []attribute
-	}{families(), attributes()})
+		Families      []family
+		Attributes    []attribute
+		Compatibility string
+	}{families(), attributes(), compatibility})
 	return out.Bytes(), err
 }
 

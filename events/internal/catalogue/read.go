@@ -19,9 +19,14 @@ type eventType struct {
 	When   string // when it is recorded: "Records that …"
 	Family events.Family
 	Fields []field
+
+	Example []byte // of the data, in which every member has a value
 }
 
 func (t eventType) schemaFile() string { return t.Name + ".schema.json" }
+
+// schemaPath is where the service serves the schema: ce_dataschema.
+func (t eventType) schemaPath() string { return "/schemas/" + t.Name + "/1" }
 
 // field is one member of an event's data.
 type field struct {
@@ -68,6 +73,9 @@ func read(dir string) ([]eventType, error) {
 			return nil, err
 		}
 		if t.Fields, err = src.fields(name); err != nil {
+			return nil, err
+		}
+		if t.Example, err = readExample(dir, t.Name); err != nil {
 			return nil, err
 		}
 		types = append(types, t)

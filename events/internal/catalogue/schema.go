@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// schema is the part of JSON Schema (2020-12) that event data needs.
+// schema is the part of JSON Schema that event data needs. Draft 7 is the latest
+// draft that every common schema registry can compare.
 type schema struct {
 	Dialect     string   `json:"$schema,omitempty"`
 	ID          string   `json:"$id,omitempty"`
@@ -46,7 +47,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 // not name, because a later release may add some.
 func schemaOf(t eventType) ([]byte, error) {
 	s := objectSchema(t.Fields)
-	s.Dialect = "https://json-schema.org/draft/2020-12/schema"
+	s.Dialect = "http://json-schema.org/draft-07/schema#"
 	s.ID = "urn:" + strings.ReplaceAll(t.Name, ".", ":")
 	s.Title, s.Description = t.Name, t.When
 	compact, err := marshal(s)

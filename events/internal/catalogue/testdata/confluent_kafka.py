@@ -20,10 +20,17 @@ class Message:
 
 class Consumer:
     def __init__(self, config):
-        assert config["isolation.level"] == "read_uncommitted"
+        self.isolation = config["isolation.level"]
 
-    def list_topics(self, topic): return Metadata({topic: Topic({0: None})})
+    def subscribe(self, topics):
+        assert self.isolation == "read_committed" and all(t.startswith("netsim.public.") for t in topics)
+
+    def list_topics(self, topic):
+        assert self.isolation == "read_uncommitted"
+        return Metadata({topic: Topic({0: None})})
     def assign(self, partitions): assert [p.offset for p in partitions] == [0]
+
+    def commit(self, asynchronous): pass
 
     def consume(self, count, timeout):
         records = json.loads(sys.stdin.read() or "null")

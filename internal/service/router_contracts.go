@@ -1,0 +1,28 @@
+package service
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"netsim/api"
+	"netsim/fault"
+	web "netsim/infra/web"
+)
+
+// eventContracts serves the contracts of the event stream. Like the contract of the
+// API they need no token.
+func eventContracts(root chi.Router, fail web.FailFunc) {
+	root.Method(http.MethodGet, "/asyncapi.yaml", api.AsyncAPI())
+	root.Method(http.MethodGet, "/datacontract.yaml", api.DataContract())
+	root.Method(http.MethodGet, "/schemas", api.SchemaIndex())
+	root.Get("/schemas/{type}/{version}", func(w http.ResponseWriter, r *http.Request) {
+		eventType, version := chi.URLParam(r, "type"), chi.URLParam(r, "version")
+		schema, ok := api.SchemaOf(eventType, version)
+		if !ok {
+			fail(w, r, fault.New(fault.NotFound, "no schema of the type %.100q in version %.20q; /schemas lists them", eventType, version))
+			return
+		}
+		schema.ServeHTTP(w, r)
+	})
+}
