@@ -6,8 +6,8 @@ import (
 	"netsim/events"
 )
 
-// keptHeads is the number of newest checkpoints whose heads are kept.
-const keptHeads = 14
+// KeptNewest is the number of newest checkpoints whose heads are kept.
+const KeptNewest = 14
 
 // KeptHeads returns the digests of the indexes of heads that are kept: those of the
 // newest 14 checkpoints in the log and of the first checkpoint of every month, UTC. It
@@ -30,7 +30,7 @@ func (l *Log) KeptHeads(ctx context.Context, verifier string) ([]events.Hash, er
 	for i, c := range made {
 		first := c.Time.UTC().Format("2006-01") != month
 		month = c.Time.UTC().Format("2006-01")
-		if first || i >= len(made)-keptHeads {
+		if first || i >= len(made)-KeptNewest {
 			kept = append(kept, c.Heads)
 		}
 	}
