@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -122,4 +123,42 @@ func readHeads(ctx context.Context, heads Heads, part events.HeadsPart, each fun
 		each(stream, head)
 	})
 	return facts, err
+}
+
+// compareHeads compares the heads that a checkpoint names with those of the partitions
+// that it has, which are read up to its position. It does nothing for a checkpoint
+// without heads, or if seals were not checked in a partition that demands them.
+func (v *verification) compareHeads(at Where, c *Checkpoint) error {
+	if c.Heads == (events.Hash{}) {
+		return nil
+	}
+	var index []events.HeadsPart
+	for _, want := range c.Parts {
+		p := v.part(want.Family, want.Partition)
+		if p.unsure {
+			return nil
+		}
+		part, err := p.headsPart(io.Discard)
+		if err != nil {
+			return fmt.Errorf("compare the heads of checkpoint %s: %w", c.Name, err)
+		}
+		index = append(index, part)
+	}
+	if sum := events.Hash(sha256.Sum256(events.HeadsIndex(index))); sum != c.Heads {
+		v.find(at, "checkpoint %s signs other heads than the log has: their index is %s, that of the log %s", c.Name, c.Heads, sum)
+	}
+	return nil
+}
+
+// headsPart writes the heads of a partition and describes them.
+func (p *partition) headsPart(to io.Writer) (events.HeadsPart, error) {
+	part := events.HeadsPart{Family: p.topic.Family, Partition: p.number, Count: int32(len(p.topic.Ends)), Sealing: p.sealing}
+	w := events.NewHeadsWriter(to)
+	for _, stream := range slices.Sorted(maps.Keys(p.heads)) {
+		if err := w.Add(stream, *p.heads[stream]); err != nil {
+			return part, err
+		}
+	}
+	part.Streams, part.Sum = w.Sum()
+	return part, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -33,14 +32,10 @@ func (w *world) store(log *Log) events.Hash {
 			w.t.Fatal(err)
 		}
 		var lines bytes.Buffer
-		heads := events.NewHeadsWriter(&lines)
-		for _, stream := range slices.Sorted(maps.Keys(p.heads)) {
-			if err := heads.Add(stream, *p.heads[stream]); err != nil {
-				w.t.Fatal(err)
-			}
+		part, err := p.headsPart(&lines)
+		if err != nil {
+			w.t.Fatal(err)
 		}
-		part := events.HeadsPart{Family: p.topic.Family, Partition: p.number, Count: testParts, Sealing: p.sealing}
-		part.Streams, part.Sum = heads.Sum()
 		keep(lines.Bytes())
 		parts = append(parts, part)
 	}
@@ -212,6 +207,20 @@ func TestNoJoin(t *testing.T) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		})
+	}
+}
+
+// TestOtherHeadsAreFound: a whole verification finds that the last checkpoint signs heads
+// that the log does not have.
+func TestOtherHeadsAreFound(t *testing.T) {
+	t.Parallel()
+	w := fourDays(t)
+	w.publish("other", at("2026-11-09 00:00:00"), func(c Checkpoint, chains []Chain) (string, error) {
+		c.Heads[0] ^= 1
+		return c.Sign(w.key, chains)
+	})
+	if said := findings(whole(t, w.log(), w.key.Verifier).Findings); !strings.Contains(said, "checkpoint other signs other heads than the log has") {
+		t.Errorf("found %q", said)
 	}
 }
 

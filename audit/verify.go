@@ -64,6 +64,7 @@ type verification struct {
 	report   Report
 	expected map[*partition]Expected
 	last     map[*partition]int64 // offsets before which the last valid checkpoint covers the partition
+	newest   bool                 // the checkpoint that is compared is the last
 }
 
 // Verify reads the whole log up to its ends and judges every record. It compares
@@ -98,7 +99,8 @@ func newVerification(log *Log, verifier string, notes []published, readModel []E
 // run compares the log with checkpoints, the first of which follows the note previous,
 // and judges it up to its ends.
 func (v *verification) run(ctx context.Context, notes []published, previous string) error {
-	for _, n := range notes {
+	for i, n := range notes {
+		v.newest = i == len(notes)-1
 		if err := v.compare(ctx, n, previous); err != nil {
 			return err
 		}
@@ -187,6 +189,11 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 	if root != c.Root || int64(len(t.chains)) != c.Chains {
 		v.find(n.at, "checkpoint %s has %d billing chains with root %x, the log has %d with root %x",
 			c.Name, c.Chains, c.Root[:], len(t.chains), root[:])
+	}
+	if v.newest && len(v.report.Findings) == found {
+		if err := v.compareHeads(n.at, &c); err != nil {
+			return err
+		}
 	}
 	if len(v.report.Findings) == found {
 		v.cover()
