@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -40,7 +41,7 @@ func (w *HeadsWriter) Add(stream string, head Head) error {
 	w.last = stream
 	w.line = append(append(w.line[:0], stream...), ' ')
 	w.line = append(strconv.AppendInt(w.line, head.Sequence, 10), ' ')
-	w.line = append(fmt.Appendf(w.line, "%x", head.Hash[:]), '\n')
+	w.line = append(hex.AppendEncode(w.line, head.Hash[:]), '\n')
 	w.sum.Write(w.line)
 	w.streams++
 	if _, err := w.w.Write(w.line); err != nil {
