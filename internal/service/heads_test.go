@@ -24,6 +24,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/infra/teststack"
 	"netsim/internal/service"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -105,18 +106,19 @@ func (d *deployment) verified(args ...string) string {
 // store, reports what a whole one does, and refuses other heads. verdicts.py loads them.
 func TestAVerificationJoinsAtACheckpoint(t *testing.T) {
 	t.Parallel()
+	const first = "2026-11-20" // as in docs/log.md
 	d, w := newCheckpointed(t)
 	w.write("one", "two", "three")
-	d.tool("audit", "checkpoint", "--name", "first")
+	d.tool("audit", "checkpoint", "--name", first)
 	w.write("four")
 	d.tool("audit", "checkpoint", "--name", "second")
 	w.write("five")
 	waitUntilQuiet(t, d.broker.Addr, "netsim.", d.postgres.URL)
 
 	dir := filepath.Join(t.TempDir(), "heads")
-	table := d.output("audit", "heads", "--checkpoint", "first", "--dir", dir)
-	note := filepath.Join(dir, "first.note")
-	if !strings.Contains(table, "checkpoint first of ") || !strings.Contains(d.output("audit", "heads"), "checkpoint second of ") {
+	table := d.output("audit", "heads", "--checkpoint", first, "--dir", dir)
+	note := filepath.Join(dir, first+".note")
+	if !strings.Contains(table, "checkpoint "+first+" of ") || !strings.Contains(d.output("audit", "heads"), "checkpoint second of ") {
 		t.Errorf("audit heads says %q", table)
 	}
 	whole := d.verified()
@@ -125,7 +127,7 @@ func TestAVerificationJoinsAtACheckpoint(t *testing.T) {
 			t.Errorf("a verification from the checkpoint with %v says\n%s, a whole one\n%s", args, joined, whole)
 		}
 	}
-	if said := d.output("audit", "verify", "--from-checkpoint", note); !strings.Contains(said, "are before checkpoint first: they were not read") {
+	if said := d.output("audit", "verify", "--from-checkpoint", note); !strings.Contains(said, "are before checkpoint "+first+": they were not read") {
 		t.Errorf("audit verify says %q", said)
 	}
 	if said := d.refused("audit", "heads", "--key", publicKey(t, newAuditKey(t))); !strings.Contains(said, "no checkpoint of the log names heads") {
@@ -145,7 +147,8 @@ func TestAVerificationJoinsAtACheckpoint(t *testing.T) {
 		if len(text) == 0 {
 			continue
 		}
-		text[len(text)-2] ^= 1
+		last := &text[len(text)-2] // a hex digit
+		*last = "10"[min(1, *last-'0')]
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -169,24 +172,27 @@ func TestAVerificationJoinsAtACheckpoint(t *testing.T) {
 	t.Errorf("no partition of the workspaces has heads:\n%s", table)
 }
 
-// loadedByPython loads every partition of a checkpoint with verdicts.py and compares the
+// loadedByPython runs the program of docs/log.md, which loads every partition of a
+// checkpoint with verdicts.py, and compares the
 // positions and the numbers of facts and streams with those of audit heads.
 func loadedByPython(t *testing.T, dir, table string) {
 	t.Helper()
-	const program = `
-import glob, hashlib, sys
-sys.path.insert(0, "../../events/testdata/golden")
-from verdicts import Partition
-note = open(sys.argv[1] + "/first.note").read()
-index = open(sys.argv[1] + "/" + note.split("\nheads ")[1].split("\n")[0] + ".txt", "rb").read()
-for line in index.decode().splitlines()[1:]:
-    _, family, number, count, streams, sum, *sealing = line.split(" ")
-    with open(f"{sys.argv[1]}/{sum}.txt", "rb") as heads:
-        p = Partition.load(note, index, heads, family, int(number), ["a1" * 32])
-    assert p.sealing == sealing and len(sealing) == 1 and p.sealing[0] in p.keys and p.count == 2
-    print(f"{family}/{number}", p.next, p.facts, len(p.heads), sum)
-`
-	out, err := exec.CommandContext(t.Context(), "python3", "-c", program, dir).CombinedOutput()
+	page, err := os.ReadFile("../../docs/log.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "To join with `verdicts.py`")
+	_, code, _ := strings.Cut(section, "```python\n")
+	code, _, _ = strings.Cut(code, "```")
+	golden, err := filepath.Abs("../../events/testdata/golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := exec.CommandContext(t.Context(), "python3", "-c", "from verdicts import Partition\n"+code+
+		"    print(f'{family}/{number}', p.next, p.facts, len(p.heads), sha256)\n"+
+		"    assert len(p.sealing) == 1 and p.count == 2, line\n")
+	python.Dir, python.Env = filepath.Dir(dir), append(os.Environ(), "PYTHONPATH="+golden, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := python.CombinedOutput()
 	if err != nil {
 		t.Fatalf("python: %v\n%s", err, out)
 	}
@@ -326,7 +332,7 @@ func TestTwoProcessesPublishCheckpoints(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testwait.Group(t, &all, "the checkpoints")
 	if err := errors.Join(failed...); err != nil {
 		t.Error(err)
 	}
@@ -356,4 +362,3 @@ func TestNoHeadsNoCheckpoint(t *testing.T) {
 	}
 	d.tool("audit", "checkpoint", "--name", "down")
 }
-
