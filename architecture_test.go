@@ -57,6 +57,8 @@ func directions() map[string]set {
 		"api":               {},
 		"api/contract":      {"api", "fault"},
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
+		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
 		"cmd/":              everything,
 		"internal/service":  everything,
 		"internal/service/": everything,
@@ -83,7 +85,7 @@ func support() set {
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "bench"},
+		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},

@@ -20,21 +20,22 @@ import (
 )
 
 type commands struct {
-	Serve     serve      `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
-	Token     token      `cmd:"" help:"Print a token of the development issuer."`
-	ReadModel readModel  `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
-	Streams   streams    `cmd:"" help:"Show streams and apply parked facts again."`
-	Reactions reactions  `cmd:"" help:"Show reactions and retry dead letters."`
-	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
-	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
-	Credit    credit     `cmd:"" help:"Grant credit to accounts."`
-	Quotas    quotas     `cmd:"" help:"Show and set the limits of accounts."`
-	Person    person     `cmd:"" help:"Remove the names of users."`
-	Billing   billing    `cmd:"" help:"Set prices and export costs."`
-	Engine    engine     `cmd:"" help:"Run simulations without the service."`
-	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
-	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
-	Version   version    `cmd:"" help:"Print the version."`
+	Serve     serve        `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
+	Token     token        `cmd:"" help:"Print a token of the development issuer."`
+	ReadModel readModel    `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
+	Streams   streams      `cmd:"" help:"Show streams and apply parked facts again."`
+	Events    publicEvents `cmd:"" help:"Show and repeat what is published."`
+	Reactions reactions    `cmd:"" help:"Show reactions and retry dead letters."`
+	Jobs      jobsStatus   `cmd:"" help:"Show the jobs by kind and state."`
+	Runs      runsStatus   `cmd:"" help:"Show the simulations that have not ended."`
+	Credit    credit       `cmd:"" help:"Grant credit to accounts."`
+	Quotas    quotas       `cmd:"" help:"Show and set the limits of accounts."`
+	Person    person       `cmd:"" help:"Remove the names of users."`
+	Billing   billing      `cmd:"" help:"Set prices and export costs."`
+	Engine    engine       `cmd:"" help:"Run simulations without the service."`
+	Log       logging      `cmd:"" help:"Change how the event log is sealed."`
+	Audit     auditing     `cmd:"" help:"Verify the log and the billing."`
+	Version   version      `cmd:"" help:"Print the version."`
 }
 
 func main() {

@@ -8,6 +8,7 @@ const (
 	RoleProjector = "projector"
 	RoleReactor   = "reactor"
 	RoleWorker    = "worker"
+	RolePublisher = "publisher"
 )
 
 // Kind is the type of a metric.
@@ -35,11 +36,11 @@ type Metric struct {
 // Catalogue lists every metric of the service, except those of the Go runtime and
 // the process.
 func Catalogue() []Metric {
-	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics())
+	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), publisherMetrics())
 }
 
 func commonMetrics() []Metric {
-	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker}
+	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher}
 	writers := []string{RoleAPI, RoleReactor, RoleWorker}
 	pool := "db_client_connection_pool_name"
 	return []Metric{
@@ -156,6 +157,22 @@ func workerMetrics() []Metric {
 			Help: "Simulations that have not ended; engine is none before the start."},
 		{Name: "netsim_log_checkpoint_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,
 			Help: "Time since the newest log checkpoint was signed; absent if there is none."},
+	}
+}
+
+func publisherMetrics() []Metric {
+	publisher := []string{RolePublisher}
+	return []Metric{
+		{Name: "netsim_publisher_facts_total", Kind: Counter, Unit: "facts", Labels: []string{"family"}, Roles: publisher,
+			Help: "Facts that this process published."},
+		{Name: "netsim_publisher_transaction_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"outcome"}, Roles: publisher,
+			Help: "Duration of the transactions of public topics by outcome: committed, or failed, which is aborted and repeated.", buckets: fast()},
+		{Name: "netsim_publisher_failures_total", Kind: Counter, Unit: "failures", Roles: publisher,
+			Help: "Attempts to publish that ended with an error and were repeated from the committed positions."},
+		{Name: "netsim_publisher_lag_records", Kind: Gauge, Unit: "records", Roles: publisher,
+			Help: "Judged records of the shards of this process that are not published."},
+		{Name: "netsim_publisher_lag_seconds", Kind: Gauge, Unit: "seconds", Roles: publisher,
+			Help: "Age of the oldest fact that this process has read and not published; 0 if there is none."},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	HTTP  string   `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address"`
 	Ops   string   `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
-	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker" form:"role"`
+	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher" form:"role"`
 
 	Kafka            []string `env:"NETSIM_KAFKA,required" form:"address"`
 	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
@@ -94,6 +94,12 @@ type Config struct {
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
 	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // quotas of an account, such as streams.open=100,uploads.day=50
 
+	// The public topics (docs/public-topics.md).
+	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000"`                      // partitions of the public topics, a multiple of those of the log; 0 means as many
+	PublicRetention    time.Duration `env:"NETSIM_PUBLIC_RETENTION" max:"876000h"`                     // age of a fact after which it is deleted from the public topic; 0 means never
+	PublicEvery        time.Duration `env:"NETSIM_PUBLIC_EVERY" envDefault:"100ms" min:"1ms" max:"1m"` // least time between the begins of two transactions of a shard without a backlog
+	PublicTransactions bool          `env:"NETSIM_PUBLIC_TRANSACTIONS" envDefault:"true"`              // use transactions if the brokers have them
+
 	Tracing
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
@@ -106,6 +112,7 @@ const (
 	RoleProjector = "projector"
 	RoleReactor   = "reactor"
 	RoleWorker    = "worker"
+	RolePublisher = "publisher"
 )
 
 // FromEnvironment reads the settings from the environment.
@@ -124,13 +131,15 @@ func FromSettings(environment map[string]string) (Config, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker")
+		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, publisher")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
 		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
 	case !c.Development && c.WriterKeys == "":
 		return errNoWriterKeys
 	case !c.Development && c.replication() < 3:
 		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
+	case strings.HasSuffix(c.TopicPrefix, "public."):
+		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}

@@ -27,7 +27,9 @@ type need struct {
 	probe    func(context.Context) health.State
 }
 
-func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker} }
+func everyRole() []string {
+	return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher}
+}
 
 // needs returns the checks of the core.
 func (s *core) needs() []need {
@@ -49,6 +51,7 @@ func (d *domain) needs(s *core) []need {
 	return []need{
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
+		{name: "publicTopics", helps: []string{RolePublisher}, probe: d.probePublic},
 	}
 }
 

@@ -1,0 +1,131 @@
+package publisher
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"netsim/internal/testworld"
+)
+
+// A publisher that is killed, or suspended and replaced, at any step of a session, before
+// the broker has done it and after: every fact is published once and in order.
+func TestEveryStep(t *testing.T) {
+	t.Parallel()
+	steps := map[string]int16{
+		"fence": keyInitProducerID, "add the partitions": keyAddPartitionsTxn, "send": keyProduce,
+		"add the group": keyAddOffsetsTxn, "add the positions": keyTxnOffsetCommit, "commit": keyEndTxn,
+	}
+	for _, suspend := range []bool{false, true} {
+		t.Run(map[bool]string{false: "killed", true: "suspended"}[suspend], func(t *testing.T) {
+			t.Parallel()
+			w := testworld.New(t)
+			for name, key := range steps {
+				for _, answer := range []bool{false, true} {
+					for _, nth := range []int{1, 3} {
+						if nth > 1 && key == keyInitProducerID {
+							continue // a session has one, and the world two shards
+						}
+						what := fmt.Sprintf("%s, request %d, answered: %t", name, nth, answer)
+						interrupt(t, w, what, newFaulty(key, nth, answer, suspend))
+					}
+				}
+			}
+			equalToLog(t, w)
+		})
+	}
+}
+
+// interrupt runs a publisher until the fault happens, and then another one beside it.
+func interrupt(t *testing.T, w *testworld.World, what string, fault *faulty) {
+	t.Helper()
+	c := configOf(w)
+	c.dial = fault.dial
+	_, stop := start(t, c)
+	testworld.Await(t, func() bool {
+		makeFacts(t, w, 1, 1)
+		return fault.happened()
+	})
+	makeFacts(t, w, 1, 1)
+	began := time.Now()
+	_, stopNext := start(t, configOf(w))
+	awaitPublished(t, w)
+	t.Logf("%s: published again after %v", what, time.Since(began).Round(time.Millisecond))
+	stopNext()
+	if fault.suspend {
+		fault.release() // it fails, resumes and goes on
+		makeFacts(t, w, 1, 1)
+		awaitPublished(t, w)
+		stop()
+	}
+}
+
+// Two publishers that both believe to have every shard fence each other again and again.
+func TestTwoPublishersFight(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	fights := make(chan struct{}, 1)
+	for range 2 {
+		c := configOf(w)
+		c.Observe = func(o Observation) {
+			if o.Outcome == outcomeFailed {
+				select {
+				case fights <- struct{}{}:
+				default:
+				}
+			}
+		}
+		start(t, c)
+	}
+	for fought := 0; fought < 6; {
+		makeFacts(t, w, 1, 2)
+		select {
+		case <-fights:
+			fought++
+		default:
+		}
+	}
+	awaitPublished(t, w)
+	equalToLog(t, w)
+}
+
+// Without transactions, a publisher that is killed while it sends, and one that is killed
+// before it commits its position, are continued without a loss or a repeat.
+func TestKilledWithoutTransactions(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	for _, answer := range []bool{false, true} {
+		for _, nth := range []int{1, 3} {
+			killUntransacted(t, w, newFaulty(keyProduce, nth, answer, false), nil)
+		}
+	}
+	for _, step := range []string{"begun", "sent"} {
+		fault := newFaulty(keyProduce, 0, false, false)
+		killUntransacted(t, w, fault, func(ctx context.Context, name string) error {
+			if name == step {
+				fault.trip()
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+	}
+	equalToLog(t, w)
+}
+
+func killUntransacted(t *testing.T, w *testworld.World, fault *faulty, step func(context.Context, string) error) {
+	t.Helper()
+	c := configOf(w)
+	c.dial, c.step, c.Untransacted = fault.dial, step, true
+	_, stop := start(t, c)
+	testworld.Await(t, func() bool {
+		makeFacts(t, w, 1, 1)
+		return fault.happened()
+	})
+	stop()
+	c = configOf(w)
+	c.Untransacted = true
+	_, stop = start(t, c)
+	awaitPublished(t, w)
+	stop()
+}

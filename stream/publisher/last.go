@@ -1,0 +1,152 @@
+package publisher
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/IBM/sarama"
+
+	"netsim/events"
+	"netsim/stream/public"
+)
+
+// scan looks for the last committed record of a public topic's partition that has a
+// fact of the source. Records of other writers are passed over.
+type scan struct {
+	client    sarama.Client
+	topic     string
+	partition int32
+	source    public.Source // its topic and partition
+	isolation sarama.IsolationLevel
+}
+
+// published is a fact in a public topic.
+type published struct {
+	offset int64  // in the log; -1 for none
+	id     string // of the event
+}
+
+var none = published{offset: -1}
+
+// last returns the fact of that record, or none. It reads backwards
+// in growing steps, because the end of a partition may have the records of aborted
+// transactions.
+func (s *scan) last() (published, error) {
+	topic, partition := s.topic, s.partition
+	first, err := s.client.GetOffset(topic, partition, sarama.OffsetOldest)
+	if err != nil {
+		return none, fmt.Errorf("ask for the begin of %s/%d: %w", topic, partition, err)
+	}
+	end, err := s.client.GetOffset(topic, partition, sarama.OffsetNewest)
+	if err != nil {
+		return none, fmt.Errorf("ask for the end of %s/%d: %w", topic, partition, err)
+	}
+	for step := int64(firstStep); end > first; step = min(2*step, maxStep) {
+		from := max(first, end-step)
+		last, err := s.lastIn(from, end)
+		if err != nil {
+			return none, fmt.Errorf("read %s/%d from %d: %w", topic, partition, from, err)
+		}
+		if last != none {
+			return last, nil
+		}
+		end = from
+	}
+	return none, nil
+}
+
+const (
+	firstStep  = 64 // offsets
+	maxStep    = 16 << 10
+	fetchBytes = 1 << 20
+)
+
+// lastIn is last within the offsets from up to end.
+func (s *scan) lastIn(from, end int64) (published, error) {
+	last := none
+	aborted := map[int64]bool{} // producers in an aborted transaction
+	for from < end {
+		block, err := s.fetch(from)
+		if err != nil {
+			return none, err
+		}
+		if len(block.RecordsSet) == 0 {
+			return last, nil // the last stable offset
+		}
+		open := block.AbortedTransactions
+		for _, set := range block.RecordsSet {
+			b := set.RecordBatch
+			if b == nil || b.PartialTrailingRecord {
+				return none, errors.New("the broker returned an incomplete batch, or one of an old format")
+			}
+			for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend
+				aborted[open[0].ProducerID] = true
+				open = open[1:]
+			}
+			switch {
+			case b.Control:
+				if isAbort(b) {
+					delete(aborted, b.ProducerID)
+				}
+			case b.IsTransactional && aborted[b.ProducerID]:
+			default:
+				if found := s.lastOf(b, from, end); found != none {
+					last = found
+				}
+			}
+			from = max(from, b.LastOffset()+1)
+		}
+	}
+	return last, nil
+}
+
+// isAbort reports whether a control batch ends a transaction by aborting it (Kafka
+// documentation, section "Control Batches").
+func isAbort(b *sarama.RecordBatch) bool {
+	return len(b.Records) == 1 && len(b.Records[0].Key) >= 4 && binary.BigEndian.Uint16(b.Records[0].Key[2:]) == 0
+}
+
+// lastOf returns the fact of the batch's last record within the offsets from up to end,
+// or none.
+func (s *scan) lastOf(b *sarama.RecordBatch, from, end int64) published {
+	last := none
+	for _, r := range b.Records {
+		if at := b.FirstOffset + r.OffsetDelta; at < from || at >= end {
+			continue
+		}
+		var m events.Message
+		id := ""
+		for _, h := range r.Headers {
+			if string(h.Key) == "ce_id" {
+				id = string(h.Value)
+			}
+			m.Headers = append(m.Headers, events.Header{Key: string(h.Key), Value: h.Value})
+		}
+		if of, err := public.SourceOf(&m); err == nil && of.Topic == s.source.Topic && of.Partition == s.source.Partition {
+			last = published{of.Offset, id}
+		}
+	}
+	return last
+}
+
+func (s *scan) fetch(from int64) (*sarama.FetchResponseBlock, error) {
+	leader, err := s.client.Leader(s.topic, s.partition)
+	if err != nil {
+		return nil, err
+	}
+	req := &sarama.FetchRequest{Version: 11, MinBytes: 1, MaxBytes: fetchBytes, Isolation: s.isolation, SessionEpoch: -1}
+	req.AddBlock(s.topic, s.partition, from, fetchBytes, -1)
+	res, err := leader.Fetch(req)
+	if err != nil {
+		return nil, err
+	}
+	block := res.GetBlock(s.topic, s.partition)
+	switch {
+	case block == nil:
+		return nil, sarama.ErrIncompleteResponse
+	case block.Err != sarama.ErrNoError:
+		return nil, block.Err
+	}
+	return block, nil
+}
