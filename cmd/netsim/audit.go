@@ -23,6 +23,7 @@ type auditing struct {
 	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish the current content of the log."`
 	Heads      auditHeads      `cmd:"" help:"Check the heads of a checkpoint in the object store, and copy them, so that a verification can join there."`
 	Verify     auditVerify     `cmd:"" help:"Verify the whole log, or a bundle without any network."`
+	Public     auditPublic     `cmd:"" help:"Compare the public topics with the facts of the log."`
 	Replay     auditReplay     `cmd:"" help:"Rate every day again from the log alone and compare."`
 	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/stream/publisher"
 )
 
 // AuditConfig has the settings of an audit: of the event log, and optionally of the
@@ -171,6 +173,20 @@ func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]
 		return nil, err
 	}
 	return audit.Held(ctx, log, verifier, notes)
+}
+
+// Public compares the public topics with the facts of the log.
+func (a *Auditor) Public(ctx context.Context) (r audit.PublicReport, err error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return r, err
+	}
+	topics, err := publisher.OpenCommitted(publisher.Config{Brokers: a.config.Kafka, Prefix: a.config.TopicPrefix, EventLog: a.eventLog})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, topics.Close()) }()
+	return audit.ComparePublic(ctx, log, topics)
 }
 
 // DeadLetters returns the number of open dead letters.
