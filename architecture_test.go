@@ -105,7 +105,7 @@ func homes() map[string]set {
 		"go.opentelemetry.io/otel/exporters/": {"infra/telemetry"},
 		"github.com/alecthomas/kong":          {"cmd/"},
 		"github.com/caarlos0/env/":            {"internal/service"},
-		"github.com/klauspost/compress":       {"simulator/", "runs"},
+		"github.com/klauspost/compress":       {"simulator/", "runs", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},

@@ -23,7 +23,10 @@ type Checkpoint struct {
 	Previous string    // SHA-256 of the signed note of the previous checkpoint, hex; "" for the first
 	Chains   int64     // number of billing chains
 	Root     tlog.Hash // of the tree over the chains
-	Losses   []Loss    // accepted by operators
+	// Heads is the SHA-256 of the index of the heads of all streams at this checkpoint
+	// (events.HeadsIndex); zero in checkpoints of releases that wrote none.
+	Heads  events.Hash
+	Losses []Loss // accepted by operators
 	// Succession changes the key of the log from this checkpoint on.
 	Succession Succession
 	Parts      []Part
@@ -81,6 +84,9 @@ func (c Checkpoint) text() string {
 	}
 	fmt.Fprintf(&b, "%s\nname %s\ntime %s\ncluster %s\nprevious %s\nchains %d %x\n", checkpointTitle,
 		c.Name, c.Time.UTC().Format(events.TimeLayout), c.Cluster, previous, c.Chains, c.Root[:])
+	if c.Heads != (events.Hash{}) {
+		fmt.Fprintf(&b, "heads %s\n", c.Heads)
+	}
 	if s := c.Succession; s != (Succession{}) {
 		fmt.Fprintf(&b, "key %s %s\n", s.From, s.To)
 	}
@@ -153,6 +159,11 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	}
 	c.Succession = Succession{word("key", 0), word("key", 1)}
 	at, errTime := time.Parse(events.TimeLayout, word("time", 0))
+	if heads := word("heads", 0); heads != "" {
+		if c.Heads, err = parseHash(heads); err != nil {
+			return c, errForm
+		}
+	}
 	count, errCount := strconv.ParseInt(word("chains", 0), 10, 64)
 	root, errRoot := parseHash(word("chains", 1))
 	c.Time, c.Chains, c.Root = at, count, tlog.Hash(root)

@@ -2,8 +2,11 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+
+	"netsim/events"
 )
 
 // LastNote returns the newest signed checkpoint in the log, not verified; ""
@@ -14,6 +17,34 @@ func (l *Log) LastNote(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return notes[len(notes)-1].note, nil
+}
+
+// Checkpoint returns the newest checkpoint in the log with a name, and its signed note;
+// for the name "" the newest of all that have heads. It must verify with the verifier's
+// key or a key that successions prove from it.
+func (l *Log) Checkpoint(ctx context.Context, verifier, name string) (c Checkpoint, note string, err error) {
+	notes, err := l.checkpoints(ctx)
+	if err != nil {
+		return c, "", err
+	}
+	keys := newRing(notesOf(notes), l.Cluster, verifier)
+	bad := errors.New("there is none")
+	for _, n := range notes {
+		opened, err := keys.open(n.note)
+		switch wanted := n.name == name || name == "" && opened.Heads != (events.Hash{}); {
+		case err != nil && n.name == name:
+			bad = err
+		case err == nil && wanted:
+			c, note = opened, n.note
+		}
+	}
+	switch {
+	case note != "":
+		return c, note, nil
+	case name == "":
+		return c, "", errors.New("no checkpoint of the log names heads")
+	}
+	return c, "", fmt.Errorf("checkpoint %s of the log: %w", name, bad)
 }
 
 // Held reports which of the auditor's signed checkpoints are not in the log byte for

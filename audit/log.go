@@ -87,6 +87,9 @@ type partition struct {
 	unread  []events.Record
 
 	undigested bool
+	// unsure is set once a reader without keys cannot know what the partition demands of
+	// seals.
+	unsure bool
 }
 
 // orphan is a record whose predecessor is missing.
@@ -186,6 +189,7 @@ func (p *partition) judge(r *events.Record, f *Fact) events.Verdict {
 	}
 	*head = events.Head{Sequence: frame.Sequence, Hash: hash}
 	p.sealing = p.sealing.After(&frame, sealer)
+	p.unsure = p.unsure || sealer == events.Unchecked && frame.Type == (events.LogSealed{}).EventType()
 	if len(p.missing) > 0 {
 		if o, known := p.missing[frame.Stream]; known && frame.Sequence >= o.sequence {
 			delete(p.missing, frame.Stream)

@@ -26,6 +26,11 @@ type Report struct {
 	// Covered is how many facts are before the last checkpoint. Later facts are
 	// verified by their chains only.
 	Covered int64
+	// Joined names the checkpoint at which VerifyFrom joined; "" if the log was read
+	// from its beginning. The records before the checkpoint, Before of them, were not
+	// read: they count as Records and Facts, but not by verdict or type.
+	Joined string
+	Before int64
 }
 
 // Finding is a defect of the log.
@@ -59,6 +64,7 @@ type verification struct {
 	report   Report
 	expected map[*partition]Expected
 	last     map[*partition]int64 // offsets before which the last valid checkpoint covers the partition
+	newest   bool                 // the checkpoint that is compared is the last
 }
 
 // Verify reads the whole log up to its ends and judges every record. It compares
@@ -71,6 +77,13 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 	if err != nil {
 		return Report{}, err
 	}
+	v := newVerification(log, verifier, notes, readModel)
+	err = v.run(ctx, notes, "")
+	return v.report, err
+}
+
+// newVerification returns a verification that has read nothing yet.
+func newVerification(log *Log, verifier string, notes []published, readModel []Expected) *verification {
 	v := &verification{log: log, keys: newRing(notesOf(notes), log.Cluster, verifier), parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
 	v.report.Rejected, v.report.Unreadable = map[events.Verdict]int64{}, map[string]int64{}
 	for _, e := range readModel {
@@ -80,30 +93,36 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 		}
 		v.find(Where{Topic: string(e.Family), Partition: e.Partition}, "the read model was made from another topic, id %s", e.TopicID)
 	}
-	previous := ""
-	for _, n := range notes {
+	return v
+}
+
+// run compares the log with checkpoints, the first of which follows the note previous,
+// and judges it up to its ends.
+func (v *verification) run(ctx context.Context, notes []published, previous string) error {
+	for i, n := range notes {
+		v.newest = i == len(notes)-1
 		if err := v.compare(ctx, n, previous); err != nil {
-			return v.report, err
+			return err
 		}
 		previous = n.note
 	}
 	for _, p := range v.parts {
 		if err := v.to(ctx, p, p.topic.Ends[p.number]); err != nil {
-			return v.report, err
+			return err
 		}
 	}
 	t, err := v.billing()
 	if err != nil {
-		return v.report, err
+		return err
 	}
 	root, err := t.root()
 	if err != nil {
-		return v.report, err
+		return err
 	}
 	v.report.Chains, v.report.Root = len(t.chains), fmt.Sprintf("%x", root[:])
 	v.sum()
-	v.report.Losses, _, err = log.Losses(ctx, "")
-	return v.report, err
+	v.report.Losses, _, err = v.log.Losses(ctx, "")
+	return err
 }
 
 // checkpoints returns the checkpoints in the log, in the order of the log.
@@ -153,12 +172,7 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 	}
 	v.report.Checkpoints++
 	found := len(v.report.Findings)
-	if c.Name != n.name {
-		v.find(n.at, "checkpoint %s is published as %s", c.Name, n.name)
-	}
-	if c.Previous != HashOf(previous) {
-		v.find(n.at, "checkpoint %s does not follow the one before it in the log: one was removed, added or changed", c.Name)
-	}
+	v.follows(n, &c, previous)
 	for _, want := range c.Parts {
 		if err := v.comparePart(ctx, &c, want); err != nil {
 			return err
@@ -176,15 +190,37 @@ func (v *verification) compare(ctx context.Context, n published, previous string
 		v.find(n.at, "checkpoint %s has %d billing chains with root %x, the log has %d with root %x",
 			c.Name, c.Chains, c.Root[:], len(t.chains), root[:])
 	}
-	if len(v.report.Findings) > found {
-		return nil
+	if v.newest && len(v.report.Findings) == found {
+		if err := v.compareHeads(n.at, &c); err != nil {
+			return err
+		}
 	}
+	if len(v.report.Findings) == found {
+		v.cover()
+	}
+	return nil
+}
+
+// follows compares a checkpoint with the name under which it was published and with the
+// note before it in the log.
+func (v *verification) follows(n published, c *Checkpoint, previous string) {
+	if c.Name != n.name {
+		v.find(n.at, "checkpoint %s is published as %s", c.Name, n.name)
+	}
+	if c.Previous != HashOf(previous) {
+		v.find(n.at, "checkpoint %s does not follow the one before it in the log: one was removed, added or changed", c.Name)
+	}
+}
+
+// cover records that a valid checkpoint covers everything that is read. The records
+// whose predecessor is missing here were missing when it was signed.
+func (v *verification) cover() {
 	v.report.Covered = 0
 	for _, p := range v.parts {
 		v.last[p] = p.next
 		v.report.Covered += p.facts
+		clear(p.missing)
 	}
-	return nil
 }
 
 // billing returns the tree over the chains of billing as read so far.
@@ -215,7 +251,7 @@ func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part
 	}
 	switch {
 	case p.next < want.Next:
-		v.find(at, "the log lost its tail: it ends at %d, checkpoint %s has seen records before %d", p.next, c.Name, want.Next)
+		v.find(at, "the log lost its tail: it ends at %d, checkpoint %s has seen records before %d", p.topic.Ends[p.number], c.Name, want.Next)
 	case p.digest != want.Digest || p.facts != want.Facts || p.rejected != want.Rejected:
 		v.find(at, "checkpoint %s has seen other records before this offset: %d facts, %d rejected, digest %x; the log has %d, %d and %x",
 			c.Name, want.Facts, want.Rejected, want.Digest[:4], p.facts, p.rejected, p.digest[:4])

@@ -40,6 +40,8 @@ type world struct {
 	booked   map[rowKey]events.DailyCostRated
 	id       int64
 	note     string
+	files    map[string][]byte  // heads and their indexes, by SHA-256
+	writer   *events.WriterKeys // the service's; nil seals and checks nothing
 }
 
 func newWorld(t testing.TB) *world {
@@ -64,6 +66,7 @@ func newWorldOf(t testing.TB, key *Key) *world {
 	return &world{
 		t: t, key: key, records: map[string][]events.Record{}, heads: map[string]events.Head{},
 		usage: map[string][]events.UsageRecorded{}, units: map[string]int64{}, booked: map[rowKey]events.DailyCostRated{},
+		files: map[string][]byte{},
 	}
 }
 
@@ -86,7 +89,11 @@ func (w *world) append(stream string, data events.Data, at time.Time) {
 		Sequence: head.Sequence + 1, PreviousHash: head.Hash, Time: at, Actor: "system", DataVersion: 1,
 	}.Message(value)
 	w.heads[stream] = events.Head{Sequence: head.Sequence + 1, Hash: hash}
-	number := events.PartitionOf(stream, testParts)
+	w.record(family, events.PartitionOf(stream, testParts), w.writer.Seal(family, hash, m), at)
+}
+
+// record writes any message to a partition.
+func (w *world) record(family events.Family, number int32, m events.Message, at time.Time) {
 	name := partitionName(string(family), number)
 	w.records[name] = append(w.records[name], events.Record{
 		Message: m, Topic: string(family), Partition: number, Offset: int64(len(w.records[name])), Time: at,
@@ -184,6 +191,7 @@ func (w *world) publish(name string, at time.Time, sign func(Checkpoint, []Chain
 			billing = append(billing, p)
 		}
 	}
+	c.Heads = w.store(log)
 	note, err := sign(c, chains(billing))
 	if err != nil {
 		w.t.Fatal(err)
@@ -194,7 +202,7 @@ func (w *world) publish(name string, at time.Time, sign func(Checkpoint, []Chain
 
 // log returns the log written so far.
 func (w *world) log() *Log {
-	log := &Log{Reader: w, Cluster: cmp.Or(w.cluster, "cluster-1")}
+	log := &Log{Reader: w, Cluster: cmp.Or(w.cluster, "cluster-1"), Keys: w.writer}
 	for _, family := range events.Families() {
 		t := Topic{Family: family, Name: string(family), ID: "id-" + string(family)}
 		for number := range int32(testParts) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,16 +35,22 @@ type goldenHeader struct {
 	Value []byte `json:"value"`
 }
 
-// goldenCase is one partition's records from offset 0 on.
+// goldenCase is one partition's records: from offset 0 on, or from a checkpoint on.
 type goldenCase struct {
 	Name       string         `json:"name"`
 	Partition  int32          `json:"partition"`
 	Partitions int32          `json:"partitions"`
 	Family     Family         `json:"family,omitempty"` // of the topic; "" where seals do not matter
 	Keys       []string       `json:"keys,omitempty"`   // the writer's keys that the reader knows
+	Note       string         `json:"note,omitempty"`   // the lines of the checkpoint that a reader needs
+	Index      string         `json:"index,omitempty"`  // of its heads
+	Heads      string         `json:"heads,omitempty"`  // of the partition
 	Records    []goldenRecord `json:"records"`
 	Facts      int            `json:"facts"`
 	Digest     string         `json:"digest"`
+
+	heads   map[string]Head // after the records
+	sealing Sealing
 }
 
 // goldenHash is an event with the bytes over which its hash is computed.
@@ -74,10 +81,8 @@ func (c *goldenCase) judge() {
 	if err != nil {
 		panic(err)
 	}
-	heads := map[string]Head{}
-	var digest Digest
-	var sealing Sealing
-	c.Facts = 0
+	heads, sealing, facts, digest := c.join()
+	c.Facts = facts
 	for i := range c.Records {
 		r := &c.Records[i]
 		m := r.message()
@@ -96,12 +101,14 @@ func (c *goldenCase) judge() {
 		}
 	}
 	c.Digest = fmt.Sprintf("%x", digest)
+	c.heads, c.sealing = heads, sealing
 }
 
 const (
 	verdictsFile = "testdata/golden/verdicts.json"
 	sealsFile    = "testdata/golden/seals.json"
 	hashesFile   = "testdata/golden/hashes.json"
+	headsFile    = "testdata/golden/heads.json"
 )
 
 // TestGoldenUpdate writes the files if -update is set. It is not parallel, so
@@ -116,6 +123,7 @@ func TestGoldenUpdate(t *testing.T) { //nolint:paralleltest // see above
 		}
 		write(t, file, cases)
 	}
+	write(t, headsFile, goldenHeads(t))
 	write(t, hashesFile, goldenHashes())
 }
 
@@ -127,7 +135,7 @@ func TestGoldenVerdicts(t *testing.T) {
 		got := c
 		got.Records = slices.Clone(c.Records)
 		got.judge()
-		if diff := cmp.Diff(c, got); diff != "" {
+		if diff := cmp.Diff(c, got, cmpopts.IgnoreUnexported(goldenCase{})); diff != "" {
 			t.Errorf("%s (-golden +got):\n%s", c.Name, diff)
 		}
 	}
@@ -196,15 +204,21 @@ func hashedBytes(m *Message) []byte {
 // readers outside the service, on the golden files.
 func TestPythonReachesTheSameVerdicts(t *testing.T) {
 	t.Parallel()
+	comparePython(t, allGolden(t), verdictsFile, sealsFile, headsFile)
+}
+
+// comparePython compares the verdicts of cases with those of verdicts.py on files.
+func comparePython(t *testing.T, cases []goldenCase, files ...string) {
+	t.Helper()
 	var want strings.Builder
-	for _, c := range allGolden(t) {
+	for _, c := range cases {
 		fmt.Fprintln(&want, "#", c.Name)
 		for _, r := range c.Records {
 			fmt.Fprintln(&want, r.Verdict, r.Hash)
 		}
 		fmt.Fprintln(&want, c.Facts, c.Digest)
 	}
-	python := exec.CommandContext(t.Context(), "python3", "testdata/golden/verdicts.py", verdictsFile, sealsFile)
+	python := exec.CommandContext(t.Context(), "python3", append([]string{"testdata/golden/verdicts.py"}, files...)...)
 	var stderr bytes.Buffer
 	python.Stderr = &stderr
 	got, err := python.Output()
@@ -217,6 +231,12 @@ func TestPythonReachesTheSameVerdicts(t *testing.T) {
 }
 
 func allGolden(t *testing.T) []goldenCase {
+	t.Helper()
+	return slices.Concat(fromTheBeginning(t), readGolden[goldenCase](t, headsFile))
+}
+
+// fromTheBeginning returns the cases whose records begin at offset 0.
+func fromTheBeginning(t *testing.T) []goldenCase {
 	t.Helper()
 	return append(readGolden[goldenCase](t, verdictsFile), readGolden[goldenCase](t, sealsFile)...)
 }

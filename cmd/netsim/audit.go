@@ -21,7 +21,9 @@ import (
 type auditing struct {
 	Key        auditKey        `cmd:"" help:"Print the public key that verifies checkpoints and bundles, make a key, or change the key of the log."`
 	Checkpoint auditCheckpoint `cmd:"" help:"Sign and publish the current content of the log."`
+	Heads      auditHeads      `cmd:"" help:"Check the heads of a checkpoint in the object store, and copy them, so that a verification can join there."`
 	Verify     auditVerify     `cmd:"" help:"Verify the whole log, or a bundle without any network."`
+	Public     auditPublic     `cmd:"" help:"Compare the public topics with the facts of the log."`
 	Replay     auditReplay     `cmd:"" help:"Rate every day again from the log alone and compare."`
 	Bundle     auditBundle     `cmd:"" help:"Write one file that proves an account's costs."`
 }
@@ -107,6 +109,9 @@ type auditVerify struct {
 
 	Note []string `help:"A file with a checkpoint that you hold; the log or the bundle must contain it. May be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
 
+	FromCheckpoint string `help:"A file with a checkpoint that you hold: judge the log from there on, and trust it before." type:"existingfile" placeholder:"FILE"`
+	Heads          string `help:"The directory with the heads of that checkpoint, as audit heads writes it; the object store of NETSIM_S3_ENDPOINT when absent." type:"existingdir" placeholder:"DIR"`
+
 	Account     string `help:"The account that the bundle must belong to." placeholder:"ID"`
 	From        string `help:"First day, YYYY-MM-DD, that the bundle must cover." placeholder:"DATE"`
 	To          string `help:"Last day, YYYY-MM-DD, that the bundle must cover." placeholder:"DATE"`
@@ -119,6 +124,10 @@ func (v auditVerify) Validate() error {
 	switch {
 	case v.Bundle == "" && ofBundle:
 		return errors.New("--account, --from, --to and --preliminary are about a bundle: name its file")
+	case v.Bundle != "" && v.FromCheckpoint != "":
+		return errors.New("--from-checkpoint is about the log: a bundle is always verified whole")
+	case v.Heads != "" && v.FromCheckpoint == "":
+		return errors.New("--heads are those of a checkpoint: name it with --from-checkpoint")
 	case v.Bundle != "" && v.LogOnly:
 		return errors.New("--log-only is about the log: bundles are never compared with a read model")
 	case v.Bundle != "":
@@ -143,7 +152,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 			return err
 		}
 		began := time.Now()
-		r, err := a.Verify(ctx, verifier)
+		r, err := v.log(ctx, a, verifier)
 		if err != nil {
 			return err
 		}
@@ -161,6 +170,9 @@ func (v auditVerify) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%d records in %s: %d facts of %d streams, %d of them before the last of %d checkpoints\n",
 			r.Records, time.Since(began).Round(time.Millisecond), r.Facts, r.Streams, r.Covered, r.Checkpoints)
+		if r.Joined != "" {
+			fmt.Printf("%d of these records are before checkpoint %s: they were not read, their heads are those that it signs\n", r.Before, printable(r.Joined))
+		}
 		fmt.Printf("%d billing chains, root %s\n", r.Chains, r.Root)
 		if !a.ChecksSeals() {
 			fmt.Println("seals were not checked: NETSIM_WRITER_KEYS has no key, so a forged record counts as a fact here and differs from the checkpoints")
@@ -180,6 +192,18 @@ func (v auditVerify) Run(ctx context.Context) error {
 		}
 		return report(append(r.Findings, held...))
 	})
+}
+
+// log verifies the log, as a whole or from a checkpoint on.
+func (v auditVerify) log(ctx context.Context, a *service.Auditor, verifier string) (audit.Report, error) {
+	if v.FromCheckpoint == "" {
+		return a.Verify(ctx, verifier)
+	}
+	note, err := os.ReadFile(v.FromCheckpoint)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	return a.VerifyFrom(ctx, verifier, string(note), v.Heads)
 }
 
 // notes reads the log checkpoints that the auditor holds.

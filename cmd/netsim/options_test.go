@@ -76,6 +76,7 @@ func optionRows() map[string]option {
 		above    = "must be above zero"
 		bundle   = "are about a bundle: name its file"
 		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		joined   = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
 	)
 	return map[string]option{
 		"token --service":    {"token --service", tokens, nil},
@@ -186,10 +187,17 @@ func optionRows() map[string]option {
 		"engine serve --within":      {serve + "--within 1s", engines + "TestTooLong", map[string]string{serve + "--within 0s": above}},
 		"engine serve --max-flows":   {serve + "--max-flows 0", engines + "TestRefusesOrders", map[string]string{serve + "--max-flows=-1": above}},
 
-		"audit key --make":           {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
-		"audit key --name":           {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
-		"audit key --succeed":        {"audit key --succeed x", "internal/service/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
-		"audit checkpoint --name":    {"audit checkpoint --name n", audits, nil},
+		"audit key --make":         {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
+		"audit key --name":         {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
+		"audit key --succeed":      {"audit key --succeed x", "internal/service/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
+		"audit checkpoint --name":  {"audit checkpoint --name n", audits, nil},
+		"audit heads --checkpoint": {"audit heads --checkpoint n", joined, nil},
+		"audit heads --dir":        {"audit heads --dir d", joined, nil},
+		"audit heads --key":        {"audit heads --key k", joined, nil},
+		"audit verify --from-checkpoint": {"audit verify --from-checkpoint " + fixtures + "held.note", joined, map[string]string{
+			b + "--from-checkpoint " + fixtures + "held.note": "a bundle is always verified whole", "audit verify --from-checkpoint none": "no such file"}},
+		"audit verify --heads": {"audit verify --from-checkpoint " + fixtures + "held.note --heads .", joined, map[string]string{
+			"audit verify --heads .": "name it with --from-checkpoint", "audit verify --from-checkpoint " + fixtures + "held.note --heads none": "no such file"}},
 		"audit verify <bundle>":      {b, bundles, nil},
 		"audit verify --key":         {b + "--key k", bundles, nil},
 		"audit verify --log-only":    {"audit verify --log-only", start, map[string]string{b + "--log-only": "--log-only is about the log"}},

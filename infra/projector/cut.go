@@ -24,6 +24,7 @@ type CutPart struct {
 	Next      int64 // the first offset not yet judged
 	Facts     int64
 	Digest    events.Digest // over the facts, see docs/log.md
+	Sealing   events.Sealing
 }
 
 // CutChain is the head of a stream in its partition.
@@ -39,14 +40,16 @@ func ReadCut(ctx context.Context, tx pgx.Tx) (c Cut, err error) {
 	if err = tx.QueryRow(ctx, `SELECT cluster_id FROM log`).Scan(&c.ClusterID); err != nil {
 		return c, fmt.Errorf("read the log's identity: %w", err)
 	}
-	rows, err := tx.Query(ctx, `SELECT family, topic_id, partition, next, facts, digest FROM offsets ORDER BY family, partition`)
+	rows, err := tx.Query(ctx, `SELECT family, topic_id, partition, next, facts, digest, sealing FROM offsets ORDER BY family, partition`)
 	if err != nil {
 		return c, fmt.Errorf("read the offsets: %w", err)
 	}
 	c.Parts, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (p CutPart, err error) {
 		var digest []byte
-		err = row.Scan(&p.Family, &p.TopicID, &p.Partition, &p.Next, &p.Facts, &digest)
+		var sealing string
+		err = row.Scan(&p.Family, &p.TopicID, &p.Partition, &p.Next, &p.Facts, &digest, &sealing)
 		copy(p.Digest[:], digest)
+		p.Sealing = events.ParseSealing(sealing)
 		return p, err
 	})
 	if err != nil {
@@ -71,6 +74,28 @@ func ReadHeads(ctx context.Context, tx pgx.Tx, family events.Family) ([]CutChain
 		return nil, fmt.Errorf("read the heads: %w", err)
 	}
 	return heads, nil
+}
+
+// EachHead calls each with the head of every stream, in the order of families,
+// partitions and streams, as bytes. It holds one row at a time in memory. Each must not
+// use tx.
+func EachHead(ctx context.Context, tx pgx.Tx, each func(events.Family, CutChain) error) error {
+	rows, err := tx.Query(ctx, `SELECT family, partition, stream, sequence, hash FROM streams WHERE sequence > 0
+		ORDER BY family COLLATE "C", partition, stream COLLATE "C"`)
+	if err != nil {
+		return fmt.Errorf("read the heads: %w", err)
+	}
+	var family events.Family
+	var c CutChain
+	var hash []byte
+	_, err = pgx.ForEachRow(rows, []any{&family, &c.Partition, &c.Stream, &c.Head.Sequence, &hash}, func() error {
+		copy(c.Head.Hash[:], hash)
+		return each(family, c)
+	})
+	if err != nil {
+		return fmt.Errorf("read the heads: %w", err)
+	}
+	return nil
 }
 
 // ReadStored reads the stored state of a stream; nil when there is none.

@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/stream/publisher"
 )
 
 // AuditConfig has the settings of an audit: of the event log, and optionally of the
@@ -28,6 +30,13 @@ type AuditConfig struct {
 	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
 	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
 	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
+
+	// The object store is needed only for the heads of checkpoints.
+	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT" form:"url"`
+	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
+	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
+	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY" secret:"true"`
+	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
 }
 
 // AuditFromEnvironment reads the settings of an audit.
@@ -132,11 +141,29 @@ func (a *Auditor) Verify(ctx context.Context, verifier string) (audit.Report, er
 	if err != nil {
 		return audit.Report{}, err
 	}
-	var at []audit.Expected
-	if a.model != nil {
-		at = a.model.At()
+	return audit.Verify(ctx, log, verifier, a.expected())
+}
+
+// expected returns the position of the read model; nil if it is not compared.
+func (a *Auditor) expected() []audit.Expected {
+	if a.model == nil {
+		return nil
 	}
-	return audit.Verify(ctx, log, verifier, at)
+	return a.model.At()
+}
+
+// VerifyFrom verifies the log from a signed log checkpoint on. It reads the heads of the
+// checkpoint from a directory; from the object store of the settings if it is "".
+func (a *Auditor) VerifyFrom(ctx context.Context, verifier, note, directory string) (audit.Report, error) {
+	heads, err := a.config.heads(directory)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	log, err := a.log(ctx)
+	if err != nil {
+		return audit.Report{}, err
+	}
+	return audit.VerifyFrom(ctx, log, verifier, a.expected(), note, heads)
 }
 
 // Held searches the log for the log checkpoints in notes, which the auditor holds.
@@ -146,6 +173,20 @@ func (a *Auditor) Held(ctx context.Context, verifier string, notes []string) ([]
 		return nil, err
 	}
 	return audit.Held(ctx, log, verifier, notes)
+}
+
+// Public compares the public topics with the facts of the log.
+func (a *Auditor) Public(ctx context.Context) (r audit.PublicReport, err error) {
+	log, err := a.log(ctx)
+	if err != nil {
+		return r, err
+	}
+	topics, err := publisher.OpenCommitted(publisher.Config{Brokers: a.config.Kafka, Prefix: a.config.TopicPrefix, EventLog: a.eventLog})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, topics.Close()) }()
+	return audit.ComparePublic(ctx, log, topics)
 }
 
 // DeadLetters returns the number of open dead letters.

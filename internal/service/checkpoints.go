@@ -30,8 +30,18 @@ func (c *Config) auditKey() (*audit.Key, error) {
 
 var errNoAuditKey = errors.New("NETSIM_AUDIT_KEY names no key: no checkpoint can be signed")
 
+// checkpointLock is held while a log checkpoint is published and while heads are
+// deleted, so that no heads are deleted between their upload and their checkpoint.
+const checkpointLock = "log checkpoint"
+
+const (
+	checkpointWait    = 10 * time.Minute // for the lock
+	checkpointTimeout = time.Hour        // for reading and storing the heads, and for publishing
+)
+
 // checkpoint publishes a log checkpoint once for each name, to the log and as
-// checkpoints/<name>.note to the object store. The checkpoint has the position of the
+// checkpoints/<name>.note to the object store. The heads at its position are in the
+// object store before the log has it. The checkpoint has the position of the
 // read model. A verification does not rely on this position, but judges the log again.
 func (s *core) checkpoint(ctx context.Context, key *audit.Key, name string) error {
 	_, err := s.publish(ctx, name, func(c audit.Checkpoint, chains []audit.Chain, last string) (string, error) {
@@ -94,12 +104,23 @@ func (s *core) publish(ctx context.Context, name string, sign func(c audit.Check
 	if !events.FrameText(name) || strings.Contains(name, "/") {
 		return "", fmt.Errorf("checkpoint name %q: it must be 1 to 512 printable characters without spaces and slashes", name)
 	}
+	release, err := s.locks.Wait(ctx, checkpointLock, checkpointWait)
+	if err != nil {
+		return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, checkpointTimeout)
+	defer cancel()
 	stream := commands.CheckpointStream(s.config.Platform)
-	made, chains, last, err := s.cut(ctx, stream)
+	made, chains, last, heads, err := s.cut(ctx, stream, name)
 	if err != nil {
 		return "", err
 	}
 	if last.Name != name {
+		defer heads.remove() //nolint:errcheck // the system clears temporary directories
+		if made.Heads, err = heads.put(ctx, s.objects); err != nil {
+			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
+		}
 		made.Name, made.Time, made.Previous = name, time.Now().UTC().Truncate(time.Millisecond), audit.HashOf(last.Note)
 		text, err := sign(made, chains, last.Note)
 		if err != nil {
@@ -131,8 +152,9 @@ func (s *core) store(ctx context.Context, name, note string) error {
 }
 
 // cut reads the position of the read model, the billing chains and the last log
-// checkpoint in one transaction.
-func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, chains []audit.Chain, last commands.Checkpoints, err error) {
+// checkpoint in one transaction. Unless the last checkpoint has the name, it also spools
+// the heads of all streams.
+func (s *core) cut(ctx context.Context, stream, name string) (made audit.Checkpoint, chains []audit.Chain, last commands.Checkpoints, heads *spooled, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		cut, err := projector.ReadCut(ctx, tx)
 		if err != nil {
@@ -145,11 +167,11 @@ func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, c
 				Next: p.Next, Facts: p.Facts, Rejected: p.Next - p.Facts, Digest: p.Digest,
 			})
 		}
-		heads, err := projector.ReadHeads(ctx, tx, events.Billing)
+		billing, err := projector.ReadHeads(ctx, tx, events.Billing)
 		if err != nil {
 			return err
 		}
-		for _, h := range heads {
+		for _, h := range billing {
 			chains = append(chains, audit.Chain(h))
 		}
 		stored, err := projector.ReadStored(ctx, tx, stream)
@@ -166,9 +188,15 @@ func (s *core) cut(ctx context.Context, stream string) (made audit.Checkpoint, c
 		for _, l := range last.Losses {
 			made.Losses = append(made.Losses, audit.Loss(l))
 		}
-		return nil
+		if last.Name != name {
+			heads, err = spool(ctx, tx, cut)
+		}
+		return err
 	})
-	return made, chains, last, err
+	if err != nil && heads != nil {
+		err = errors.Join(err, heads.remove())
+	}
+	return made, chains, last, heads, err
 }
 
 // PublishCheckpoint is the job that publishes the log checkpoint of a day.
@@ -179,11 +207,14 @@ type PublishCheckpoint struct {
 // Kind returns the stored name.
 func (PublishCheckpoint) Kind() string { return "publish_checkpoint" }
 
-// checkpointDay publishes the log checkpoint of a day that has ended. Without a key it
-// does nothing.
+// checkpointDay publishes the log checkpoint of a day that has ended, and deletes old
+// heads. Without a key it does nothing.
 func (s *core) checkpointDay(ctx context.Context, day string) error {
 	if s.auditKey == nil {
 		return nil
 	}
-	return s.checkpoint(ctx, s.auditKey, day)
+	if err := s.checkpoint(ctx, s.auditKey, day); err != nil {
+		return err
+	}
+	return s.sweepHeads(ctx, time.Now())
 }

@@ -9,10 +9,11 @@ of a partition, from offset 0 on and with isolation level read_uncommitted:
 
 Key and value are bytes or None, headers a list of (str, bytes or None). With
 the writer's keys, as NETSIM_WRITER_KEYS has them, and the topic's family, such
-as "billing", it finds what is forged; without them it takes seals on trust. Run
-as a program it judges the records of the golden files that it is given.
+as "billing", it finds what is forged; without them it takes seals on trust. To
+join at a signed checkpoint instead of at offset 0, use Partition.load. Run as a
+program it judges the records of the golden files that it is given.
 """
-import base64, datetime, hashlib, hmac, json, re, struct, sys
+import base64, datetime, hashlib, hmac, io, json, re, struct, sys
 
 FRAME = ["ce_frameversion", "ce_id", "ce_type", "ce_subject", "ce_partitionkey", "ce_sequence",
          "ce_previoushash", "ce_commandid", "ce_commanddigest", "ce_time", "ce_actor",
@@ -75,6 +76,34 @@ class Partition:
         self.sealing = []  # the keys that sealed a netsim.log.sealed.v1, in order
         self.heads = {}  # stream -> (sequence, hash) of its last fact
         self.facts, self.digest = 0, bytes(32)
+        self.next = 0  # the offset of the first record to judge
+
+    @classmethod
+    def load(cls, note, index, heads, family, number, keys=None):
+        """A partition at a checkpoint: feed it the records from offset .next on.
+
+        The note is the text of the signed checkpoint; verify its signature first.
+        The index is the file that its line "heads" names, as bytes; heads are the
+        lines of the partition's file, as bytes, not compressed: any open binary
+        file. Raises ValueError if they are not those of the checkpoint.
+        """
+        lines = [line.split(" ") for line in note.split("\n\n")[0].split("\n")]
+        if [["heads", hashlib.sha256(index).hexdigest()]] != [line for line in lines if line[0] == "heads"]:
+            raise ValueError("the index is not that of the checkpoint")
+        name = [family, str(number)]
+        listed = [line.split(" ") for line in index.decode().splitlines()]
+        count, streams, digest, *sealing = next(line[3:] for line in listed if line[0] == "partition" and line[1:3] == name)
+        self, read = cls(number, int(count), family, keys), hashlib.sha256()
+        for line in heads:
+            read.update(line)
+            stream, sequence, hash = line.split()
+            self.heads[stream] = (int(sequence), hash.decode())
+        if read.hexdigest() != digest or len(self.heads) != int(streams):
+            raise ValueError(f"the heads of {family}/{number} are not those of the checkpoint")
+        at = next(line[4:] for line in lines if line[0] == "partition" and line[1::2][:2] == name)
+        self.next, self.facts, self.digest = int(at[0]), int(at[1]), bytes.fromhex(at[3])
+        self.sealing = sealing
+        return self
 
     def sealer(self, headers, hash):
         """The id of the key whose seal the record bears, or None."""
@@ -114,7 +143,11 @@ class Partition:
 def main(*paths):
     decode = lambda text: None if text is None else base64.b64decode(text)
     for case in [case for path in paths for case in json.load(open(path))]:
-        partition = Partition(case["partition"], case["partitions"], case.get("family"), case.get("keys"))
+        number, family, keys = case["partition"], case.get("family"), case.get("keys")
+        partition = Partition(number, case["partitions"], family, keys)
+        if "note" in case:
+            heads = io.BytesIO(case.get("heads", "").encode())
+            partition = Partition.load(case["note"], case["index"].encode(), heads, family, number, keys)
         print("#", case["name"])
         for r in case["records"]:
             headers = [(h["name"], decode(h["value"])) for h in r["headers"]]

@@ -1,0 +1,83 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"netsim/events"
+)
+
+// headsGrace is how long heads without a checkpoint are kept: those of a checkpoint that
+// is being published, or whose process was killed before it was published.
+const headsGrace = 48 * time.Hour
+
+// sweepHeads deletes heads from the object store that no checkpoint needs: the heads of
+// the newest checkpoints and of the first of every month stay (audit.KeptHeads), and so
+// do heads that are new.
+func (s *core) sweepHeads(ctx context.Context, now time.Time) error {
+	release, err := s.locks.Wait(ctx, checkpointLock, checkpointWait)
+	if err != nil {
+		return fmt.Errorf("delete old heads: %w", err)
+	}
+	defer release()
+	log, err := auditLog(ctx, s.eventLog, s.keys)
+	if err != nil {
+		return err
+	}
+	kept, err := log.KeptHeads(ctx, s.auditKey.Verifier)
+	if err != nil {
+		return err
+	}
+	needed := map[string]bool{}
+	for _, sum := range kept {
+		if err := s.need(ctx, sum, needed); err != nil {
+			return err
+		}
+	}
+	deleted := 0
+	for object, err := range s.objects.List(ctx, headsPrefix) {
+		if err != nil {
+			return fmt.Errorf("delete old heads: %w", err)
+		}
+		if needed[object.Key] || now.Sub(object.Modified) < headsGrace {
+			continue
+		}
+		if err := s.objects.Delete(ctx, object.Key); err != nil {
+			return fmt.Errorf("delete old heads: %w", err)
+		}
+		deleted++
+	}
+	if deleted > 0 {
+		s.log.InfoContext(ctx, "old heads of log checkpoints were deleted", "objects", deleted, "checkpoints_kept", len(kept))
+	}
+	return nil
+}
+
+// need adds the keys of the objects that belong to an index.
+func (s *core) need(ctx context.Context, sum events.Hash, needed map[string]bool) error {
+	needed[headsPrefix+indexName(sum)] = true
+	file, err := storedHeads{s.objects}.Index(ctx, sum)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.log.WarnContext(ctx, "the heads of a log checkpoint are missing in the object store", "index", indexName(sum))
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete old heads: %w", err)
+	}
+	text, err := io.ReadAll(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("delete old heads: read %s: %w", indexName(sum), err)
+	}
+	parts, err := events.ParseHeadsIndex(text)
+	if err != nil {
+		return fmt.Errorf("delete old heads: %s: %w", indexName(sum), err)
+	}
+	for _, p := range parts {
+		needed[headsPrefix+headsName(p.Sum)] = true
+	}
+	return nil
+}
