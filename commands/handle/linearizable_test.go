@@ -108,7 +108,7 @@ func race(t *testing.T, seed uint64) {
 					answered = math.MaxInt64
 				}
 				histories[i] = append(histories[i], porcupine.Operation{
-					ClientId: i*each + n, Input: in, Call: int64(called), Output: out, Return: int64(answered),
+					ClientId: i, Input: in, Call: int64(called), Output: out, Return: int64(answered),
 				})
 			}
 		})
