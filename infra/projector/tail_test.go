@@ -17,6 +17,7 @@ import (
 
 // pausing decodes events, and pauses at the first workspace of each name.
 type pausing struct {
+	t       *testing.T
 	mu      sync.Mutex
 	seen    map[string]bool
 	reached chan string
@@ -32,7 +33,7 @@ func (p *pausing) decode(eventType string, value []byte) (events.Data, error) {
 		p.mu.Unlock()
 		if pauses {
 			p.reached <- created.Name
-			<-p.resume
+			testwait.Gate(p.t, p.resume)
 		}
 	}
 	return data, err
@@ -48,7 +49,7 @@ func TestABurstBeyondTheTail(t *testing.T) {
 	at.Log.Partitions = 1
 	w := at.Connect(t)
 	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
-	slow := &pausing{seen: map[string]bool{}, reached: make(chan string, 1), resume: make(chan struct{})}
+	slow := &pausing{t: t, seen: map[string]bool{}, reached: make(chan string, 1), resume: make(chan struct{})}
 	live := w.Projector(w.DB, projector.Live, func(c *projector.Config) { c.Watcher, c.Decode = w.Watcher, slow.decode })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
