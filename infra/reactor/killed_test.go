@@ -101,9 +101,9 @@ type mortalLog struct {
 	*life
 }
 
-func (m mortalLog) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
+func (m mortalLog) Recall(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
 	m.at("records requested")
-	records, high, err := m.Kafka.Read(ctx, topic, partition, from, maxBytes, wait)
+	records, high, err := m.Kafka.Recall(ctx, topic, partition, from, maxBytes, wait)
 	m.at("records received")
 	return records, high, err
 }
