@@ -3,7 +3,7 @@
 //
 //	go run ./bench            about 15 minutes
 //	go run ./bench -quick     about three minutes, for a first impression
-//	go run ./bench -profile D also writes CPU profiles of the service into D
+//	go run ./bench -profile D also writes profiles of the service into D
 //
 // It builds the service and netsim-dev, runs them as processes on loopback with
 // data in a temporary directory, puts load on them, and removes everything again.

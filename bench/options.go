@@ -28,7 +28,7 @@ func newFlags(o *options, only *string) *flag.FlagSet {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.BoolVar(&o.quick, "quick", false, "measure less, in about three minutes")
 	flags.StringVar(only, "only", strings.Join(names, ","), "which parts to run")
-	flags.StringVar(&o.profiles, "profile", "", "directory for CPU profiles of the service")
+	flags.StringVar(&o.profiles, "profile", "", "directory for profiles of the service, of CPU time and heap")
 	flags.StringVar(&o.results, "results", "bench/results", "directory for the figures as JSON")
 	return flags
 }

@@ -139,11 +139,22 @@ func (b *bench) under(ctx context.Context, s *stack, serving services, name stri
 // nonWords matches characters that a file name should not have.
 var nonWords = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
+// profile writes profiles of the service into the directory of profiles, if there is
+// one: of its CPU time for the duration, and of its heap at the end of it.
 func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) error {
 	if b.profiles == "" || ops == "" || d < time.Second {
 		return nil
 	}
-	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", ops, int(d.Seconds()))
+	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(b.profiles, nonWords.ReplaceAllString(name, "-"))
+	cpu := download(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", ops, int(d.Seconds())), path+".pprof")
+	return errors.Join(cpu, download(ctx, fmt.Sprintf("http://%s/debug/pprof/heap", ops), path+"-heap.pprof"))
+}
+
+// download writes what is served at the URL into a file.
+func download(ctx context.Context, url, path string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
@@ -153,10 +164,7 @@ func (b *bench) profile(ctx context.Context, ops, name string, d time.Duration) 
 		return err
 	}
 	defer resp.Body.Close() //nolint:errcheck // the body was read completely
-	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
-		return err
-	}
-	file, err := os.Create(filepath.Join(b.profiles, nonWords.ReplaceAllString(name, "-")+".pprof"))
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,9 @@ func (b *bench) nothingToDo(ctx context.Context, s *stack, serving *service) err
 	before := s.cpu(serving.process)
 	time.Sleep(b.idle)
 	after := s.cpu(serving.process)
+	if err := b.profile(ctx, serving.ops, "idle", time.Second); err != nil {
+		return err
+	}
 	all, parts := 0.0, []limit(nil)
 	for _, name := range []string{"service", "broker", "postgres"} {
 		share := 100 * (after[name] - before[name]).Seconds() / b.idle.Seconds()

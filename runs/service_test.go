@@ -55,7 +55,7 @@ func serve(t *testing.T, w *testworld.World) {
 	workspace := reactions.Workspace{Commands: w.Commands, DB: w.DB}
 	react, err := reactor.New(reactor.Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, EventLog: w.EventLog, Facts: facts.NewReader(w.EventLog, w.Watcher),
-		Leases: reactor.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Retries: 10,
+		Leases: testworld.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Retries: 10,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package handle_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -26,10 +27,14 @@ type write struct {
 
 // wrote is the outcome of a write: refused by the condition, nothing to do (all
 // zero), or a fact. A repeated command does not return the fact's sequence.
+//
+// A write in doubt was repeated in another process and had no effect there, while its
+// first record may not have been judged yet. That record can still become a fact.
 type wrote struct {
 	sequence int64
 	repeated bool
 	refused  bool
+	inDoubt  bool
 }
 
 type named struct {
@@ -38,22 +43,31 @@ type named struct {
 }
 
 // oneByOne returns the sequential model, in which each write happens at one
-// instant between its first call and its answer.
+// instant between its first call and its answer. One in doubt happens at any time
+// after its first call, or never.
 func oneByOne() porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return named{1, "new"} },
-		Step: func(state, input, output any) (bool, any) {
+	model := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{named{1, "new"}} },
+		Step: func(state, input, output any) []any {
 			was, in, out := state.(named), input.(write), output.(wrote)
+			want, now := wrote{}, was
 			switch {
 			case in.match != 0 && in.match != was.version:
-				return out == wrote{refused: true}, was
-			case in.name == was.name:
-				return out == wrote{}, was
+				want.refused = true
+			case in.name != was.name:
+				now = named{was.version + 1, in.name}
+				want.sequence = now.version
 			}
-			now := named{was.version + 1, in.name}
-			return out == wrote{repeated: true} || out == wrote{sequence: now.version}, now
+			switch {
+			case out.inDoubt:
+				return []any{was, now}
+			case out == want, out.repeated && want.sequence != 0:
+				return []any{now}
+			}
+			return nil
 		},
 	}
+	return model.ToModel()
 }
 
 // Even if the log answers late or never, the clients of several processes see one
@@ -89,13 +103,18 @@ func race(t *testing.T, seed uint64) {
 				if out.refused {
 					known++ // a guess, so that some conditions hold again
 				}
+				answered := time.Since(start)
+				if out.inDoubt {
+					answered = math.MaxInt64
+				}
 				histories[i] = append(histories[i], porcupine.Operation{
-					ClientId: i, Input: in, Call: int64(called), Output: out, Return: int64(time.Since(start)),
+					ClientId: i, Input: in, Call: int64(called), Output: out, Return: int64(answered),
 				})
 			}
 		})
 	}
 	all.Wait()
+	<-time.After(time.Minute) // processes still learn what became of commands that were repeated elsewhere
 	var history []porcupine.Operation
 	for _, h := range histories {
 		history = append(history, h...)
@@ -131,28 +150,27 @@ func newProcesses(t *testing.T, seed uint64) []*process {
 	return []*process{p, p.another(), p.another()}
 }
 
-// settle runs a command in a random process until its outcome is known. It
-// reports false for a command that certainly changed nothing.
+// settle runs a command, each time in a random process, until its outcome is known or
+// in doubt. It reports false for a command that certainly changed nothing.
 func settle(t *testing.T, processes []*process, random *rand.Rand, in write, commandID string) (wrote, bool) {
 	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
-	p := processes[random.IntN(len(processes))]
-	for {
+	for attempt := 0; ; attempt++ {
+		p := processes[random.IntN(len(processes))]
 		result, err := p.run(handle.Origin{CommandID: commandID}, commands.UpdateWorkspace{ID: p.id, Name: in.name, Match: match})
+		refused, crowded := fault.Is(err, fault.PreconditionFailed), fault.Is(err, fault.Conflict)
 		switch {
 		case fault.Is(err, fault.Unavailable):
 			continue
-		case fault.Is(err, fault.PreconditionFailed):
-			return wrote{refused: true}, true
-		case fault.Is(err, fault.Conflict):
-			return wrote{}, false
-		case err != nil:
+		case err != nil && !refused && !crowded:
 			t.Error(err)
 			return wrote{}, false
 		case result.Repeated:
 			return wrote{repeated: true}, true
-		case result.Event == nil:
-			return wrote{}, true
+		case result.Event != nil:
+			return wrote{sequence: result.Event.Sequence}, true
+		case attempt > 0:
+			return wrote{inDoubt: true}, true
 		}
-		return wrote{sequence: result.Event.Sequence}, true
+		return wrote{refused: refused}, !crowded
 	}
 }

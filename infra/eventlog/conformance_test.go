@@ -52,6 +52,7 @@ var suite = []struct {
 	{"compressed batches of other producers are read", readsCompressed},
 	{"follow returns what a fetch returns", followReturnsWhatAFetchReturns},
 	{"follow reads own appends from memory", followReadsOwnAppendsFromMemory},
+	{"recall returns what a fetch returns", recallReturnsWhatAFetchReturns},
 
 	{"a group without members has offsets and metadata", groupOffsets},
 

@@ -29,6 +29,7 @@ type Kafka struct {
 	client    *kafka.Client // for queries
 	producer  *kafka.Client
 	transport *kafka.Transport
+	tails     *tails
 	running   context.Context // ends at Close
 	close     context.CancelFunc
 	loops     sync.WaitGroup
@@ -36,7 +37,6 @@ type Kafka struct {
 	mu     sync.Mutex
 	closed bool
 	queues map[topicPartition]*queue
-	tails  map[topicPartition]*tail // of the partitions that this process follows
 
 	throttledUntil atomic.Int64 // Unix time in nanoseconds
 }
@@ -72,7 +72,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		running:   running,
 		close:     cancel,
 		queues:    map[topicPartition]*queue{},
-		tails:     map[topicPartition]*tail{},
+		tails:     newTails(tailBytes),
 	}
 	if _, err := k.metadata(ctx); err != nil {
 		cancel()

@@ -130,9 +130,7 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 			q.end = base + int64(len(batch))
 			if !inDoubt { // an earlier try in doubt may still be reading set
 				q.buf = set
-				if t := q.kafka.tailOf(q.at, false); t != nil {
-					t.add(q.at, batch, base, appended)
-				}
+				q.kafka.tails.add(q.at, batch, base, appended)
 			}
 			return base, nil
 		}

@@ -10,74 +10,111 @@ import (
 	"netsim/events"
 )
 
-// A tail keeps the newest records that this process has appended to a partition
-// that it follows, so that Follow returns them without a round trip to the broker.
+// tails keep the newest records that this process has appended to the partitions that
+// it follows, so that Follow and Recall return them without a round trip to the broker.
 // They have the offsets and the time that the broker acknowledged, and equal the
-// records that a fetch returns.
-//
-// The records are contiguous. When another process has appended in between, or a
-// batch was in doubt, the tail begins again behind the gap, and readers fetch.
+// records that a fetch returns. All share one budget. Safe for concurrent use.
+type tails struct {
+	mu     sync.Mutex
+	all    map[topicPartition]*tail
+	bytes  int // of the records
+	budget int // of bytes
+}
+
+// tail is that of one partition. Its records are contiguous. When another process has
+// appended in between, or a batch was in doubt, the tail begins again behind the gap,
+// and readers fetch.
 type tail struct {
-	mu      sync.Mutex
 	records []events.Record
-	sizes   []int // of records, in bytes
-	bytes   int
+	sizes   []int         // of records, in bytes
 	grown   chan struct{} // closed when records are added
 	last    time.Time     // of the last append
 }
 
 const (
-	// tailBytes bounds the records of a tail.
-	tailBytes = 1 << 20
+	// tailBytes is the budget of all tails. It is more than a process appends in the
+	// second or so in which its projector and reactions read it.
+	tailBytes = 8 << 20
 	// tailQuiet is how long a reader waits for the next append of this process
 	// before it fetches. It delays the first record of another process in a
 	// partition to which this one has just appended.
 	tailQuiet = 20 * time.Millisecond
 )
 
-// tailOf returns the tail of a partition. With begin it makes one if there is none.
-func (k *Kafka) tailOf(at topicPartition, begin bool) *tail {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	t := k.tails[at]
-	if t == nil && begin {
-		t = &tail{grown: make(chan struct{})}
-		k.tails[at] = t
+func newTails(budget int) *tails { return &tails{all: map[topicPartition]*tail{}, budget: budget} }
+
+// follow makes the partition's tail if there is none.
+func (s *tails) follow(at topicPartition) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all[at] == nil {
+		s.all[at] = &tail{grown: make(chan struct{})}
 	}
-	return t
 }
 
-// add adds the records of a batch, the first of which has the offset base.
-func (t *tail) add(at topicPartition, batch []*Pending, base int64, appended time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// add adds the records of a batch, the first of which has the offset base, if the
+// partition is followed. Beyond the budget it drops the records that were appended
+// first, of any partition.
+func (s *tails) add(at topicPartition, batch []*Pending, base int64, appended time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.all[at]
+	if t == nil {
+		return
+	}
 	if n := len(t.records); n > 0 && t.records[n-1].Offset+1 != base {
-		t.records, t.sizes, t.bytes = nil, nil, 0
+		s.bytes -= t.drop(n)
 	}
 	for i, p := range batch {
 		t.records = append(t.records, events.Record{
 			Message: p.message, Topic: at.topic, Partition: at.partition, Offset: base + int64(i), Time: appended,
 		})
 		t.sizes = append(t.sizes, p.size)
-		t.bytes += p.size
+		s.bytes += p.size
 	}
-	drop := 0
-	for ; t.bytes > tailBytes && drop < len(t.records); drop++ {
-		t.bytes -= t.sizes[drop]
-		t.records[drop] = events.Record{} // for the garbage collector
-	}
-	t.records, t.sizes = t.records[drop:], t.sizes[drop:]
 	t.last = time.Now()
 	close(t.grown)
 	t.grown = make(chan struct{})
+	for s.bytes > s.budget {
+		s.bytes -= s.oldest().drop(1)
+	}
+}
+
+// oldest returns the tail with the record that was appended first. There is one.
+func (s *tails) oldest() (oldest *tail) {
+	for _, t := range s.all {
+		if len(t.records) > 0 && (oldest == nil || t.records[0].Time.Before(oldest.records[0].Time)) {
+			oldest = t
+		}
+	}
+	return oldest
+}
+
+// drop drops the first n records, and those that were appended with the last of them,
+// and returns their size in bytes.
+func (t *tail) drop(n int) (bytes int) {
+	at := t.records[n-1].Time
+	for n < len(t.records) && t.records[n].Time.Equal(at) {
+		n++
+	}
+	for i := range n {
+		bytes += t.sizes[i]
+		t.records[i] = events.Record{} // for the garbage collector
+	}
+	t.records, t.sizes = t.records[n:], t.sizes[n:]
+	return bytes
 }
 
 // since returns the records from an offset on, up to about maxBytes. It returns
 // none when the tail does not have that offset, and then a channel that is closed
 // when records are added, and how long to wait for that before fetching.
-func (t *tail) since(from int64, maxBytes int) (found []events.Record, end int64, grown <-chan struct{}, quiet time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (s *tails) since(at topicPartition, from int64, maxBytes int) (found []events.Record, end int64, grown <-chan struct{}, quiet time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.all[at]
+	if t == nil {
+		return nil, 0, nil, 0
+	}
 	n := len(t.records)
 	if n == 0 {
 		return nil, 0, t.grown, tailQuiet - time.Since(t.last)
@@ -96,18 +133,28 @@ func (t *tail) since(from int64, maxBytes int) (found []events.Record, end int64
 		size += t.sizes[upTo]
 		upTo++
 	}
-	return slices.Clone(t.records[begin:upTo]), end, nil, 0 // add clears what it drops
+	return slices.Clone(t.records[begin:upTo]), end, nil, 0 // drop clears what it drops
+}
+
+// Recall is Read for a record that is in the log already. It returns records from
+// memory when this process has appended them and still has them, and else fetches.
+func (k *Kafka) Recall(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
+	if found, end, _, _ := k.tails.since(topicPartition{topic, partition}, from, maxBytes); len(found) > 0 {
+		return found, end, nil
+	}
+	return k.Read(ctx, topic, partition, from, maxBytes, wait)
 }
 
 // Follow is Read for a reader that follows the partition. It returns the records
 // that this process has appended from memory, and fetches the others. A fetch that
 // is under way when this process appends ends in the background.
 func (k *Kafka) Follow(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
-	t := k.tailOf(topicPartition{topic, partition}, true)
+	at := topicPartition{topic, partition}
+	k.tails.follow(at)
 	deadline := time.Now().Add(wait)
 	var fetched chan fetchedRecords
 	for {
-		found, end, grown, quiet := t.since(from, maxBytes)
+		found, end, grown, quiet := k.tails.since(at, from, maxBytes)
 		if len(found) > 0 {
 			return found, end, nil
 		}

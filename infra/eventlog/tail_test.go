@@ -72,48 +72,106 @@ func followReadsOwnAppendsFromMemory(t *testing.T, c Config) {
 	}
 }
 
-// A tail keeps the newest records up to its size, and begins again after a gap.
-func TestTail(t *testing.T) {
+// What is in the log already is recalled from memory, or else from the broker, and is
+// the same.
+func recallReturnsWhatAFetchReturns(t *testing.T, c Config) {
+	k := open(t, c)
+	topic := k.Topic(events.Simulations)
+	_, end, err := k.Read(t.Context(), topic, 0, 0, 1<<20, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, k.Append(topic, 0, message("before it is followed")))
+	if _, _, err := k.Follow(t.Context(), topic, 0, end, 1<<20, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	await(t, k.Append(topic, 0, message("own 1")))
+	await(t, k.Append(topic, 0, message("own 2")))
+	for from := end; from < end+3; from++ {
+		recalled, _, err := k.Recall(t.Context(), topic, 0, from, 1<<20, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fetched, _, err := k.Read(t.Context(), topic, 0, from, 1<<20, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(fetched, recalled); diff != "" || len(recalled) == 0 {
+			t.Errorf("from %d (-fetched +recalled):\n%s", from, diff)
+		}
+	}
+	k.Close()
+	got, _, err := k.Recall(t.Context(), topic, 0, end+2, 1<<20, 0)
+	if err != nil || namesOf(got) != "own 2" {
+		t.Errorf("recalled %q, %v, want own 2 without asking the broker", namesOf(got), err)
+	}
+	if _, _, err := k.Recall(t.Context(), topic, 0, end, 1<<20, 0); err == nil {
+		t.Error("what memory does not have was recalled without asking the broker")
+	}
+}
+
+// Tails keep the newest records of all partitions within their budget, and begin again
+// after a gap.
+func TestTails(t *testing.T) {
 	t.Parallel()
-	tail := &tail{grown: make(chan struct{})}
-	add := func(base int64, sizes ...int) {
+	all := newTails(100)
+	at := func(partition int32) topicPartition { return topicPartition{"t", partition} }
+	clock := time.Unix(1e9, 0)
+	add := func(partition int32, base int64, sizes ...int) {
 		batch := make([]*Pending, len(sizes))
 		for i, size := range sizes {
 			batch[i] = &Pending{size: size}
 		}
-		tail.add(topicPartition{"t", 0}, batch, base, time.Now())
+		clock = clock.Add(time.Millisecond)
+		all.add(at(partition), batch, base, clock)
 	}
-	offsets := func(from int64, maxBytes int) string {
-		found, _, _, _ := tail.since(from, maxBytes)
+	offsets := func(partition int32, from int64, maxBytes int) string {
+		found, _, _, _ := all.since(at(partition), from, maxBytes)
 		text := ""
 		for _, r := range found {
 			text += fmt.Sprint(r.Offset, " ")
 		}
 		return text
 	}
-	add(5, 10, 10, 10)
-	for _, test := range []struct {
-		from     int64
-		maxBytes int
-		want     string
-	}{{4, 100, ""}, {5, 100, "5 6 7 "}, {6, 1, "6 "}, {5, 25, "5 6 "}, {8, 100, ""}, {9, 100, ""}} {
-		if got := offsets(test.from, test.maxBytes); got != test.want {
-			t.Errorf("from %d, %d bytes: %q, want %q", test.from, test.maxBytes, got, test.want)
+	expect := func(partition int32, from int64, maxBytes int, want string) {
+		t.Helper()
+		if got := offsets(partition, from, maxBytes); got != want {
+			t.Errorf("partition %d from %d, %d bytes: %q, want %q", partition, from, maxBytes, got, want)
 		}
 	}
-	held, _, _, _ := tail.since(5, 100)
-	add(8, tailBytes-10)
+	add(0, 4, 10) // nobody follows the partition
+	all.follow(at(0))
+	all.follow(at(1))
+	add(0, 5, 10)
+	add(0, 6, 10)
+	add(0, 7, 10)
+	expect(0, 4, 100, "")
+	expect(0, 5, 100, "5 6 7 ")
+	expect(0, 6, 1, "6 ")
+	expect(0, 5, 25, "5 6 ")
+	expect(0, 8, 100, "")
+	expect(0, 9, 100, "")
+	held, _, _, _ := all.since(at(0), 5, 100)
+	add(1, 70, 40)
+	add(1, 71, 45) // 115 bytes
 	if held[0].Offset != 5 || held[1].Offset != 6 {
-		t.Errorf("what a follower has got changed to offsets %d and %d when the tail dropped it", held[0].Offset, held[1].Offset)
+		t.Errorf("what a follower has got changed to offsets %d and %d when it was dropped", held[0].Offset, held[1].Offset)
 	}
-	if got := offsets(7, tailBytes); got != "7 8 " {
-		t.Errorf("a full tail has %q, want 7 8", got)
-	}
-	if got := offsets(6, tailBytes); got != "" {
-		t.Errorf("what was dropped is returned: %q", got)
-	}
-	add(11, 10)
-	if got := offsets(8, tailBytes); got != "" || offsets(11, 100) != "11 " {
-		t.Errorf("after a gap the tail returns %q from offset 8", got)
+	expect(0, 6, 100, "")
+	expect(0, 7, 100, "7 ")
+	expect(1, 70, 100, "70 71 ")
+	add(0, 8, 10) // 105 bytes, the first of which are of this partition
+	expect(0, 7, 100, "")
+	expect(0, 8, 100, "8 ")
+	add(0, 9, 10) // the first are of the other partition
+	expect(1, 70, 100, "")
+	expect(1, 71, 100, "71 ")
+	add(0, 11, 10)
+	expect(0, 8, 100, "")
+	expect(0, 11, 100, "11 ")
+	add(1, 72, 200) // more than the budget
+	expect(1, 72, 200, "")
+	if all.bytes != 0 {
+		t.Errorf("empty tails have %d bytes", all.bytes)
 	}
 }

@@ -18,9 +18,10 @@
 // # Subscription
 //
 // A Reader gives a subscriber the facts of a partition from any offset on, in
-// the order of the log. It first waits for the verdicts, and then fetches. So
-// nothing polls the broker while nothing happens, and a batch has no record that is
-// not judged. A Reader asks for the rejected records of a whole range at once, and
+// the order of the log. It first waits for the verdicts, and then reads: from memory
+// what this process has appended lately, and the rest from the broker. So nothing
+// polls the broker while nothing happens, and a batch has no record that is not
+// judged. A Reader asks for the rejected records of a whole range at once, and
 // decodes a fact once for all subscribers that keep up.
 //
 // Subscribers of one partition share what was read. Each asks for the batch

@@ -15,7 +15,9 @@ import (
 // Log is the log that facts are read from. eventlog.Kafka implements it.
 type Log interface {
 	Topic(family events.Family) string
-	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
+	// Recall returns records from an offset on that are in the log, from memory if it
+	// has them. It returns none when the broker returns none in time.
+	Recall(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 }
 
 // Verdicts says which records are facts. projector.Watcher implements it.
@@ -148,7 +150,7 @@ func (r *Reader) await(ctx context.Context, family events.Family, number int32, 
 	return nil
 }
 
-// read fetches judged records.
+// read reads judged records.
 func (r *Reader) read(ctx context.Context, family events.Family, number int32, from int64) (Batch, error) {
 	judged := r.verdicts.Next(family, number)
 	if judged <= from {
@@ -157,7 +159,7 @@ func (r *Reader) read(ctx context.Context, family events.Family, number int32, f
 	var records []events.Record
 	for len(records) == 0 {
 		var err error
-		records, _, err = r.log.Read(ctx, r.log.Topic(family), number, from, r.fetchBytes, fetchWait)
+		records, _, err = r.log.Recall(ctx, r.log.Topic(family), number, from, r.fetchBytes, fetchWait)
 		if err != nil {
 			return Batch{}, err
 		}

@@ -28,7 +28,7 @@ type fake struct {
 
 func (f *fake) Topic(family events.Family) string { return string(family) }
 
-func (f *fake) Read(_ context.Context, _ string, _ int32, from int64, _ int, _ time.Duration) ([]events.Record, int64, error) {
+func (f *fake) Recall(_ context.Context, _ string, _ int32, from int64, _ int, _ time.Duration) ([]events.Record, int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fetches = append(f.fetches, from)

@@ -45,7 +45,7 @@ func BenchmarkBacklog(b *testing.B) {
 	drained := make(chan struct{})
 	r, err := reactor.New(reactor.Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, EventLog: w.EventLog, Facts: facts.NewReader(w.EventLog, w.Watcher),
-		Leases: reactor.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Retries: 10,
+		Leases: testworld.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Retries: 10,
 		Observe: func(o reactor.Observation) {
 			if o.Outcome == "done" && done.Add(1) == int64(b.N) {
 				close(drained)

@@ -58,7 +58,7 @@ func TestBrokerIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := reactor.New(reactor.Config{
-		Brokers: []string{broker.Addr}, EventLog: log, Facts: facts.NewReader(log, lenient{}), Leases: reactor.AllShards(1),
+		Brokers: []string{broker.Addr}, EventLog: log, Facts: facts.NewReader(log, lenient{}), Leases: testworld.AllShards(1),
 		Judge: lenient{}, Log: testworld.Silent(), Retries: 10, FirstPause: time.Millisecond,
 	})
 	if err != nil {

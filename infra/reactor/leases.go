@@ -13,15 +13,3 @@ type Leases interface {
 	// with the new ones.
 	Run(ctx context.Context, work func(ctx context.Context, held []facts.Lease) error) error
 }
-
-// AllShards is the lease of every shard, for a process without others beside it.
-type AllShards int32
-
-// Run implements Leases.
-func (n AllShards) Run(ctx context.Context, work func(ctx context.Context, held []facts.Lease) error) error {
-	held := make([]facts.Lease, n)
-	for i := range held {
-		held[i].Shard = int32(i)
-	}
-	return work(ctx, held)
-}

@@ -27,12 +27,19 @@ type Judge interface {
 	Verdict(ctx context.Context, at events.Position) (events.Verdict, error)
 }
 
+// EventLog is what a reactor needs of the event log. eventlog.Kafka implements it.
+type EventLog interface {
+	LagLog
+	Topic(family events.Family) string
+	CommitGroup(ctx context.Context, group, topic string, offsets map[int32]eventlog.GroupOffset) error
+}
+
 // Config says which log to react to and how.
 type Config struct {
 	Brokers     []string // host:port of some brokers
 	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
 	Replication int      // of the dead-letter topic, 0 for the broker's own
-	EventLog    *eventlog.Kafka
+	EventLog    EventLog
 	Facts       *facts.Reader
 	Leases      Leases
 	Judge       Judge // of dead letters that are retried; its errors show an outage of the read model

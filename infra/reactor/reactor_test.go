@@ -21,7 +21,7 @@ func newReactor(t *testing.T, w *testworld.World, change func(*reactor.Config)) 
 	seen := &outcomes{}
 	c := reactor.Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, EventLog: w.EventLog, Facts: facts.NewReader(w.EventLog, w.Watcher),
-		Leases: reactor.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Observe: seen.add,
+		Leases: testworld.AllShards(w.Log.Partitions), Judge: w.Watcher, Log: w.Logger, Observe: seen.add,
 		Retries: 2, FirstPause: time.Millisecond,
 	}
 	if change != nil {

@@ -20,7 +20,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	p := process{testworld.NewServers(t).Start(t)}
+	p := &process{World: testworld.NewServers(t).Start(t)}
 	id := p.create(t, "known")
 	unknown := events.NewID(events.WorkspacePrefix)
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 
 func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 	t.Parallel()
-	p := process{testworld.NewServers(t).Start(t)}
+	p := &process{World: testworld.NewServers(t).Start(t)}
 	id := events.NewID(events.WorkspacePrefix)
 	frame := events.Frame{
 		ID: "1", Type: "netsim.workspace.painted.v1", Stream: id, PartitionKey: id,
@@ -76,7 +76,7 @@ func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {
 
 func TestARejectedRecordIsNoFact(t *testing.T) {
 	t.Parallel()
-	p := process{testworld.NewServers(t).Start(t)}
+	p := &process{World: testworld.NewServers(t).Start(t)}
 	id := p.create(t, "once")
 	frame := events.Frame{
 		ID: "1", Type: "netsim.workspace.created.v1", Stream: id, PartitionKey: id,
