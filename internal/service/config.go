@@ -94,6 +94,12 @@ type Config struct {
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
 	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // quotas of an account, such as streams.open=100,uploads.day=50
 
+	// The event feed (docs/feed.md).
+	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m"`         // longest time without a message; a feed whose token is no longer accepted ends within it
+	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864"` // bytes of events that wait for one client; a client that is slower is disconnected
+	FeedCatchUps  int           `env:"NETSIM_FEED_CATCHUPS" envDefault:"4" min:"1" max:"1000"`             // reads of the log at a time for feeds that begin in the past
+	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000"`         // records a second that these feeds read, all together
+
 	Tracing
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
