@@ -35,6 +35,10 @@ func (k *Kafka) OffsetsAt(ctx context.Context, topic string, at time.Time) ([]in
 }
 
 func (k *Kafka) offsetAt(ctx context.Context, topic string, partition int, at time.Time) (int64, error) {
+	end, err := k.end(ctx, topic, int32(partition)) // first, because records may be appended meanwhile
+	if err != nil {
+		return 0, err
+	}
 	request := kafka.TimeOffsetOf(partition, at.Add(time.Millisecond-1).Truncate(time.Millisecond))
 	request.Timestamp = max(request.Timestamp, 0) // negative ones have other meanings
 	res, err := k.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: {request}}})
@@ -51,5 +55,5 @@ func (k *Kafka) offsetAt(ctx context.Context, topic string, partition int, at ti
 			}
 		}
 	}
-	return k.end(ctx, topic, int32(partition)) // no record is that late
+	return end, nil // no record is that late
 }
