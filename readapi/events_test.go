@@ -115,7 +115,11 @@ func (f *follower) next() sent {
 // any returns the next message.
 func (f *follower) any() sent {
 	f.t.Helper()
-	return testwait.Receive(f.t, f.got, "a message of the feed")
+	one := testwait.Receive(f.t, f.got, "a message of the feed")
+	if one == (sent{}) {
+		f.t.Fatal("the feed has ended")
+	}
+	return one
 }
 
 func (f *follower) close() { f.resp.Body.Close() }

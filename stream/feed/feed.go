@@ -43,6 +43,7 @@ type Feed struct {
 	drained time.Time
 
 	wake chan struct{} // buffered, 1
+	half chan struct{} // buffered, 1; has a value when the queue is half full
 
 	// Guarded by the hub.
 	joined bool
@@ -55,7 +56,7 @@ type Feed struct {
 // that cannot be resumed from and for a query that touches too many partitions, and
 // Unavailable when the hub has ended or the log does not answer.
 func (h *Hub) Open(ctx context.Context, q Query, start Start) (*Feed, error) {
-	f := &Feed{hub: h, query: q, parts: q.parts(h.Partitions), index: map[part]int{}, wake: make(chan struct{}, 1)}
+	f := &Feed{hub: h, query: q, parts: q.parts(h.Partitions), index: map[part]int{}, wake: make(chan struct{}, 1), half: make(chan struct{}, 1)}
 	if len(f.parts) > MaxParts {
 		return nil, fault.New(fault.Validation, "the events are in %d partitions; a feed reads at most %d: name a family or a workspace", len(f.parts), MaxParts)
 	}
@@ -226,7 +227,13 @@ func (f *Feed) await(ctx context.Context) error {
 	case <-alive.C:
 	case <-f.wake:
 		if rest := f.hub.Pace - f.hub.Now().Sub(f.drained); rest > 0 {
-			_ = wait.For(ctx, rest)
+			pause := time.NewTimer(rest)
+			defer pause.Stop()
+			select {
+			case <-pause.C:
+			case <-f.half:
+			case <-ctx.Done():
+			}
 		}
 	}
 	return nil
@@ -248,6 +255,10 @@ func (f *Feed) drain(deliver func(*Entry)) Reason {
 	h.mu.Lock()
 	queue, reason := f.queue, f.reason
 	f.queue, f.bytes = nil, 0
+	select {
+	case <-f.half:
+	default:
+	}
 	published := make([]int64, len(f.parts))
 	if reason != Slow { // else facts were published that are not queued
 		for i, at := range f.parts {
@@ -281,19 +292,23 @@ func (f *Feed) pushLocked(e *Entry) {
 	}
 	f.queue = append(f.queue, e)
 	f.bytes += len(e.JSON)
-	f.wakeLocked()
+	signal(f.wake)
+	if f.bytes > f.hub.Buffer/2 || len(f.queue) > maxQueued/2 {
+		signal(f.half)
+	}
 }
 
 func (f *Feed) endLocked(reason Reason) {
 	if f.reason == "" {
 		f.reason = reason
 	}
-	f.wakeLocked()
+	signal(f.wake)
 }
 
-func (f *Feed) wakeLocked() {
+// signal sends a value unless one is waiting.
+func signal(c chan struct{}) {
 	select {
-	case f.wake <- struct{}{}:
-	default: // it is awake already
+	case c <- struct{}{}:
+	default:
 	}
 }

@@ -24,7 +24,7 @@ func (f *Feed) catchUp(ctx context.Context, deliver func(*Entry)) (err error) {
 	}
 	if i < 0 {
 		f.live = true
-		f.wakeUp()
+		signal(f.wake)
 		return nil
 	}
 	at := f.parts[i]
@@ -67,12 +67,6 @@ func (f *Feed) asked() Reason {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	return f.reason
-}
-
-func (f *Feed) wakeUp() {
-	f.hub.mu.Lock()
-	defer f.hub.mu.Unlock()
-	f.wakeLocked()
 }
 
 // behind returns the next partition in turn whose history is not read, -1 for none, and

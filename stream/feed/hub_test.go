@@ -198,8 +198,8 @@ func (b *books) count(account string) (n int) {
 	return n
 }
 
-// delayed is a log whose reads take longer, so that followers are behind the feeds
-// that have read the history.
+// delayed is a log whose reads take longer, so that its followers are behind positions
+// that another hub has sent.
 type delayed struct{ facts.Log }
 
 func (d delayed) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
@@ -208,14 +208,18 @@ func (d delayed) Read(ctx context.Context, topic string, partition int32, from i
 }
 
 // TestEveryJoinIsExact: under load, clients open feeds from the beginning or from now,
-// leave after a random number of facts, and resume from a random position that they got.
+// leave after a random number of facts, and resume from a random position that they got,
+// at the same hub or at one whose followers are behind.
 // The union of what each got up to that position and after it has every fact of its
 // account once, in the order of its stream.
 func TestEveryJoinIsExact(t *testing.T) {
 	t.Parallel()
 	const accounts, clients = 3, 24
 	w := testworld.New(t)
-	h := running(t, newHub(t, w, func(c *feed.Config) { c.Live = facts.NewReader(delayed{w.EventLog}, w.Watcher) }))
+	hubs := []*feed.Hub{
+		running(t, newHub(t, w)),
+		running(t, newHub(t, w, func(c *feed.Config) { c.Live = facts.NewReader(delayed{w.EventLog}, w.Watcher) })),
+	}
 	begin := time.Now()
 	var b books
 	written := b.write(t, w, accounts, 12, 1800)
@@ -240,7 +244,7 @@ func TestEveryJoinIsExact(t *testing.T) {
 				default:
 				}
 				joins[n]++
-				over = c.visit(h, start, random, over, func() int { return b.count(account(n % accounts)) })
+				over = c.visit(hubs[random.IntN(len(hubs))], start, random, over, func() int { return b.count(account(n % accounts)) })
 				if len(c.all) > 0 {
 					kept := len(c.all) - random.IntN(min(len(c.all), 20))
 					if over {
