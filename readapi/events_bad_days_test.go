@@ -143,6 +143,10 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 	}
 	var got []sent
 	testworld.Await(t, ended)
+	// What the connection holds comes slowly through its small window; some of it is enough.
+	if err := slow.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	resp, err := http.ReadResponse(bufio.NewReader(slow), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -168,20 +172,21 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 
 // notReading opens a feed on a connection with a small receive buffer, which the caller
 // reads.
-func notReading(t *testing.T, p *servicetest.Program, token string) net.Conn {
+func notReading(t *testing.T, p *servicetest.Program, token string) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+	tcp := conn.(*net.TCPConn)
+	if err := tcp.SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: netsim\r\nAuthorization: Bearer %s\r\n\r\n", eventsPath, token); err != nil {
 		t.Fatal(err)
 	}
-	return conn
+	return tcp
 }
 
 // TestClientsThatVanishLeaveNothing: connections that are reset end their feeds, and
