@@ -88,7 +88,7 @@ type Config struct {
 	MaxReads    int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1"`
 	MaxWrites   int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1"`
 	MaxHeavy    int              `env:"NETSIM_MAX_HEAVY"`                                         // default: two per core
-	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations
+	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations or events
 	MaxUploads  int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1"`               // requests that move or read files
 	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // time for a request's body to arrive
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
