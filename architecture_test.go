@@ -42,7 +42,7 @@ func directions() map[string]set {
 		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "simulator/design"},
 		"writeapi":            append(handlers, writers...),
 		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":             append(set{"access", "projections", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
+		"readapi":             append(set{"access", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating", "internal/gather"}, writers...),
 		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
@@ -53,6 +53,8 @@ func directions() map[string]set {
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
 		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
 		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
+
+		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "internal/recent", "internal/wait"}, // facts for clients that follow them
 
 		"api":               {},
 		"api/contract":      {"api", "fault"},

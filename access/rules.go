@@ -94,3 +94,65 @@ func Templates(c auth.Caller) projections.Rule {
 		{AccountID: Account(c)},
 	}
 }
+
+// EventRule says which events a caller sees.
+type EventRule struct {
+	caller     auth.Caller
+	billing    bool // whether the caller reads billing
+	workspaces projections.Rule
+	owned      projections.Rule
+}
+
+// Events is the rule of events: those of the streams that the caller may see by the
+// rules of workspaces and of what they own, whether deleted or not. Sharing does not
+// matter: the history of something shared says who else uses it. Events of billing
+// need what reads of billing need, a service token, if billing has operations. A
+// platform-wide service token sees everything; what no operation shows, it alone sees.
+func Events(c auth.Caller, billing bool) EventRule {
+	return EventRule{caller: c, billing: billing && c.Service, workspaces: Workspaces(c), owned: everOwned(c)}
+}
+
+// Account returns the account whose events the caller sees, "" for those of all.
+func (r EventRule) Account() string { return Account(r.caller) }
+
+// Has reports whether the caller sees an event of the type in the stream, which
+// belongs to the account and the workspace.
+func (r EventRule) Has(eventType, stream string, owner projections.Owner) bool {
+	prefix, _, _ := strings.Cut(stream, "_")
+	switch prefix {
+	case events.WorkspacePrefix:
+		return r.workspaces.Has(owner)
+	case events.ConfigurationPrefix, events.SimulationPrefix, events.TracesetPrefix, events.MappingFilePrefix, events.UploadPrefix:
+		return r.owned.Has(owner)
+	case events.AccountPrefix:
+		if eventType == (events.AccessLogged{}).EventType() {
+			return r.everything()
+		}
+		return r.billing && (r.Account() == "" || r.Account() == stream)
+	case events.PlatformPrefix: // the price list, which every reader of billing sees
+		return r.billing
+	}
+	return r.everything()
+}
+
+// everything reports whether the caller is the operator of the platform.
+func (r EventRule) everything() bool { return r.caller.Platformwide() && r.caller.AllWorkspaces }
+
+// Keys returns, by family, the partition keys of the events that the caller can see;
+// nil stands for every key.
+func (r EventRule) Keys() map[events.Family][]string {
+	keys := map[events.Family][]string{}
+	for _, family := range events.Families() {
+		switch {
+		case r.everything():
+			keys[family] = nil
+		case family == events.Billing:
+			if r.billing {
+				keys[family] = nil
+			}
+		case family != events.Checkpoints:
+			keys[family] = slices.Clone(workspaces(r.caller))
+		}
+	}
+	return keys
+}

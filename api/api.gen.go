@@ -1664,6 +1664,39 @@ func (e ListTracesetCandidatesParamsScope) Valid() bool {
 	}
 }
 
+// Defines values for FollowEventsParamsFamily.
+const (
+	FollowEventsParamsFamilyBilling        FollowEventsParamsFamily = "billing"
+	FollowEventsParamsFamilyCheckpoints    FollowEventsParamsFamily = "checkpoints"
+	FollowEventsParamsFamilyConfigurations FollowEventsParamsFamily = "configurations"
+	FollowEventsParamsFamilyMappingfiles   FollowEventsParamsFamily = "mappingfiles"
+	FollowEventsParamsFamilySimulations    FollowEventsParamsFamily = "simulations"
+	FollowEventsParamsFamilyTracesets      FollowEventsParamsFamily = "tracesets"
+	FollowEventsParamsFamilyWorkspaces     FollowEventsParamsFamily = "workspaces"
+)
+
+// Valid indicates whether the value is a known member of the FollowEventsParamsFamily enum.
+func (e FollowEventsParamsFamily) Valid() bool {
+	switch e {
+	case FollowEventsParamsFamilyBilling:
+		return true
+	case FollowEventsParamsFamilyCheckpoints:
+		return true
+	case FollowEventsParamsFamilyConfigurations:
+		return true
+	case FollowEventsParamsFamilyMappingfiles:
+		return true
+	case FollowEventsParamsFamilySimulations:
+		return true
+	case FollowEventsParamsFamilyTracesets:
+		return true
+	case FollowEventsParamsFamilyWorkspaces:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetResultsParamsSort.
 const (
 	GetResultsParamsSortCreatedAt GetResultsParamsSort = "created_at"
@@ -4934,6 +4967,36 @@ type ValidateConfigurationParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// FollowEventsParams defines parameters for FollowEvents.
+type FollowEventsParams struct {
+	// Type Only events of these types; repeat it for several.
+	Type []string `form:"type,omitempty" json:"type,omitempty,omitzero"`
+
+	// Family Only events of this family.
+	Family FollowEventsParamsFamily `form:"family,omitempty" json:"family,omitempty,omitzero"`
+
+	// Stream Only events of this stream.
+	Stream string `form:"stream,omitempty" json:"stream,omitempty,omitzero"`
+
+	// Workspace Only events of this workspace and of what it owns.
+	Workspace WorkspaceID `form:"workspace,omitempty" json:"workspace,omitempty,omitzero"`
+
+	// Account Only events of this account; another than the caller's needs a service token for every account.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+
+	// Since Begin with the first event recorded at this time or later. It does not count when a last event is named.
+	Since Timestamp `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// LastEventID The same, for who cannot set headers; the header counts when both are there.
+	LastEventID string `form:"lastEventId,omitempty" json:"lastEventId,omitempty,omitzero"`
+
+	// LastEventIDHeader Only what comes after this position.
+	LastEventIDHeader string `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// FollowEventsParamsFamily defines parameters for FollowEvents.
+type FollowEventsParamsFamily string
+
 // ListLibrariesParams defines parameters for ListLibraries.
 type ListLibrariesParams struct {
 	// WorkspaceID What can be seen from this workspace; only what is public when absent.
@@ -5604,6 +5667,9 @@ type ServerInterface interface {
 	// GetConfigurationVersion Get one version of a configuration
 	// (GET /api/v1/configurations/{config_id}/versions/{version})
 	GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64)
+	// FollowEvents Follow the events
+	// (GET /api/v1/events)
+	FollowEvents(w http.ResponseWriter, r *http.Request, params FollowEventsParams)
 	// GetHealth Does the process answer
 	// (GET /api/v1/health)
 	GetHealth(w http.ResponseWriter, r *http.Request)
@@ -6045,6 +6111,12 @@ func (_ Unimplemented) ListConfigurationVersions(w http.ResponseWriter, r *http.
 // GetConfigurationVersion Get one version of a configuration
 // (GET /api/v1/configurations/{config_id}/versions/{version})
 func (_ Unimplemented) GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// FollowEvents Follow the events
+// (GET /api/v1/events)
+func (_ Unimplemented) FollowEvents(w http.ResponseWriter, r *http.Request, params FollowEventsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7875,6 +7947,57 @@ func (siw *ServerInterfaceWrapper) GetConfigurationVersion(w http.ResponseWriter
 	siw.Handler.GetConfigurationVersion(w, r, configID, version)
 }
 
+// FollowEvents reads the parameters.
+func (siw *ServerInterfaceWrapper) FollowEvents(w http.ResponseWriter, r *http.Request) {
+
+	var params FollowEventsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"type", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "family", query, &params.Family, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"family", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "stream", query, &params.Stream, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"stream", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspace", query, &params.Workspace, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspace", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "account", query, &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"account", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "since", query, &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"since", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", query, &params.LastEventID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"lastEventId", err})
+		return
+	}
+
+	if values := r.Header.Values("Last-Event-ID"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", values[0], &params.LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Last-Event-ID", err})
+			return
+		}
+	}
+
+	siw.Handler.FollowEvents(w, r, params)
+}
+
 // GetHealth reads the parameters.
 func (siw *ServerInterfaceWrapper) GetHealth(w http.ResponseWriter, r *http.Request) {
 
@@ -9110,6 +9233,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/configurations/{config_id}/versions/{version}", wrapper.GetConfigurationVersion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/events", wrapper.FollowEvents)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/health", wrapper.GetHealth)
@@ -10444,6 +10570,26 @@ func (response GetConfigurationVersion200JSONResponse) VisitGetConfigurationVers
 	return send(w, 200, response, nil)
 }
 
+type FollowEventsRequestObject struct {
+	Params FollowEventsParams
+}
+
+type FollowEventsResponseObject interface {
+	VisitFollowEventsResponse(w http.ResponseWriter) error
+}
+
+type FollowEvents200ApplicationXNdjsonResponse struct{ Body io.Reader }
+
+func (response FollowEvents200ApplicationXNdjsonResponse) VisitFollowEventsResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "application/x-ndjson", response.Body)
+}
+
+type FollowEvents200TextEventStreamResponse struct{ Body io.Reader }
+
+func (response FollowEvents200TextEventStreamResponse) VisitFollowEventsResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/event-stream", response.Body)
+}
+
 type GetHealthRequestObject struct {
 }
 
@@ -11536,6 +11682,9 @@ type StrictServerInterface interface {
 	// GetConfigurationVersion Get one version of a configuration
 	// (GET /api/v1/configurations/{config_id}/versions/{version})
 	GetConfigurationVersion(ctx context.Context, request GetConfigurationVersionRequestObject) (GetConfigurationVersionResponseObject, error)
+	// FollowEvents Follow the events
+	// (GET /api/v1/events)
+	FollowEvents(ctx context.Context, request FollowEventsRequestObject) (FollowEventsResponseObject, error)
 	// GetHealth Does the process answer
 	// (GET /api/v1/health)
 	GetHealth(ctx context.Context, request GetHealthRequestObject) (GetHealthResponseObject, error)
@@ -13155,6 +13304,32 @@ func (sh *strictHandler) GetConfigurationVersion(w http.ResponseWriter, r *http.
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetConfigurationVersionResponseObject); ok {
 		if err := validResponse.VisitGetConfigurationVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FollowEvents operation middleware
+func (sh *strictHandler) FollowEvents(w http.ResponseWriter, r *http.Request, params FollowEventsParams) {
+	var request FollowEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FollowEvents(ctx, request.(FollowEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FollowEvents")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FollowEventsResponseObject); ok {
+		if err := validResponse.VisitFollowEventsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

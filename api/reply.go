@@ -40,7 +40,26 @@ func send(w http.ResponseWriter, status int, body any, headers func(http.Header)
 	return err
 }
 
-// stream copies body to the response, and flushes after each read. It closes body.
+// parts is a body that says what is written at once.
+type parts interface {
+	// NextPart returns the next part, and io.EOF after the last one.
+	NextPart() ([]byte, error)
+}
+
+// nextPart returns the function that reads the next part of a body.
+func nextPart(body io.Reader) func() ([]byte, error) {
+	if b, ok := body.(parts); ok {
+		return b.NextPart
+	}
+	part := make([]byte, 4096)
+	return func() ([]byte, error) {
+		n, err := body.Read(part)
+		return part[:n], err
+	}
+}
+
+// stream copies body to the response, and flushes after each read or part. It closes
+// body.
 func stream(w http.ResponseWriter, status int, contentType string, body io.Reader) error {
 	if c, ok := body.(io.Closer); ok {
 		defer c.Close() //nolint:errcheck // it was only read
@@ -48,11 +67,11 @@ func stream(w http.ResponseWriter, status int, contentType string, body io.Reade
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
 	controller := http.NewResponseController(w)
-	part := make([]byte, 4096)
+	next := nextPart(body)
 	for {
-		n, err := body.Read(part)
-		if n > 0 {
-			if _, err := w.Write(part[:n]); err != nil {
+		part, err := next()
+		if len(part) > 0 {
+			if _, err := w.Write(part); err != nil {
 				return err
 			}
 			if err := controller.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {

@@ -113,6 +113,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"peers", b.peers},
 		{"reactions", b.reactionBacklog},
 		{"processes", b.several},
+		{"feed", b.feeds},
 		{"lists", b.lists},
 		{"summary", b.summaries},
 		{"accrual", b.accrual},

@@ -24,6 +24,7 @@ const (
 	Forbidden            Code = "FORBIDDEN"
 	NotFound             Code = "NOT_FOUND"
 	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
+	NotAcceptable        Code = "NOT_ACCEPTABLE"
 	Conflict             Code = "CONFLICT"
 	Gone                 Code = "GONE"
 	PreconditionFailed   Code = "PRECONDITION_FAILED"

@@ -137,12 +137,22 @@ func notText(value string) bool {
 	return !utf8.ValidString(value) || strings.Contains(value, "\x00")
 }
 
-// check checks the values of the parameter in a request.
+// check checks the values of the parameter in a request. Only a list may be given
+// several times; its items are texts.
 func (p parameter) check(values []string) error {
 	switch {
 	case len(values) == 0 && p.required:
 		return fault.New(fault.Validation, "%s is required", p.name)
 	case len(values) == 0:
+		return nil
+	case slices.Contains(p.schema.types, "array"):
+		list := make([]any, len(values))
+		for i, v := range values {
+			list[i] = v
+		}
+		if found := p.schema.check(list, false); found != nil {
+			return &fault.Fault{Code: fault.Validation, Message: found.message(p.name)}
+		}
 		return nil
 	case len(values) > 1:
 		return fault.New(fault.Validation, "%s is given %d times", p.name, len(values))

@@ -16,14 +16,14 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestQuickstart runs three blocks of commands as written, against "make run" in a
-// directory of its own: the quickstart and the audit in README.md, and docs/traces.md.
+// TestQuickstart runs four blocks of commands as written, against "make run" in a
+// directory of its own: the quickstart and the audit in README.md, docs/feed.md and docs/traces.md.
 // Only the address differs, so the test can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
 	script := ""
 	for _, b := range []struct{ file, heading string }{
-		{"README.md", "## Quickstart"}, {"docs/traces.md", "# A real trace"}, {"README.md", "## An audit in five commands"},
+		{"README.md", "## Quickstart"}, {"docs/feed.md", "# The event feed"}, {"docs/traces.md", "# A real trace"}, {"README.md", "## An audit in five commands"},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, b.file))
 		if err != nil {
@@ -80,7 +80,7 @@ func TestQuickstart(t *testing.T) {
 	}
 	refusesForgedCost(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
 	for _, want := range []string{
-		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
+		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`, `"type":"netsim.simulation.completed.v1"`,
 		"\"valid\":true\n\"duration\":\"93.", "\"valid\":true\n\"duration\":\"56.741us\"\n", // 14 messages of 552.978 ns, and 49 us of computations
 	} {
 		if !strings.Contains(string(out), want) {

@@ -66,6 +66,25 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, &c)
 }
 
+type recheckKey struct{}
+
+// withRecheck returns a context with the function that Recheck calls.
+func withRecheck(ctx context.Context, recheck func(context.Context) error) context.Context {
+	return context.WithValue(ctx, recheckKey{}, recheck)
+}
+
+// Recheck verifies the token of a request again, for a response that takes long. The
+// error is Unauthorized when the token has expired or the issuer has withdrawn its
+// key, and Unavailable while that cannot be known. It is nil for a context that
+// Authenticate has not made.
+func Recheck(ctx context.Context) error {
+	recheck, ok := ctx.Value(recheckKey{}).(func(context.Context) error)
+	if !ok {
+		return nil
+	}
+	return recheck(ctx)
+}
+
 // CallerFrom returns the caller of the request, or false if the request was not
 // authenticated.
 func CallerFrom(ctx context.Context) (Caller, bool) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -32,7 +33,11 @@ func (v *Verifier) Authenticate(fail Fail) Middleware {
 				fail(w, r, err)
 				return
 			}
-			next.ServeHTTP(w, r.WithContext(WithCaller(r.Context(), caller)))
+			ctx := withRecheck(WithCaller(r.Context(), caller), func(ctx context.Context) error {
+				_, err := v.Verify(ctx, token)
+				return err
+			})
+			next.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
 }

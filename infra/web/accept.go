@@ -1,8 +1,11 @@
 package web
 
 import (
+	"context"
 	"strconv"
 	"strings"
+
+	"netsim/fault"
 )
 
 const (
@@ -24,17 +27,57 @@ func wantsProblem(accept []string) bool {
 	return problem > 0 && problem >= json
 }
 
+type acceptKey struct{}
+
+// withAccept returns a context with the Accept header of a request.
+func withAccept(ctx context.Context, accept []string) context.Context {
+	return context.WithValue(ctx, acceptKey{}, strings.Join(accept, ","))
+}
+
+// Preferred returns which of the media types the request of a streamed response
+// prefers, the first of those with the same weight. The error is NotAcceptable when
+// the request accepts none of them.
+func Preferred(ctx context.Context, mediaTypes ...string) (string, error) {
+	field, _ := ctx.Value(acceptKey{}).(string)
+	if strings.Trim(field, ", ") == "" || len(field) > maxAccept {
+		return mediaTypes[0], nil
+	}
+	best, most := "", 0
+	for _, mediaType := range mediaTypes {
+		family, _, _ := strings.Cut(mediaType, "/")
+		weight := 0
+		for _, name := range []string{mediaType, family + "/*", "*/*"} { // the most specific one counts
+			if given, named := weightOf(field, name); named {
+				weight = given
+				break
+			}
+		}
+		if weight > most {
+			best, most = mediaType, weight
+		}
+	}
+	if best == "" {
+		return "", fault.New(fault.NotAcceptable, "the response is %s; the request accepts neither", strings.Join(mediaTypes, " or "))
+	}
+	return best, nil
+}
+
 // quality returns the weight, in thousandths, with which the Accept field names the
 // media type, or 0 if it does not name it.
 func quality(field, mediaType string) int {
-	best := 0
+	best, _ := weightOf(field, mediaType)
+	return best
+}
+
+// weightOf is quality, and reports whether the field names the media type.
+func weightOf(field, mediaType string) (best int, named bool) {
 	for element := range strings.SplitSeq(field, ",") {
 		name, parameters, _ := strings.Cut(element, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mediaType) {
-			best = max(best, weight(parameters))
+			best, named = max(best, weight(parameters)), true
 		}
 	}
-	return best
+	return best, named
 }
 
 // weight returns the parameter q in thousandths (RFC 9110 section 12.4.2), or 0 if

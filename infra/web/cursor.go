@@ -28,14 +28,16 @@ const (
 )
 
 // Cursors seals list positions with AES-256-GCM, so that clients can neither read
-// nor forge them. A cursor is bound to its list and valid for 24 hours.
+// nor forge them. A cursor is bound to its list and valid for 24 hours,
+// or as long as Lasting says.
 //
 // A cursor is base64url of: version, key id, random nonce, sealed(expiry,
 // position). Random nonces are safe for about 2^32 cursors per key. To rotate
 // keys, put a new key first and keep the old key in the list for a day.
 type Cursors struct {
-	ring []cursorKey
-	now  func() time.Time
+	ring     []cursorKey
+	now      func() time.Time
+	lifetime time.Duration
 }
 
 type cursorKey struct {
@@ -49,7 +51,7 @@ func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("cursors: a key is required")
 	}
-	c := &Cursors{now: now}
+	c := &Cursors{now: now, lifetime: cursorTTL}
 	for _, key := range keys {
 		if len(key) != 32 {
 			return nil, fmt.Errorf("cursors: a key has 32 bytes, got %d", len(key))
@@ -87,14 +89,20 @@ func (c *Cursors) Seal(binding, position []byte) string {
 	out[0] = cursorVersion
 	copy(out[1:], key.id[:])
 	rand.Read(out[1+keyIDSize : sealedStart])
-	plain := binary.BigEndian.AppendUint64(make([]byte, 0, expirySize+len(position)), uint64(c.now().Add(cursorTTL).Unix()))
+	plain := binary.BigEndian.AppendUint64(make([]byte, 0, expirySize+len(position)), uint64(c.now().Add(c.lifetime).Unix()))
 	plain = append(plain, position...)
 	out = key.aead.Seal(out, out[1+keyIDSize:sealedStart], plain, associated(out, binding))
 	return base64.RawURLEncoding.EncodeToString(out)
 }
 
+// Lasting returns Cursors with the same keys, whose cursors are valid for the
+// lifetime.
+func (c *Cursors) Lasting(lifetime time.Duration) *Cursors {
+	return &Cursors{ring: c.ring, now: c.now, lifetime: lifetime}
+}
+
 // Open returns the position in a cursor. The error is Validation unless one of the
-// keys sealed the cursor for this binding in the last 24 hours. The error does not
+// keys sealed the cursor for this binding, and its time has not passed. The error does not
 // say which of these conditions failed.
 func (c *Cursors) Open(binding []byte, cursor string) ([]byte, error) {
 	bad := fault.New(fault.Validation, "cursor is invalid or expired")

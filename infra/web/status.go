@@ -40,6 +40,8 @@ func statusOf(code fault.Code) (status int, known bool) {
 		return http.StatusNotFound, true
 	case fault.MethodNotAllowed:
 		return http.StatusMethodNotAllowed, true
+	case fault.NotAcceptable:
+		return http.StatusNotAcceptable, true
 	case fault.Conflict, fault.MappingFileDeletedReference, fault.MappingRequiresTraceset,
 		fault.MappingFileHashCollision, fault.TracesetConflictsWithMapping:
 		return http.StatusConflict, true

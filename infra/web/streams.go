@@ -25,7 +25,7 @@ func Streams(budget, lifetime time.Duration) Middleware {
 			}
 			defer s.begin.Stop()
 			_ = s.connection.SetReadDeadline(time.Time{}) // the server's read deadline would end the request
-			next.ServeHTTP(s, r.WithContext(ctx))
+			next.ServeHTTP(s, r.WithContext(withAccept(ctx, r.Header.Values("Accept"))))
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/readapi"
+	"netsim/stream/feed"
 	"netsim/writeapi"
 )
 
@@ -26,6 +27,7 @@ type handlers struct {
 	*reads
 	*writes
 	*readapi.Billing
+	*readapi.Events
 }
 
 type (
@@ -44,8 +46,9 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	}
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
-	feed := s.feed()
-	handler, err := s.api(ctx, d, feed, quotas)
+	follow := s.feed()
+	hub := s.eventHub()
+	handler, err := s.api(ctx, d, follow, hub, quotas)
 	if err != nil {
 		stop()
 		unfollow()
@@ -54,7 +57,8 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	handler = web.CloseWhen(func() bool { return ctx.Err() != nil })(handler)
 	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 	server.RegisterOnShutdown(unfollow)
-	roles.Go(s.part(following, "the feed of streams", feed.Run))
+	roles.Go(s.part(following, "the feed of streams", follow.Run))
+	roles.Go(s.part(following, "the event feed", hub.Run))
 	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
 	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
 		defer unfollow()
@@ -73,7 +77,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 }
 
 // api returns the handler of the API listener.
-func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *readapi.Quotas) (http.Handler, error) {
+func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, error) {
 	keys, err := cursorKeys(ctx, s.pool)
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Health: &s.health, Feed: feed,
+		Health: &s.health, Feed: follow,
 	}
 	change := &writeapi.API{
 		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
@@ -99,12 +103,13 @@ func (s *core) api(ctx context.Context, d *domain, feed *readapi.Feed, quotas *r
 		DB: s.pool, Cursors: cursors, Now: time.Now,
 		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
 	}
-	observeStreams(s.metrics, feed)
+	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
+	observeStreams(s.metrics, follow)
 	frontEnd, err := s.frontEnd(quotas)
 	if err != nil {
 		return nil, err
 	}
-	return frontEnd.router(handlers{get, change, books}), nil
+	return frontEnd.router(handlers{get, change, books, log}), nil
 }
 
 // quotas returns the quotas of the settings, overridden by the quotas that operators

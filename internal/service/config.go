@@ -88,7 +88,7 @@ type Config struct {
 	MaxReads    int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1"`
 	MaxWrites   int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1"`
 	MaxHeavy    int              `env:"NETSIM_MAX_HEAVY"`                                         // default: two per core
-	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations
+	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations or events
 	MaxUploads  int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1"`               // requests that move or read files
 	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // time for a request's body to arrive
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
@@ -110,6 +110,12 @@ type Config struct {
 	SchemaRegistry       string `env:"NETSIM_SCHEMA_REGISTRY" form:"url"`           // base URL of its Confluent API; without it none is used
 	SchemaRegistryUser   string `env:"NETSIM_SCHEMA_REGISTRY_USER" form:"name"`     // for basic authentication
 	SchemaRegistrySecret string `env:"NETSIM_SCHEMA_REGISTRY_SECRET" secret:"true"` // password of that user; without a user, a bearer token
+
+	// The event feed (docs/feed.md).
+	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m"`         // longest time without a message; a feed whose token is no longer accepted ends within it
+	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864"` // bytes of events that wait for one client; a client that is slower is disconnected
+	FeedCatchUps  int           `env:"NETSIM_FEED_CATCHUPS" envDefault:"4" min:"1" max:"1000"`             // reads of the log at a time for feeds that begin in the past
+	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000"`         // records a second that these feeds read, all together
 
 	Tracing
 

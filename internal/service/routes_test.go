@@ -70,6 +70,7 @@ GET /simulations | D1 Simulations
 POST /simulations | D1 Simulations, 5.2
 GET /simulations/{sim_id} | D1 Simulations
 GET /simulations/{sim_id}/events | ours, issue 5
+GET /events | ours, issue 14
 DELETE /simulations/{sim_id} | D1 Simulations, 5.5
 POST /simulations/{sim_id}/terminate | D1 Simulations, 5.4
 GET /simulations/{sim_id}/results | D1 Simulations, 5.3

@@ -100,13 +100,16 @@ func (c *Client) Do(method, path string, body any, headers ...Header) Reply {
 
 // Open sends a GET for an event stream, and returns the response unread and unchecked.
 // The caller closes the body.
-func (c *Client) Open(path string) *http.Response {
+func (c *Client) Open(path string, headers ...Header) *http.Response {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.base+path, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
+	for _, h := range headers {
+		req.Header.Set(h.Name, h.Value)
+	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		c.t.Fatal(err)

@@ -1,0 +1,267 @@
+package readapi_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/events"
+	"netsim/infra/auth"
+	"netsim/infra/devissuer"
+	"netsim/infra/teststack"
+	web "netsim/infra/web"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+	"netsim/internal/testworld"
+)
+
+// TestEventsShowWhatTheCallerMaySee: a feed has the events of the workspaces that the
+// token names, and of billing only for a service token. Another account's has none of
+// them; a service token for every account sees all, with checkpoints and seals.
+func TestEventsShowWhatTheCallerMaySee(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t)
+	account, other := servicetest.NewAccount(), servicetest.NewAccount()
+	owner := p.Service(t, account)
+	one, two := newWorkspace(t, owner, "one"), newWorkspace(t, owner, "two")
+	foreign := newWorkspace(t, p.Service(t, other), "foreign")
+	p.Grant(t, account, "1000") // an event of billing
+	owner.Delete(workspaces + "/" + one).Want(202)
+	newest := newWorkspace(t, owner, "newest")
+	since := "?since=2026-01-01T00:00:00Z"
+	for name, tt := range map[string]struct {
+		client *servicetest.Client
+		sees   []string
+	}{
+		"user":     {p.User(t, account), []string{one, two, newest}},
+		"member":   {p.User(t, account, one, foreign), []string{one}},
+		"service":  {owner, []string{one, two, newest, account}},
+		"other":    {p.User(t, other), []string{foreign}},
+		"platform": {p.Client(t, devissuer.Options{Service: true, User: "operator", Account: auth.AllAccounts}), []string{one, two, newest, foreign, account, "seal"}},
+	} {
+		seen := map[string]bool{}
+		f := followEvents(t, tt.client, since)
+		for missing := true; missing; {
+			subject := f.next().Subject
+			if strings.HasPrefix(subject, "seal_") {
+				subject = "seal"
+			}
+			seen[subject] = true
+			missing = false
+			for _, stream := range tt.sees {
+				missing = missing || !seen[stream]
+			}
+		}
+		last := newWorkspace(t, owner, "last of "+name) // everything before it is sent
+		if name == "user" || name == "service" || name == "platform" {
+			for f.next().Subject != last {
+			}
+		}
+		for stream := range seen {
+			known := false
+			for _, may := range tt.sees {
+				known = known || may == stream
+			}
+			if !known && name != "platform" && !strings.HasPrefix(stream, "platform_") && !isLater(stream, newest) {
+				t.Errorf("%s sees %s", name, stream)
+			}
+		}
+		f.close()
+	}
+}
+
+// isLater reports whether a workspace was made after another.
+func isLater(id, than string) bool { return strings.HasPrefix(id, "workspace_") && id > than }
+
+// TestEventsEndWithTheToken: within a heartbeat after its token is no longer accepted, a
+// feed ends with the reason and a position, from which another token resumes.
+func TestEventsEndWithTheToken(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.FeedHeartbeat = 200 * time.Millisecond })
+	account := servicetest.NewAccount()
+	const skew = 30 * time.Second // of infra/auth
+	short := p.Client(t, devissuer.Options{User: "tester", Account: account, TTL: 3*time.Second - skew})
+	f := followEvents(t, short, "")
+	var last sent
+	for last = f.any(); last.Reason == ""; last = f.any() {
+		if last.Position == "" {
+			t.Errorf("got %+v, want a position", last)
+		}
+	}
+	if last.Reason != "unauthorized" || last.Position == "" {
+		t.Errorf("the feed ended with %+v, want unauthorized and a position", last)
+	}
+	short.Get(eventsPath).Refused(401, "UNAUTHORIZED")
+	id := newWorkspace(t, p.Service(t, account), "later")
+	resumed := followEvents(t, p.User(t, account), "", header("Last-Event-ID", last.Position))
+	if got := resumed.next(); got.Subject != id {
+		t.Errorf("resumed with %v, want %s", got, id)
+	}
+}
+
+// TestASlowReaderIsDisconnected: a client that stops reading its connection costs a
+// bounded queue and is disconnected. From its last whole position it gets the rest, and
+// a client that reads is not delayed by it.
+func TestASlowReaderIsDisconnected(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.FeedBuffer = 256 << 10 })
+	account := servicetest.NewAccount()
+	owner := p.Service(t, account)
+	user := p.User(t, account)
+	slow := notReading(t, p, teststack.Issuer(t).Token(devissuer.Options{User: "tester", Account: account}))
+	fast := followEvents(t, user, "")
+	fast.any()
+	var want []string
+	long := strings.Repeat("x", 2000)
+	ended := func() bool {
+		resp, err := http.Get(p.Ops + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), `netsim_feed_ended_total{reason="slow"} 1`) || strings.Contains(string(text), `netsim_feed_ended_total{reason="gone"} 1`)
+	}
+	for n := range 20 { // 10 MB, more than the buffers of a connection
+		for i := range 200 {
+			id := newWorkspaceWith(t, owner, fmt.Sprint(n, " ", i), long)
+			want = append(want, id)
+		}
+		if diff := cmp.Diff(want[len(want)-200:], subjects(fast.take(200)), sorted()); diff != "" {
+			t.Fatalf("the client that reads (-want +got):\n%s", diff)
+		}
+	}
+	var got []sent
+	testworld.Await(t, ended)
+	// What the connection holds comes slowly through its small window; some of it is enough.
+	if err := slow.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(slow), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	reader := &follower{t: t, resp: resp, got: make(chan sent, 100_000)}
+	reader.read(true)
+	position := ""
+	for one := range reader.got {
+		if position = one.Position; one.Type != "" {
+			got = append(got, one)
+		}
+	}
+	rest := followEvents(t, user, "", header("Last-Event-ID", position))
+	if len(got) >= len(want) {
+		t.Fatalf("the slow client got all %d events", len(got))
+	}
+	got = append(got, rest.take(len(want)-len(got))...)
+	if diff := cmp.Diff(want, subjects(got), sorted()); diff != "" {
+		t.Errorf("the slow client and the resumed one (-want +got):\n%s", diff)
+	}
+}
+
+// notReading opens a feed on a connection with a small receive buffer, which the caller
+// reads.
+func notReading(t *testing.T, p *servicetest.Program, token string) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	tcp := conn.(*net.TCPConn)
+	if err := tcp.SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: netsim\r\nAuthorization: Bearer %s\r\n\r\n", eventsPath, token); err != nil {
+		t.Fatal(err)
+	}
+	return tcp
+}
+
+// TestClientsThatVanishLeaveNothing: connections that are reset end their feeds, and
+// the account's streams become free again.
+func TestClientsThatVanishLeaveNothing(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.FeedHeartbeat = 100 * time.Millisecond })
+	account := servicetest.NewAccount()
+	p.SetQuota(t, account, web.QuotaStreams, 5)
+	user := p.User(t, account)
+	testworld.Await(t, func() bool { return user.Get(workspaces).Status == 200 })
+	for range 3 {
+		var open []*http.Response
+		for range 5 {
+			testworld.Await(t, func() bool {
+				resp := user.Open(eventsPath)
+				if resp.StatusCode != 200 {
+					resp.Body.Close()
+					return false
+				}
+				open = append(open, resp)
+				return true
+			})
+		}
+		user.Get(eventsPath).Refused(429, "RATE_LIMITED")
+		for _, resp := range open {
+			if c, ok := resp.Body.(interface{ Conn() net.Conn }); ok {
+				c.Conn().Close()
+			}
+			resp.Body.Close()
+		}
+	}
+}
+
+// TestFeedsAreBounded: above the number of streams of a process there is 503 for another
+// account, and a feed ends at its maximum age with its position.
+func TestFeedsAreBounded(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 2*time.Second })
+	user := p.User(t, servicetest.NewAccount())
+	f := followEvents(t, user, "", header("Accept", "application/x-ndjson"))
+	if r := p.User(t, servicetest.NewAccount()).Get(eventsPath); r.Refused(503, "SERVICE_UNAVAILABLE") == "" || r.Header.Get("Retry-After") == "" {
+		t.Errorf("got the header %v, want Retry-After", r.Header)
+	}
+	user.Get(eventsPath).Refused(429, "RATE_LIMITED")
+	last := f.any()
+	for last.Reason == "" {
+		last = f.any()
+	}
+	if last.Reason != "lifetime" || last.Position == "" {
+		t.Errorf("the feed ended with %+v, want lifetime and a position", last)
+	}
+	id := events.NewID(events.WorkspacePrefix)
+	user.Get(eventsPath+"?workspace="+id).Refused(404, "NOT_FOUND")
+}
+
+func newWorkspaceWith(t *testing.T, service *servicetest.Client, name, description string) string {
+	t.Helper()
+	return service.Post(workspaces, object{"name": name, "description": description}).Want(201).Object()["id"].(string)
+}
+
+func subjects(all []sent) (subjects []string) {
+	for _, one := range all {
+		subjects = append(subjects, one.Subject)
+	}
+	return subjects
+}
+
+// sorted compares lists of different streams without their order.
+func sorted() cmp.Option {
+	return cmp.Transformer("sorted", func(all []string) map[string]int {
+		counts := map[string]int{}
+		for _, one := range all {
+			counts[one]++
+		}
+		return counts
+	})
+}
