@@ -1,7 +1,8 @@
 // Package audit proves the log and the costs to an auditor who does not trust the
 // service. It computes everything itself, from the records of the log or from one
 // file. Except for ReadKey it does no I/O of its own: the caller supplies a Reader, and
-// Heads.
+// Heads. It does not read through package facts, whose verdicts are those of the read
+// model.
 //
 //   - A checkpoint is a signed note that says what the log held at one time.
 //   - Verify judges every record and compares the result with every checkpoint

@@ -72,8 +72,8 @@ func NewUsage() *Usage {
 		table[BillingEvent]{
 			name: "billing_events", file: "billing_usage.sql", columns: billingEventColumns,
 			keyOf: usageKey(func(u events.UsageRecorded) int64 { return u.BillingEventID }),
-			first: func(*events.Fact) bool { return true },
-			fold:  foldBillingEvent,
+			first: func(*events.Fact) bool { return true }, appends: true,
+			fold: foldBillingEvent,
 		},
 	}
 }
@@ -169,6 +169,13 @@ func storedBytes(i *BillingItem) int64 {
 		return 0
 	}
 	return i.SizeBytes
+}
+
+// Cached implements projector.Cache.
+func (p *Usage) Cached() (rows, bytes int) {
+	items, itemBytes := p.items.Cached()
+	appended, appendedBytes := p.events.Cached()
+	return items + appended, itemBytes + appendedBytes
 }
 
 // Forget implements Projection.

@@ -23,8 +23,11 @@ type table[R any] struct {
 	// insertsNew says that a row which is neither cached nor in the table is
 	// inserted without an ON CONFLICT clause.
 	insertsNew bool
+	// appends says that each row has one fact, so that no row is read again.
+	appends bool
 
-	rows recent.Cache[string, *entry[R]] // by key
+	rows  recent.Cache[string, *entry[R]] // by key
+	bytes int                             // of the rows
 }
 
 // entry is a row in the cache.
@@ -33,10 +36,11 @@ type entry[R any] struct {
 	touched bool // whether the current batch has touched it
 	begins  bool // whether there was no row before the batch
 	before  *R   // the row before the batch, if apply was asked for it
+	size    int  // of the row when it was first touched, in bytes
 }
 
 // cachedRows bounds the rows in a generation of a table's cache.
-const cachedRows = 20_000
+const cachedRows = 10_000
 
 // Schema implements Projection.
 func (t *table[R]) Schema() string { return schema(t.file) }
@@ -44,7 +48,13 @@ func (t *table[R]) Schema() string { return schema(t.file) }
 // Load implements Projection. The rows of a batch stay in the cache at least until
 // the end of the next batch, whose rows can be loaded before this one is committed.
 func (t *table[R]) Load(reads *pgx.Batch, facts []events.Fact) {
-	t.rows.Turn(cachedRows)
+	keep := cachedRows
+	if t.appends {
+		keep = 0
+	}
+	for _, dropped := range t.rows.Turn(keep) {
+		t.bytes -= dropped.size
+	}
 	var missing []string
 	for i := range facts {
 		f := &facts[i]
@@ -84,7 +94,10 @@ func (t *table[R]) Apply(writes *columns.Writes, facts []events.Fact) error {
 }
 
 // Forget implements Projection.
-func (t *table[R]) Forget() { t.rows = recent.Cache[string, *entry[R]]{} }
+func (t *table[R]) Forget() { t.rows, t.bytes = recent.Cache[string, *entry[R]]{}, 0 }
+
+// Cached implements projector.Cache.
+func (t *table[R]) Cached() (rows, bytes int) { return t.rows.Len(), t.bytes }
 
 // apply folds the facts and queues the write of every touched row. If changed is
 // not nil, it is called with each touched row before and after the batch; before is
@@ -124,6 +137,10 @@ func (t *table[R]) apply(writes *columns.Writes, facts []events.Fact, changed fu
 			changed(e.before, e.row)
 		}
 		e.touched, e.before = false, nil
+		if e.size == 0 {
+			e.size = t.columns.Size(e.row)
+			t.bytes += e.size
+		}
 	}
 	if t.insertsNew {
 		t.columns.Begin(writes, t.name, begun)

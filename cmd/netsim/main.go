@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -64,7 +65,9 @@ func (serve) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	return service.Run(ctx, c, log, nil)
+	return service.Run(ctx, c, log, func(service.Started) {
+		debug.FreeOSMemory() // what only the start needed, such as the contract's documents
+	})
 }
 
 type token struct {

@@ -83,7 +83,7 @@ func (d *decoder) add(b batch, from int64) error {
 	d.records = slices.Grow(d.records, count)
 	first := int64(binary.BigEndian.Uint64(b.header[atFirstTime:]))
 	appended := int64(binary.BigEndian.Uint64(b.header[atMaxTime:]))
-	for range count {
+	for i := range count {
 		c.varint() // length
 		c.take(1)  // attributes
 		at := first + c.varint()
@@ -91,7 +91,7 @@ func (d *decoder) add(b batch, from int64) error {
 			at = appended
 		}
 		offset := b.base() + c.varint()
-		m := d.message(&c)
+		m := d.message(&c, count-i)
 		if c.broken {
 			return fmt.Errorf("batch at offset %d: %w", b.base(), errCorrupt)
 		}
@@ -104,7 +104,8 @@ func (d *decoder) add(b batch, from int64) error {
 	return nil
 }
 
-func (d *decoder) message(c *cursor) events.Message {
+// message decodes a message. So many records of the batch are left, with this one.
+func (d *decoder) message(c *cursor, left int) events.Message {
 	m := events.Message{Key: c.bytes(), Value: c.bytes()}
 	n := c.varint()
 	if n < 0 || n > int64(len(c.rest)) { // a header takes two bytes at least
@@ -114,7 +115,7 @@ func (d *decoder) message(c *cursor) events.Message {
 		return m
 	}
 	if cap(d.headers)-len(d.headers) < int(n) {
-		d.headers = make([]events.Header, 0, max(int(n), 1024))
+		d.headers = make([]events.Header, 0, max(int(n), min(left*int(n), 1024)))
 	}
 	start := len(d.headers)
 	for i := range int(n) {

@@ -39,7 +39,8 @@
 // broker of netsim-dev keeps the producer's time, which is the time of Append on
 // the same machine.
 //
-// Follow returns the records that this process appended itself from memory, with
-// the offsets and times that the broker acknowledged, and fetches all others. Only
-// Read shows what the broker has.
+// Follow and Recall return the records that this process appended itself, and still
+// has, from memory, with the offsets and times that the broker acknowledged, and fetch
+// all others. Follow waits for the next record of the partition, Recall is for records
+// that are in the log already. Only Read shows what the broker has.
 package eventlog

@@ -32,9 +32,10 @@ type tail struct {
 }
 
 const (
-	// tailBytes is the budget of all tails. It is more than a process appends in the
-	// second or so in which its projector and reactions read it.
-	tailBytes = 8 << 20
+	// tailBytes is the budget of all tails, in bytes of records as they are stored; in
+	// memory they are about twice as large. It is what 64 clients append in a second,
+	// within which the projector and the reactions have read it.
+	tailBytes = 4 << 20
 	// tailQuiet is how long a reader waits for the next append of this process
 	// before it fetches. It delays the first record of another process in a
 	// partition to which this one has just appended.

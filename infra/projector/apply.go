@@ -22,8 +22,7 @@ type prepared struct {
 	verdicts     []judgedTo
 	writes       *columns.Writes
 	took         time.Duration
-	streams      int // in the cache
-	cached       int // bytes of them
+	caches       caches
 }
 
 // prepare judges and folds a batch on top of the one before, which need not be
@@ -62,7 +61,7 @@ func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b
 		b.before[at] = at.position
 		at.position = to
 	}
-	b.streams, b.cached, b.took = p.streams.Len(), p.cached, time.Since(began)
+	b.caches, b.took = p.caches(), time.Since(began)
 	return b, nil
 }
 
@@ -118,7 +117,7 @@ func (p *Projector) applyAgain(ctx context.Context, batch []chunk, err error) er
 			one := []chunk{{part.at, part.items[i : i+1]}}
 			err := p.applyLoaded(ctx, one)
 			if refusedRows(err) {
-				part.items[i].parkReason = err.Error()
+				part.items[i].refused = err.Error()
 				err = p.applyLoaded(ctx, one)
 			}
 			if err != nil {

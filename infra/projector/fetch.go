@@ -21,7 +21,8 @@ type item struct {
 	badFrame   error       // the frame cannot be read
 	data       events.Data // nil when the frame or the body cannot be read
 	decodeErr  error       // the body cannot be read
-	parkReason string      // why the event cannot be applied; "" when it can
+	refused    string      // why the projections refused the event; "" when they did not
+	parkReason string      // why the event cannot be applied, as of when it was last judged; "" when it can
 	verdict    events.Verdict
 	stream     *stream // nil when the frame cannot be read
 }

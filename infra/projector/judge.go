@@ -12,7 +12,7 @@ import (
 )
 
 // cachedStreams bounds the streams in a generation of the cache.
-const cachedStreams = 25_000
+const cachedStreams = 10_000
 
 // streamKey identifies a stream as the rule does: within its partition.
 type streamKey struct {
@@ -105,6 +105,7 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, touched []*stream
 		}
 		for i := range part.items {
 			it := &part.items[i]
+			it.parkReason = it.refused // not that of an earlier judgement
 			if it.badFrame != nil {
 				it.verdict = events.BadFrame
 				continue

@@ -39,6 +39,11 @@ type Projection interface {
 	Forget()
 }
 
+// Cache is a projection that keeps rows in memory between batches.
+type Cache interface {
+	Cached() (rows, bytes int)
+}
+
 // State is a stream's write state, which decisions are made on.
 type State interface{ Evolve(events.Event) }
 

@@ -19,10 +19,23 @@ type Stats struct {
 	batches   int64
 	lastFact  time.Time // when the log took the newest fact applied
 	lastBatch int
-	streams   int      // in memory
-	cached    int      // bytes of these
+	caches    caches
 	ends      Position // of the log, as far as it was described
 	indexing  bool
+}
+
+// caches are the sizes of what is in memory after a batch.
+type caches struct{ streams, streamBytes, rows, rowBytes int }
+
+func (p *Projector) caches() caches {
+	c := caches{streams: p.streams.Len(), streamBytes: p.cached}
+	for _, projection := range p.Projections {
+		if cache, ok := projection.(Cache); ok {
+			rows, bytes := cache.Cached()
+			c.rows, c.rowBytes = c.rows+rows, c.rowBytes+bytes
+		}
+	}
+	return c
 }
 
 // Report is a snapshot of Stats.
@@ -37,6 +50,8 @@ type Report struct {
 	LastFact   time.Time // when the log took the newest fact applied
 	Streams    int       // whose states are in memory
 	Cached     int       // bytes of their ids and encoded states
+	Rows       int       // of projections, in memory
+	RowBytes   int       // about how many bytes they have
 	Indexing   bool      // a rebuild has caught up and is making indexes
 }
 
@@ -83,7 +98,7 @@ func (s *Stats) applied(b *prepared) {
 	s.ensure()
 	s.batches++
 	s.lastBatch = countRecords(b.batch)
-	s.streams, s.cached = b.streams, b.cached
+	s.caches = b.caches
 	s.facts += int64(len(b.facts))
 	for i := range b.facts {
 		if b.facts[i].RecordedAt.After(s.lastFact) {
@@ -124,7 +139,7 @@ func (p *Projector) Report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := Report{Facts: s.facts, Parked: s.parked, Batches: s.batches, LastBatch: s.lastBatch,
-		LastFact: s.lastFact, Streams: s.streams, Cached: s.cached, Indexing: s.indexing, Verdicts: maps.Clone(s.verdicts)}
+		LastFact: s.lastFact, Streams: s.caches.streams, Cached: s.caches.streamBytes, Rows: s.caches.rows, RowBytes: s.caches.rowBytes, Indexing: s.indexing, Verdicts: maps.Clone(s.verdicts)}
 	for _, next := range s.next {
 		r.Records += next
 	}

@@ -213,9 +213,15 @@ func (w *Watcher) listen(ctx context.Context) error {
 // Reads would then lack rows that earlier reads had.
 func (w *Watcher) Behind() bool { return w.lost.Load() }
 
+// pollTimeout bounds a poll. A session in which one takes longer, as with a server that
+// is gone without a word, is replaced.
+const pollTimeout = 5 * time.Second
+
 // poll reads the offsets: at the start of a session, and for lost notifications.
 // It also finds out that the read model was lost.
 func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
+	defer cancel()
 	err := w.readOffsets(ctx, conn)
 	if sqlstate.IsMissing(err) {
 		w.lost.Store(true)

@@ -2,6 +2,7 @@ package reactor_test
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -20,8 +21,8 @@ import (
 )
 
 // BenchmarkBacklog drains a backlog of facts that each open a billing item. It
-// reports the rate, and the CPU time of the process, which also projects what the
-// reactions append.
+// reports the rate, the CPU time of the process, which also projects what the
+// reactions append, and the memory in use at the end.
 func BenchmarkBacklog(b *testing.B) {
 	const accounts, writers = 16, 256
 	w := testworld.New(b)
@@ -63,6 +64,10 @@ func BenchmarkBacklog(b *testing.B) {
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "reactions/s")
 	b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	b.ReportMetric(float64(memory.HeapAlloc)/1e6, "live-MB")
 }
 
 // cpu returns the CPU time of this process.

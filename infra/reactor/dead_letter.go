@@ -35,6 +35,11 @@ type DeadLetter struct {
 	partition int32 // in the dead-letter topic
 }
 
+// at returns the position of the letter's fact.
+func (l *DeadLetter) at() events.Position {
+	return events.Position{Family: l.Family, Partition: l.Partition, Offset: l.Offset}
+}
+
 // settledHeader marks a record that settles the earlier letters of the same fact
 // and handler. Its value is the time.
 const settledHeader = "settled"
@@ -135,14 +140,11 @@ func (d *DeadLetters) Body(ctx context.Context, l DeadLetter) (string, error) {
 // record reads the record at the letter's position in the log. The letter itself
 // is not trusted, because any client of the broker can write to its topic.
 func (d *DeadLetters) record(ctx context.Context, l DeadLetter) (events.Record, error) {
-	records, _, err := d.eventLog.Read(ctx, d.prefix+string(l.Family), l.Partition, l.Offset, 1, 0)
+	r, err := facts.At(ctx, d.eventLog, l.at())
 	if err != nil {
-		return events.Record{}, fmt.Errorf("read the fact of dead letter %s: %w", l.ID, err)
+		return r, fmt.Errorf("read the fact of dead letter %s: %w", l.ID, err)
 	}
-	if len(records) == 0 || records[0].Offset != l.Offset {
-		return events.Record{}, fmt.Errorf("read the fact of dead letter %s: the log does not have it", l.ID)
-	}
-	return records[0], nil
+	return r, nil
 }
 
 // settle appends the record that settles the letter, whose fact is the message.
@@ -181,8 +183,7 @@ func (r *Reactor) Retry(ctx context.Context, d *DeadLetters, l DeadLetter) error
 	}
 	limited, cancel := context.WithTimeout(ctx, retryTimeout)
 	defer cancel()
-	at := events.Position{Family: l.Family, Partition: l.Partition, Offset: l.Offset}
-	verdict, err := r.config.Judge.Verdict(limited, at)
+	verdict, err := r.config.Judge.Verdict(limited, l.at())
 	if err != nil {
 		return fmt.Errorf("dead letter %s: %w", l.ID, err)
 	}

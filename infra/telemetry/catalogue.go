@@ -52,7 +52,7 @@ func commonMetrics() []Metric {
 		{Name: "netsim_trace_spans_total", Kind: Counter, Unit: "spans", Labels: []string{"outcome"}, Roles: every,
 			Help: "Trace spans by outcome: exported, or failed because the collector did not accept them."},
 		{Name: "netsim_cache_entries", Kind: Gauge, Unit: "entries", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},
-			Help: "Entries of an in-memory cache: verified tokens, or stream states."},
+			Help: "Entries of an in-memory cache: verified tokens, stream states, or rows of projections."},
 		{Name: "netsim_cache_bytes", Kind: Gauge, Unit: "bytes", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},
 			Help: "Size of the entries of an in-memory cache, without the overhead of Go maps."},
 		{Name: "db_client_operation_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"db_operation_name", "error_type"}, Roles: every,

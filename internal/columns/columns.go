@@ -177,6 +177,24 @@ func (c Columns[R]) Pointers(r *R) []any {
 	return pointers
 }
 
+// Size returns about how many bytes of memory a row takes.
+func (c Columns[R]) Size(r *R) int {
+	size := int(reflect.TypeFor[R]().Size())
+	for i := range c.all {
+		switch value := c.all[i].pointer(r).(type) {
+		case *string:
+			size += len(*value)
+		case **string:
+			if *value != nil {
+				size += len(**value) + 16
+			}
+		case *[]byte:
+			size += len(*value)
+		}
+	}
+	return size
+}
+
 // Scan reads a row of all columns. It is a pgx.RowToFunc.
 func (c Columns[R]) Scan(row pgx.CollectableRow) (R, error) {
 	var r R

@@ -158,8 +158,10 @@ func (s *core) probeProjections(ctx context.Context) health.State {
 	case stuck > s.config.VerdictTimeout:
 		state.Err = fmt.Errorf("%d records wait, and none was judged for %v", lag, stuck.Round(time.Second))
 		state.Message = "nothing is projected"
-	case lag > s.config.MaxLag:
+	case s.lag() > s.config.MaxLag: // as admit sees it
 		state.Message = "the projections are too far behind; writes are refused"
+	case lag > s.config.MaxLag:
+		state.Message = "the projections are too far behind"
 	}
 	return state
 }

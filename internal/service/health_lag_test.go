@@ -3,6 +3,9 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/testwait"
 )
 
 // TestReadinessReportsTheLag: lagSeconds is the age of the oldest unapplied record. It
@@ -67,4 +71,41 @@ func TestReadinessReportsTheLag(t *testing.T) {
 		t.Fatal(err)
 	}
 	user.Eventually(path, caughtUp)
+}
+
+// TestOnlyProjectorsRefuseWritesForTheirLag: readiness says that writes are refused in
+// the process that refuses them, and not in one that does not.
+func TestOnlyProjectorsRefuseWritesForTheirLag(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) { c.VerdictTimeout, c.MaxLag = time.Minute, 1 })
+	front := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	account := servicetest.NewAccount()
+	lock, err := pgx.Connect(t.Context(), p.Config.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statements have ended
+	if _, err := lock.Exec(t.Context(), "BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var writers sync.WaitGroup
+	for i := range 3 {
+		writers.Go(func() {
+			front.Service(t, account).Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("late ", i)})
+		})
+	}
+	const path, behind, refuses = "/api/v1/health/ready", "the projections are too far behind", "writes are refused"
+	says := func(at *servicetest.Program, what string) {
+		at.Service(t, account).Eventually(path, func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), what) })
+	}
+	says(front, behind)
+	says(p, refuses)
+	p.Service(t, account).Post("/api/v1/workspaces", map[string]any{"name": "refused"}).Refused(503, "SERVICE_UNAVAILABLE")
+	if r := front.Service(t, account).Get(path); strings.Contains(string(r.Body), refuses) {
+		t.Errorf("a process that takes writes says %s", r.Body)
+	}
+	if _, err := lock.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	testwait.Group(t, &writers, "the writes")
 }

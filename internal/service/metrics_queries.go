@@ -49,6 +49,8 @@ func (s *core) observeCore() {
 			emit(forged, float64(report.Verdicts[events.Forged]))
 			emit(entries, float64(report.Streams), "streams")
 			emit(bytes, float64(report.Cached), "streams")
+			emit(entries, float64(report.Rows), "rows")
+			emit(bytes, float64(report.RowBytes), "rows")
 		}
 		emit(waiting, float64(s.watcher.Waiting()))
 		for _, q := range s.eventLog.Queues() {

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 
+	"netsim/events"
+	"netsim/infra/facts"
 	"netsim/infra/projector"
 )
 
@@ -13,11 +15,8 @@ func (t *Tools) Parked(ctx context.Context, schema, stream string) ([]projector.
 
 // ParkedBody reads the data of a parked fact from the log.
 func (t *Tools) ParkedBody(ctx context.Context, p projector.Parked) (string, error) {
-	records, _, err := t.core.eventLog.Read(ctx, t.core.eventLog.Topic(p.Family), p.Partition, p.Offset, 1<<20, 0)
-	if err != nil || len(records) == 0 {
-		return "", err
-	}
-	return string(records[0].Value), nil
+	r, err := facts.At(ctx, t.core.eventLog, events.Position{Family: p.Family, Partition: p.Partition, Offset: p.Offset})
+	return string(r.Value), err
 }
 
 // RetryParked makes the projector apply the parked facts of a stream again, or of all
