@@ -2,6 +2,8 @@ package publisher
 
 import (
 	"errors"
+	"log/slog"
+	"os"
 	"testing"
 
 	"netsim/events"
@@ -19,6 +21,7 @@ func TestRepublish(t *testing.T) {
 			fault := newFaulty(key, 1, answer, true)
 			c := configOf(w)
 			c.dial = fault.dial
+			c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			_, stop := start(t, c)
 			testworld.Await(t, func() bool {
 				makeFacts(t, w, 1, 1)
