@@ -33,7 +33,7 @@ func configOf(w *testworld.World) Config {
 	return Config{
 		Brokers: w.Log.Brokers, Prefix: w.Log.Prefix, Shards: w.Log.Partitions, Relaxed: true,
 		Facts: facts.NewReader(w.EventLog, w.Watcher), Judged: w.Watcher.Next, EventLog: w.EventLog,
-		Leases: allShards(w.Log.Partitions), Log: w.Logger, Every: time.Millisecond,
+		Leases: allShards(w.Log.Partitions), Log: w.Logger, Every: time.Millisecond, checkEvery: 100 * time.Millisecond,
 	}
 }
 
