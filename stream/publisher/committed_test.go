@@ -68,7 +68,7 @@ func TestOnlyCommittedRecordsAreRead(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, r := range factsOf(t, w, events.Workspaces, partition) {
+	for _, r := range topics(w).Facts(t, events.Workspaces, partition) {
 		want = append(want, r.Value)
 	}
 	within := send("aborted 1", "aborted 2")
