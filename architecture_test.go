@@ -56,18 +56,19 @@ func directions() map[string]set {
 
 		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "internal/recent", "internal/wait"}, // facts for clients that follow them
 
-		"api":               {},
-		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
-		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
-		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
-		"stream/contracts":  {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
-		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
-		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
-		"cmd/":              everything,
-		"internal/service":  everything,
-		"internal/service/": everything,
-		"bench":             everything,
+		"api":                         {},
+		"api/contract":                {"api", "fault"},
+		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/tables":               {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
+		"stream/export":               {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/contracts":            {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
+		"stream/public":               {"events", "infra/facts"},                                                                                                     // the public form of a fact
+		"stream/publisher":            {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
+		"cmd/":                        everything,
+		"internal/service":            everything,
+		"internal/service/":           everything,
+		"bench":                       everything,
+		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
@@ -83,14 +84,14 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "bench"},
+		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
@@ -111,6 +112,7 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},
+		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},

@@ -77,6 +77,7 @@ func optionRows() map[string]option {
 		bundle   = "are about a bundle: name its file"
 		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
 		joined   = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
+		public   = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
 		"token --service":    {"token --service", tokens, nil},
@@ -104,6 +105,10 @@ func optionRows() map[string]option {
 		"jobs --json":              {"jobs --json", working, nil},
 		"runs --limit":             {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
 		"runs --json":              {"runs --json", working, nil},
+
+		"events status --limit":     {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
+		"events status --json":      {"events --json", public, nil},
+		"events republish <family>": {"events republish billing", public, map[string]string{"events republish": "<family>"}},
 
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
 		"reactions show <letter>":     {"reactions show x", dead, nil},

@@ -117,7 +117,7 @@ func (s *core) publish(ctx context.Context, name string, sign func(c audit.Check
 		return "", err
 	}
 	if last.Name != name {
-		defer heads.remove() //nolint:errcheck // the system clears temporary directories
+		defer heads.close() //nolint:errcheck // the file has no name, and goes with the process
 		if made.Heads, err = heads.put(ctx, s.objects); err != nil {
 			return "", fmt.Errorf("publish checkpoint %s: %w", name, err)
 		}
@@ -194,7 +194,7 @@ func (s *core) cut(ctx context.Context, stream, name string) (made audit.Checkpo
 		return err
 	})
 	if err != nil && heads != nil {
-		err = errors.Join(err, heads.remove())
+		err = errors.Join(err, heads.close())
 	}
 	return made, chains, last, heads, err
 }

@@ -35,19 +35,9 @@ const headsUploads = 4 // at a time
 func (s *spooled) put(ctx context.Context, store *objects.Store) (events.Hash, error) {
 	group, uploads := errgroup.WithContext(ctx)
 	group.SetLimit(headsUploads)
-	stored := map[events.Hash]bool{}
-	for _, p := range s.parts {
-		if stored[p.Sum] {
-			continue
-		}
-		stored[p.Sum] = true
+	for sum := range s.at {
 		group.Go(func() error {
-			file, err := os.Open(s.path(p.Sum))
-			if err != nil {
-				return err
-			}
-			defer file.Close() //nolint:errcheck // the file was only read
-			_, err = store.Put(uploads, headsPrefix+headsName(p.Sum), "application/zstd", file)
+			_, err := store.Put(uploads, headsPrefix+headsName(sum), "application/zstd", s.content(sum))
 			return err
 		})
 	}

@@ -234,9 +234,13 @@ func TestKilledBeforeTheCheckpointIsPublished(t *testing.T) {
 		forward.ServeHTTP(rw, r)
 	}))
 	defer proxy.Close()
-	killed.Env = append(slices.Clone(d.env), "NETSIM_S3_ENDPOINT="+proxy.URL)
+	temporary := t.TempDir()
+	killed.Env = append(slices.Clone(d.env), "NETSIM_S3_ENDPOINT="+proxy.URL, "TMPDIR="+temporary)
 	if out, err := killed.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("the process was not killed: %v\n%s", err, out)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 	orphans := slices.DeleteFunc(d.heads(), func(key string) bool { return slices.Contains(before, key) })
 	if len(orphans) < 2 {
