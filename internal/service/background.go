@@ -15,7 +15,6 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/engines"
-	"netsim/infra/facts"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
 	"netsim/reactions"
@@ -132,7 +131,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
-		EventLog: s.eventLog, Facts: facts.NewReader(s.eventLog, s.watcher), Leases: s.leases("reactions"),
+		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),
 	}
