@@ -65,7 +65,7 @@ type feedRound struct {
 	fast, paced       sample
 	fastCPU, pacedCPU map[string]float64 // µs a command
 	lags              []time.Duration    // of the events, in the paced part
-	delivered         int                // events in the paced part
+	took              time.Duration      // of the paced part
 }
 
 // better returns the round with the most commands, which other load disturbed least.
@@ -84,12 +84,13 @@ func (b *bench) feedRound(ctx context.Context, s *stack, serving *service, write
 		return r, err
 	}
 	following.take()
+	began := time.Now()
 	paced := plan{warm: b.warm, run: b.run, perSecond: feedPaced}
 	if r.paced, r.pacedCPU, err = b.under(ctx, s, services{serving}, name+", paced", paced, each(writers, createWorkspaces)); err != nil {
 		return r, err
 	}
-	r.lags = following.take()
-	if r.delivered = len(r.lags); clients > 0 && r.delivered == 0 {
+	r.lags, r.took = following.take(), time.Since(began)-r.paced.Drained
+	if clients > 0 && len(r.lags) == 0 {
 		return r, errors.New("the feeds delivered nothing")
 	}
 	return r, nil
@@ -113,7 +114,7 @@ func (b *bench) reportFeeds(alone, beside feedRound) {
 	n := len(beside.lags)
 	b.report.add(figure{
 		Name: fmt.Sprintf("event to %s, %s commands/s", plural(feedClients, "feed"), number(feedPaced)), Unit: " events/s",
-		Value: float64(beside.delivered) / (b.warm + b.run).Seconds(),
+		Value: float64(n) / beside.took.Seconds(),
 		P50:   milliseconds(beside.lags[n/2]), P99: milliseconds(beside.lags[n*99/100]),
 	})
 }

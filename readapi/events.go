@@ -54,6 +54,10 @@ func (e *Events) FollowEvents(ctx context.Context, r api.FollowEventsRequestObje
 	if err != nil {
 		return nil, err
 	}
+	// A feed needs the read model for the verdicts. Without it, it would be silent.
+	if _, err := projections.Owners(ctx, e.DB, []string{events.DefaultWorkspace}); err != nil {
+		return nil, err
+	}
 	q.Check = func(context.Context) error { return auth.Recheck(ctx) }
 	p := r.Params
 	last := cmp.Or(p.LastEventIDHeader, p.LastEventID)

@@ -151,7 +151,7 @@ func (p parameter) check(values []string) error {
 			list[i] = v
 		}
 		if found := p.schema.check(list, false); found != nil {
-			return &fault.Fault{Code: fault.Validation, Message: found.message(p.name)}
+			return &fault.Fault{Code: fault.Validation, Message: found.at(p.name).message("")}
 		}
 		return nil
 	case len(values) > 1:

@@ -49,6 +49,7 @@ var suite = []struct {
 	{"read returns the high water mark", readReturnsHighWater},
 	{"read outside the log is refused", readOutside},
 	{"a record's time is the broker's", timeIsTheBrokers},
+	{"offsets are found by time", offsetsByTime},
 	{"compressed batches of other producers are read", readsCompressed},
 	{"follow returns what a fetch returns", followReturnsWhatAFetchReturns},
 	{"follow reads own appends from memory", followReadsOwnAppendsFromMemory},

@@ -93,6 +93,21 @@ func TestCursorsRefuse(t *testing.T) {
 	refuse(t, c, binding, cursor)
 }
 
+// TestCursorsLast: cursors with another lifetime have the same keys.
+func TestCursorsLast(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	c := newCursors(t, func() time.Time { return now }, 1)
+	binding := Binding("/events")
+	cursor := c.Lasting(48*time.Hour).Seal(binding, []byte("p"))
+	now = now.Add(47 * time.Hour)
+	if _, err := c.Open(binding, cursor); err != nil {
+		t.Errorf("open within its lifetime: %v", err)
+	}
+	now = now.Add(time.Hour)
+	refuse(t, c, binding, cursor)
+}
+
 func TestNewCursorsRefusesBadKeys(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][][]byte{"none": nil, "short": {make([]byte, 16)}} {

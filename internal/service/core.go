@@ -48,7 +48,7 @@ type core struct {
 	projector    *projector.Projector
 	recovery     *projector.Recovery
 	watcher      *projector.Watcher
-	facts        *facts.Reader           // shared by all subscribers
+	facts        *facts.Reader           // of all subscribers that keep up
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
 	writeLog     *writelog.Log

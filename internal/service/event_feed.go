@@ -10,16 +10,19 @@ import (
 	"netsim/stream/feed"
 )
 
-// feedPace is the shortest time between two messages of a feed. A message has all
-// events since the one before, so many clients cost few writes.
-const feedPace = 50 * time.Millisecond
+// A client of the feed gets all events since the last write at once, so many clients cost
+// few writes: one in 50 ms with up to 50 clients, and one in half a second with 500.
+const (
+	feedPace   = 50 * time.Millisecond
+	feedWrites = 1000 // a second, to all clients
+)
 
 // eventHub returns the hub of the event feed.
 func (s *core) eventHub() *feed.Hub {
 	hub := feed.New(feed.Config{
 		Log: s.eventLog, Verdicts: s.watcher, Partitions: s.partitions,
-		Live: facts.NewReader(s.eventLog, s.watcher), History: facts.NewReader(s.eventLog, s.watcher),
-		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: feedPace, Buffer: s.config.FeedBuffer,
+		Live: s.facts, History: facts.NewReader(s.eventLog, s.watcher),
+		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: feedPace, Writes: feedWrites, Buffer: s.config.FeedBuffer,
 		CatchUps: s.config.FeedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
 	})
 	observeFeed(s.metrics, hub)

@@ -226,7 +226,7 @@ func (f *Feed) await(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-alive.C:
 	case <-f.wake:
-		if rest := f.hub.Pace - f.hub.Now().Sub(f.drained); rest > 0 {
+		if rest := f.hub.pace() - f.hub.Now().Sub(f.drained); rest > 0 {
 			pause := time.NewTimer(rest)
 			defer pause.Stop()
 			select {
@@ -237,6 +237,15 @@ func (f *Feed) await(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pace returns the shortest time between two writes to a client. It grows with the
+// number of feeds, so that all of them together write a bounded number of times a
+// second: a write costs more than the facts in it.
+func (h *Hub) pace() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(h.Pace, time.Duration(len(h.feeds))*time.Second/time.Duration(h.Writes))
 }
 
 // quiet returns how long the feed may wait until it sends a heartbeat or checks the

@@ -36,7 +36,8 @@ type Config struct {
 	Owners func(ctx context.Context, streams []string) (map[string]Owner, error)
 
 	Heartbeat time.Duration // longest time without a message
-	Pace      time.Duration // shortest time between two messages of a feed, which then have all facts since
+	Pace      time.Duration // shortest time between two writes to a client, which then gets all facts since
+	Writes    int           // writes a second to all clients, from which on the time between two grows
 	Buffer    int           // bytes of JSON that the queue of a feed may have
 	CatchUps  int           // reads of the log at a time by feeds that are behind
 	Rate      int           // facts a second that these feeds read, all together

@@ -1,0 +1,40 @@
+package auth_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"netsim/fault"
+	"netsim/infra/auth"
+)
+
+// TestRecheck: a request that takes long finds out that its token has expired.
+func TestRecheck(t *testing.T) {
+	t.Parallel()
+	now := newClock()()
+	c := clock(func() time.Time { return now })
+	iss := newIssuer(t, "k1")
+	v := newVerifier(t, iss, c)
+	var ctx context.Context
+	h := v.Authenticate(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	r.Header.Set("Authorization", "Bearer "+iss.token(t, "k1", userClaims(c, "exp", now.Add(time.Minute).Unix())))
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if ctx == nil {
+		t.Fatal("the request is refused")
+	}
+	if err := auth.Recheck(ctx); err != nil {
+		t.Errorf("right after the request: %v", err)
+	}
+	now = now.Add(2 * time.Minute) // longer than the tolerated clock difference
+	if err := auth.Recheck(ctx); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("after the token has expired: %v, want Unauthorized", err)
+	}
+	if err := auth.Recheck(t.Context()); err != nil {
+		t.Errorf("without a request: %v", err)
+	}
+}
