@@ -98,7 +98,7 @@ type Config struct {
 	LakeEvery       time.Duration `env:"NETSIM_LAKE_EVERY" envDefault:"10s" min:"100ms" max:"1h"`                // interval between two snapshots while there are facts
 	LakeBytes       int64         `env:"NETSIM_LAKE_BYTES" envDefault:"67108864" min:"1048576" max:"1073741824"` // bytes of a table's facts after which a snapshot is made earlier
 	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h"`             // time after the end of an hour when its files are merged
-	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h"`          // time after which a file that no snapshot needs is deleted
+	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h"`         // time after which a file that no snapshot needs is deleted
 
 	Tracing
 

@@ -43,6 +43,7 @@ func (l *Lake) write(ctx context.Context, epoch int64) error {
 	})
 	work.Go(func() error { return w.commitUntil(ctx) })
 	work.Go(func() error { return w.keepTidy(ctx) })
+	work.Go(func() error { return w.watchCatalog(ctx) })
 	return work.Wait()
 }
 
