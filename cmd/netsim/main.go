@@ -35,6 +35,7 @@ type commands struct {
 	Engine    engine     `cmd:"" help:"Run simulations without the service."`
 	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
 	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
+	Lake      lakes      `cmd:"" help:"Show, share and drop the lake."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 

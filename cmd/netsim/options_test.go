@@ -55,26 +55,27 @@ const fixtures = "../../audit/testdata/"
 // optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
-		bundles  = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
-		tokens   = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits   = "internal/service/audit_test.go TestAudit"
-		start    = "cmd/netsim/quickstart_test.go TestQuickstart"
-		rebuilt  = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked   = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		status   = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
-		working  = "internal/service/status_test.go TestStatusOfJobsAndRuns"
-		dead     = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
-		costs    = "billing/focus/export_test.go TestExport"
-		engines  = "runs/execution/host/host_test.go "
-		b        = "audit verify " + fixtures + "bundle.jsonl "
-		exported = "cmd/netsim/events_test.go TestExportByCommand"
-		tailed   = "cmd/netsim/events_test.go TestTailByCommand"
-		exports  = "events export --to x "
-		export   = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
-		serve    = "engine serve --token t --data d "
-		least    = "--limit must be at least 1"
-		above    = "must be above zero"
-		bundle   = "are about a bundle: name its file"
+		bundles = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens  = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits  = "internal/service/audit_test.go TestAudit"
+		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked  = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status  = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		dead    = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs   = "billing/focus/export_test.go TestExport"
+		engines = "runs/execution/host/host_test.go "
+		b       = "audit verify " + fixtures + "bundle.jsonl "
+		written = "cmd/netsim/events_test.go TestExportByCommand"
+		tailed  = "cmd/netsim/events_test.go TestTailByCommand"
+		exports = "events export --to x "
+		export  = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve   = "engine serve --token t --data d "
+		least   = "--limit must be at least 1"
+		above   = "must be above zero"
+		lakes   = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		bundle  = "are about a bundle: name its file"
 	)
 	return map[string]option{
 		"token --service":    {"token --service", tokens, nil},
@@ -111,27 +112,34 @@ func optionRows() map[string]option {
 		"reactions retry --json":      {"reactions retry x --json", dead, nil},
 		"streams parked --read-model": {"streams parked --read-model next", parked, nil},
 		"streams parked --json":       {"streams parked --json", parked, nil},
-		"streams show <stream>":       {"streams show x", parked, nil},
-		"streams show --read-model":   {"streams show x --read-model next", parked, nil},
-		"streams show --json":         {"streams show x --json", parked, nil},
-		"streams retry <stream>":      {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
-		"streams retry --all":         {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
-		"streams retry --json":        {"streams retry x --json", parked, nil},
+
+		"lake status --json":         {"lake --json", lakes, nil},
+		"lake grant <role>":          {"lake grant r", lakes, nil},
+		"lake grant --password-file": {"lake grant r --password-file main.go", lakes, map[string]string{"lake grant r --password-file missing": "missing"}},
+		"lake attach --role":         {"lake attach --role r", lakes, nil},
+		"lake attach --secrets":      {"lake attach --secrets", lakes, nil},
+		"lake drop --yes":            {"lake drop --yes", lakes, nil},
+		"streams show <stream>":      {"streams show x", parked, nil},
+		"streams show --read-model":  {"streams show x --read-model next", parked, nil},
+		"streams show --json":        {"streams show x --json", parked, nil},
+		"streams retry <stream>":     {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
+		"streams retry --all":        {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
+		"streams retry --json":       {"streams retry x --json", parked, nil},
 
 		"quotas show <account>": {"quotas show a", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
 
-		"events export --family":       {exports + "--family billing,simulations", exported, nil},
-		"events export --type":         {exports + "--type netsim.workspace.created.v1", exported, nil},
-		"events export --stream":       {exports + "--stream s", exported, nil},
-		"events export --workspace":    {exports + "--workspace w", exported, nil},
-		"events export --account":      {exports + "--account a", exported, nil},
-		"events export --from-time":    {exports + "--from-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time yesterday": "2006-01-02"}},
-		"events export --to-time":      {exports + "--to-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time 2026-11-02T00:00:00Z --to-time 2026-11-02T00:00:00Z": "--to-time must be after --from-time"}},
-		"events export --format":       {exports + "--format ndjson", exported, map[string]string{exports + "--format xml": "must be one of"}},
-		"events export --to":           {exports, exported, map[string]string{"events export": "missing flags: --to"}},
-		"events export --file-bytes":   {exports + "--file-bytes 1", exported, map[string]string{exports + "--file-bytes 0": above}},
+		"events export --family":       {exports + "--family billing,simulations", written, nil},
+		"events export --type":         {exports + "--type netsim.workspace.created.v1", written, nil},
+		"events export --stream":       {exports + "--stream s", written, nil},
+		"events export --workspace":    {exports + "--workspace w", written, nil},
+		"events export --account":      {exports + "--account a", written, nil},
+		"events export --from-time":    {exports + "--from-time 2026-11-01T00:00:00Z", written, map[string]string{exports + "--from-time yesterday": "2006-01-02"}},
+		"events export --to-time":      {exports + "--to-time 2026-11-01T00:00:00Z", written, map[string]string{exports + "--from-time 2026-11-02T00:00:00Z --to-time 2026-11-02T00:00:00Z": "--to-time must be after --from-time"}},
+		"events export --format":       {exports + "--format ndjson", written, map[string]string{exports + "--format xml": "must be one of"}},
+		"events export --to":           {exports, written, map[string]string{"events export": "missing flags: --to"}},
+		"events export --file-bytes":   {exports + "--file-bytes 1", written, map[string]string{exports + "--file-bytes 0": above}},
 		"events export --stall":        {exports + "--stall 1s", "stream/export/export_test.go TestTheReadModelIsBehind", map[string]string{exports + "--stall 0s": above}},
 		"events verify <target>":       {"events verify x", "cmd/netsim/events_test.go TestExportSurvivesKill", nil},
 		"events tail --family":         {"events tail --family billing", tailed, nil},

@@ -8,6 +8,7 @@ const (
 	RoleProjector = "projector"
 	RoleReactor   = "reactor"
 	RoleWorker    = "worker"
+	RoleLake      = "lake"
 )
 
 // Kind is the type of a metric.
@@ -35,11 +36,11 @@ type Metric struct {
 // Catalogue lists every metric of the service, except those of the Go runtime and
 // the process.
 func Catalogue() []Metric {
-	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics())
+	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), lakeMetrics())
 }
 
 func commonMetrics() []Metric {
-	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker}
+	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RoleLake}
 	writers := []string{RoleAPI, RoleReactor, RoleWorker}
 	pool := "db_client_connection_pool_name"
 	return []Metric{
@@ -156,6 +157,26 @@ func workerMetrics() []Metric {
 			Help: "Simulations that have not ended; engine is none before the start."},
 		{Name: "netsim_log_checkpoint_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,
 			Help: "Time since the newest log checkpoint was signed; absent if there is none."},
+	}
+}
+
+func lakeMetrics() []Metric {
+	lake := []string{RoleLake}
+	return []Metric{
+		{Name: "netsim_lake_writing", Kind: Gauge, Roles: lake,
+			Help: "1 in the process that writes the lake, 0 in others."},
+		{Name: "netsim_lake_lag_facts", Kind: Gauge, Unit: "records", Roles: lake,
+			Help: "Judged records that are not in the lake; 0 in a process that does not write it."},
+		{Name: "netsim_lake_lag_seconds", Kind: Gauge, Unit: "seconds", Roles: lake,
+			Help: "Age of the oldest record that waits for the lake's next snapshot; 0 in a process that does not write it."},
+		{Name: "netsim_lake_commits_total", Kind: Counter, Unit: "snapshots", Roles: lake,
+			Help: "Snapshots that this process committed."},
+		{Name: "netsim_lake_facts_total", Kind: Counter, Unit: "facts", Roles: lake,
+			Help: "Facts that this process committed to the lake."},
+		{Name: "netsim_lake_files_total", Kind: Counter, Unit: "files", Labels: []string{"outcome"}, Roles: lake,
+			Help: "Files of the lake that this process committed, replaced by merged ones (merged), and deleted."},
+		{Name: "netsim_lake_failures_total", Kind: Counter, Unit: "failures", Roles: lake,
+			Help: "Attempts to write the lake that failed and were repeated from the committed positions."},
 	}
 }
 

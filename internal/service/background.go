@@ -15,11 +15,11 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/engines"
-	"netsim/infra/facts"
 	"netsim/infra/jobs"
 	"netsim/infra/reactor"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/stream/lake"
 )
 
 // domain has the parts that the reactor, the workers and the API need besides the core.
@@ -37,6 +37,7 @@ type domain struct {
 	uploads     *uploads.Uploads
 	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
+	lake        *lake.Lake
 }
 
 // close stops the uploads in progress and disconnects from the job queue.
@@ -62,6 +63,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
+	d.lake = s.lake()
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {
@@ -124,6 +126,10 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	if s.config.has(RoleWorker) {
 		roles.Go(s.part(ctx, "the workers", d.jobs.Work))
 	}
+	if s.config.has(RoleLake) {
+		s.observeLake(d.lake)
+		roles.Go(s.part(ctx, "the lake", d.lake.Run))
+	}
 	return nil
 }
 
@@ -132,7 +138,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
 		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
-		EventLog: s.eventLog, Facts: facts.NewReader(s.eventLog, s.watcher), Leases: s.leases("reactions"),
+		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),
 	}

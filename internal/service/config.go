@@ -17,7 +17,7 @@ import (
 type Config struct {
 	HTTP  string   `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address"`
 	Ops   string   `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
-	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker" form:"role"`
+	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,lake" form:"role"`
 
 	Kafka            []string `env:"NETSIM_KAFKA,required" form:"address"`
 	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
@@ -94,6 +94,12 @@ type Config struct {
 	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
 	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // quotas of an account, such as streams.open=100,uploads.day=50
 
+	// The lake (docs/lake.md).
+	LakeEvery       time.Duration `env:"NETSIM_LAKE_EVERY" envDefault:"10s" min:"100ms" max:"1h"`                // interval between two snapshots while there are facts
+	LakeBytes       int64         `env:"NETSIM_LAKE_BYTES" envDefault:"67108864" min:"1048576" max:"1073741824"` // bytes of a table's facts after which a snapshot is made earlier
+	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h"`             // time after the end of an hour when its files are merged
+	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h"`         // time after which a file that no snapshot needs is deleted
+
 	Tracing
 
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
@@ -106,6 +112,7 @@ const (
 	RoleProjector = "projector"
 	RoleReactor   = "reactor"
 	RoleWorker    = "worker"
+	RoleLake      = "lake"
 )
 
 // FromEnvironment reads the settings from the environment.
@@ -124,7 +131,7 @@ func FromSettings(environment map[string]string) (Config, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker")
+		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, lake")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
 		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
 	case !c.Development && c.WriterKeys == "":

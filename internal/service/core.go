@@ -48,6 +48,7 @@ type core struct {
 	projector    *projector.Projector
 	recovery     *projector.Recovery
 	watcher      *projector.Watcher
+	facts        *facts.Reader           // shared by all subscribers
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
 	writeLog     *writelog.Log
@@ -115,6 +116,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	s.watcher = projector.NewWatcher(s.unverified, "", log)
+	s.facts = facts.NewReader(s.eventLog, s.watcher)
 	live := s.projectorConfig(s.unverified, "")
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
 	live.Leases = s.leases(projector.Live)

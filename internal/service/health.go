@@ -27,7 +27,7 @@ type need struct {
 	probe    func(context.Context) health.State
 }
 
-func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker} }
+func everyRole() []string { return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RoleLake} }
 
 // needs returns the checks of the core.
 func (s *core) needs() []need {
@@ -36,7 +36,7 @@ func (s *core) needs() []need {
 		{name: "issuerKeys", requires: []string{RoleAPI}, probe: s.probeKeys},
 		{name: "readStore", requires: everyRole(), probe: s.probeStore},
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
-		{name: "objectStore", requires: []string{RoleWorker}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
+		{name: "objectStore", requires: []string{RoleWorker, RoleLake}, helps: []string{RoleAPI, RoleReactor}, probe: probe(s.objects.Ping)},
 		{name: "seals", helps: everyRole(), probe: s.probeSeals},
 		{name: "projections", requires: everyRole(), probe: s.probeProjections},
 		{name: "parkedStreams", helps: []string{RoleAPI, RoleProjector}, probe: s.probeParked},
@@ -49,6 +49,7 @@ func (d *domain) needs(s *core) []need {
 	return []need{
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
+		{name: "lake", helps: []string{RoleLake}, probe: d.probeLake},
 	}
 }
 

@@ -1,0 +1,34 @@
+// Package lake writes the facts of the log to a DuckLake: Parquet files in the object
+// store, and a catalogue of version 1.0 of DuckLake's specification in the schema lake
+// of PostgreSQL. Stock DuckDB attaches it and reads the tables of package tables.
+//
+// # The commit
+//
+// Readers of all partitions fill one Parquet file per table. When the interval is
+// over, or the files are large, they are cut, and then:
+//
+//	intent    the paths of the files are recorded in netsim_upload
+//	upload    the files are written to the object store
+//	commit    one transaction moves the positions in the log from where this writer
+//	          read them, adds a snapshot, the files and their statistics, and takes
+//	          the intents back
+//
+// So a snapshot is, for each partition, exactly a prefix of the facts. Whatever fails,
+// the writer drops what it has in memory and reads again from the positions that are
+// committed: a fact is in the lake once. Files are named once and written before the
+// commit, so a catalogue names no file that does not exist.
+//
+// # One writer
+//
+// The writer holds shard 0 of the leases of the subscriber lake. A commit is refused
+// unless the lease has its epoch and the positions are where the writer read them.
+// DuckDB may also write to the lake, for example to merge or to expire. Snapshots are
+// numbered, so that one of two that commit at once is refused, and tries again.
+//
+// # Deletion
+//
+// A file whose intent is older than DeleteAfter belongs to an attempt that did not
+// commit. It is refused first, which makes its commit impossible, and deleted then.
+// Files that a merge has replaced are deleted DeleteAfter after the merge, because a
+// reader may still read them. Nothing else is deleted.
+package lake

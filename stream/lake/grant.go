@@ -1,0 +1,126 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Grant lets a role of PostgreSQL read the lake, also the tables that are added later. It
+// creates the role with the password, or with a null one, which cannot log in by
+// password, unless the role exists; a password changes that of an existing role. The
+// role gets no right on other schemas.
+func Grant(ctx context.Context, pool *pgxpool.Pool, role, password string) (created bool, err error) {
+	if role == "" || len(role) > 63 || strings.ContainsRune(role, 0) {
+		return false, fmt.Errorf("the role is %q: it must have 1 to 63 bytes", role)
+	}
+	name := pgx.Identifier{role}.Sanitize()
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		var exists, made, powerful bool
+		err := tx.QueryRow(ctx, `
+			SELECT to_regclass('lake.netsim_upload') IS NOT NULL, count(*) > 0, coalesce(bool_or(rolsuper OR rolcreaterole OR rolcreatedb), false)
+			FROM pg_roles WHERE rolname = $1`, role).Scan(&exists, &made, &powerful)
+		switch {
+		case err != nil:
+			return err
+		case !exists:
+			return errMissing
+		case powerful:
+			return fmt.Errorf("the role %s may do more than read: give another one", role)
+		}
+		statements := []string{
+			"GRANT USAGE ON SCHEMA lake TO " + name,
+			"GRANT SELECT ON ALL TABLES IN SCHEMA lake TO " + name,
+			"ALTER DEFAULT PRIVILEGES IN SCHEMA lake GRANT SELECT ON TABLES TO " + name,
+		}
+		switch {
+		case !made && password == "":
+			statements = append([]string{"CREATE ROLE " + name + " LOGIN"}, statements...)
+		case !made:
+			statements = append([]string{"CREATE ROLE " + name + " LOGIN PASSWORD " + literal(password)}, statements...)
+		case password != "":
+			statements = append([]string{"ALTER ROLE " + name + " PASSWORD " + literal(password)}, statements...)
+		}
+		for i, statement := range statements {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				if i == 0 && password != "" {
+					err = errors.New("PostgreSQL refuses the role or its password") // its error may repeat the statement
+				}
+				return err
+			}
+		}
+		created = !made
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("let the role %s read the lake: %w", role, err)
+	}
+	return created, nil
+}
+
+// errMissing means that no process has created the lake yet.
+var errMissing = errors.New("there is no lake: a process with the role lake creates it")
+
+// literal quotes a text for a statement that takes no arguments.
+func literal(text string) string {
+	return "'" + strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), "'", "''") + "'"
+}
+
+// Access is what a reader needs to attach the lake.
+type Access struct {
+	Postgres  *pgx.ConnConfig
+	Role      string // of PostgreSQL; "" for the role of Postgres
+	Password  string // of Role, or "" to leave a place for it
+	Endpoint  string // base URL of the object store
+	Region    string
+	Bucket    string
+	AccessKey string // "" to leave a place for it
+	SecretKey string
+}
+
+// Attach returns the statements of DuckDB that attach the lake, read-only. A place that
+// the reader has to fill in is in angle brackets.
+func Attach(a Access) string {
+	place := func(text, name string) string {
+		if text == "" {
+			return "<" + name + ">"
+		}
+		return text
+	}
+	endpoint, secure := a.Endpoint, true
+	if rest, plain := strings.CutPrefix(endpoint, "http://"); plain {
+		endpoint, secure = rest, false
+	}
+	endpoint = strings.TrimSuffix(strings.TrimPrefix(endpoint, "https://"), "/")
+	role, password := a.Role, a.Password
+	if role == "" {
+		role = a.Postgres.User
+	}
+	connection := fmt.Sprintf("host=%s port=%d dbname=%s user=%s password=%s",
+		parameter(a.Postgres.Host), a.Postgres.Port, parameter(a.Postgres.Database), parameter(role), parameter(place(password, "password of the role")))
+	if a.Postgres.TLSConfig != nil {
+		connection += " sslmode=require"
+	}
+	return fmt.Sprintf(`INSTALL ducklake; INSTALL postgres; INSTALL httpfs;
+LOAD ducklake; LOAD postgres; LOAD httpfs;
+CREATE OR REPLACE SECRET netsim_files (TYPE s3, KEY_ID %s, SECRET %s, REGION %s, ENDPOINT %s, URL_STYLE 'path', USE_SSL %t, SCOPE %s);
+ATTACH %s AS lake (READ_ONLY, METADATA_SCHEMA 'lake');
+`,
+		quoted(place(a.AccessKey, "access key")), quoted(place(a.SecretKey, "secret key")), quoted(a.Region), quoted(endpoint), secure,
+		quoted("s3://"+a.Bucket+"/"+Folder), quoted("ducklake:postgres:"+connection))
+}
+
+// parameter quotes a value of a connection string of PostgreSQL.
+func parameter(text string) string {
+	if text != "" && !strings.ContainsAny(text, ` '\`) {
+		return text
+	}
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
+}
+
+// quoted is a text in DuckDB's SQL.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -1,0 +1,202 @@
+package lake
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/events"
+)
+
+// writer is the work on the lake from the committed positions on, until something
+// fails.
+type writer struct {
+	*Lake
+	*catalog
+	epoch   int64
+	buffers map[events.Family]*buffer
+}
+
+// write writes the lake until ctx ends or something fails.
+func (l *Lake) write(ctx context.Context, epoch int64) error {
+	c, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	w := &writer{Lake: l, catalog: c, epoch: epoch, buffers: map[events.Family]*buffer{}}
+	for family := range l.Partitions {
+		w.buffers[family] = newBuffer(c.tables[family], l.Bytes)
+	}
+	l.report.hold(w)
+	work, ctx := errgroup.WithContext(ctx)
+	for s, from := range c.at {
+		work.Go(func() error { return w.read(ctx, s, from) })
+	}
+	work.Go(func() error {
+		<-ctx.Done()
+		for _, b := range w.buffers {
+			b.end()
+		}
+		return nil
+	})
+	work.Go(func() error { return w.commitUntil(ctx) })
+	work.Go(func() error { return w.keepTidy(ctx) })
+	work.Go(func() error { return w.watchCatalog(ctx) })
+	return work.Wait()
+}
+
+// read gives the facts of a partition to its buffer.
+func (w *writer) read(ctx context.Context, s source, from int64) error {
+	for {
+		batch, err := w.Facts.Next(ctx, s.family, s.partition, from)
+		if err == nil {
+			err = w.buffers[s.family].add(ctx, s, &batch)
+		}
+		if err != nil {
+			return err
+		}
+		from = batch.To
+	}
+}
+
+// look is how often the writer looks for facts that have waited for the interval.
+const look = 100 * time.Millisecond
+
+// commitUntil commits what was gathered: when its oldest fact has waited for the
+// interval, or a file is at its limit.
+func (w *writer) commitUntil(ctx context.Context) error {
+	every := time.NewTicker(min(look, w.Every))
+	defer every.Stop()
+	full := make(chan struct{}, 1)
+	for _, b := range w.buffers {
+		go func() {
+			for {
+				select {
+				case <-b.full:
+					signal(full)
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
+	var since time.Time // there are facts; zero while there are none
+	for {
+		urgent := false
+		select {
+		case <-full:
+			urgent = true
+		case <-every.C:
+		case <-ctx.Done():
+			return nil
+		}
+		switch {
+		case !w.gathered():
+			since = time.Time{}
+			continue
+		case since.IsZero():
+			since = w.Now()
+		}
+		if !urgent && w.Now().Sub(since) < w.Every {
+			continue
+		}
+		since = time.Time{}
+		if err := w.commitCut(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// gathered reports whether there are facts to commit.
+func (w *writer) gathered() bool {
+	for _, b := range w.buffers {
+		if rows, _ := b.pending(); rows > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// commitCut cuts the files, uploads them and commits them.
+func (w *writer) commitCut(ctx context.Context) error {
+	var cut []*newFile
+	for family, b := range w.buffers {
+		if f := b.cut(); f != nil {
+			cut = append(cut, &newFile{table: w.catalog.tables[family], name: fileName() + ".parquet", file: f})
+		}
+	}
+	if err := w.upload(ctx, cut); err != nil {
+		return err
+	}
+	return w.commit(ctx, cut)
+}
+
+// newFile is a file that was cut.
+type newFile struct {
+	*file
+	table *tableEntry
+	name  string
+	stats stats
+}
+
+func (f *newFile) path() string { return f.table.folder() + f.name }
+
+// upload ends the files and writes them to the object store, two at a time.
+func (w *writer) upload(ctx context.Context, cut []*newFile) error {
+	paths := make([]string, len(cut))
+	for i, f := range cut {
+		paths[i] = f.path()
+	}
+	if err := w.intend(ctx, paths); err != nil {
+		return err
+	}
+	if err := w.hook("intended"); err != nil {
+		return err
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.SetLimit(2)
+	for _, f := range cut {
+		both.Go(func() (err error) {
+			if f.stats, err = f.parquet.Close(); err != nil {
+				return fmt.Errorf("end a file of the table %s: %w", f.table.Name, err)
+			}
+			if err := w.put(ctx, f.path(), f.content.Bytes()); err != nil {
+				return err
+			}
+			return w.hook("uploaded " + f.table.Name)
+		})
+	}
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	return w.hook("uploaded")
+}
+
+// intend records that files are about to be uploaded.
+func (w *writer) intend(ctx context.Context, paths []string) error {
+	_, err := w.Pool.Exec(ctx, `INSERT INTO lake.netsim_upload (path) SELECT unnest($1::text[])`, paths)
+	if err != nil {
+		return fmt.Errorf("record the files of the lake that are uploaded: %w", err)
+	}
+	return nil
+}
+
+// put writes a file.
+func (w *writer) put(ctx context.Context, path string, content []byte) error {
+	key, err := w.key(w.dataPath, path)
+	if err != nil {
+		return err
+	}
+	u := w.Objects.Create(ctx, key, contentType)
+	if _, err := u.Write(content); err != nil {
+		return fmt.Errorf("upload a file of the lake: %w", err)
+	}
+	if err := u.Close(); err != nil {
+		return fmt.Errorf("upload a file of the lake: %w", err)
+	}
+	return nil
+}
+
+const contentType = "application/vnd.apache.parquet"
