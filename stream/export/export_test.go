@@ -114,14 +114,14 @@ func TestFilters(t *testing.T) {
 			}
 			target := &export.Directory{Path: t.TempDir()}
 			x := w.export(export.NDJSON, target)
-			x.Filters = c.filters
+			x.Filters, x.FileBytes = c.filters, 1500
 			m := run(t, x)
 			same(t, exported(t, m, target), want)
 			// A resumed export selects the same ones.
 			killed := &export.Directory{Path: t.TempDir()}
 			for n := 0; ; n++ {
 				x := w.export(export.NDJSON, killed)
-				x.Filters, x.Workers = c.filters, 1
+				x.Filters, x.FileBytes, x.Workers = c.filters, 1500, 1
 				x.Step = func(step string) error {
 					if step == "file listed" {
 						return errKilled
