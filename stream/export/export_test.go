@@ -177,8 +177,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 						}
 						died++
 						if d, is := target.(*export.Directory); is { // what a killed process leaves
-							if err := os.WriteFile(filepath.Join(d.Path, ".partial-1"), []byte("half"), 0o600); err != nil {
-								t.Fatal(err)
+							for _, name := range []string{".partial-1", "billing-0000-000000000001-000000000002." + format} {
+								if err := os.WriteFile(filepath.Join(d.Path, name), []byte("half"), 0o600); err != nil {
+									t.Fatal(err)
+								}
 							}
 						}
 						if died > len(m.Files)/2 && step != "file listed" { // a step that never gets further
