@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -47,7 +48,7 @@ type batch struct {
 func NewParquet(w io.Writer, t *Table) *Parquet {
 	root := parquet.Group{}
 	options := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes),
+		parquet.Compression(compression()), parquet.PageBufferSize(pageBytes),
 		parquet.CreatedBy("netsim", "", ""),
 	}
 	for _, c := range t.Columns {
@@ -83,6 +84,9 @@ func NewParquet(w io.Writer, t *Table) *Parquet {
 	}
 	return p
 }
+
+// compression returns the codec of all files, which keeps its encoders for the next ones.
+var compression = sync.OnceValue(func() *zstd.Codec { return &zstd.Codec{Level: zstd.SpeedFastest} })
 
 func nodeOf(c Column) parquet.Node {
 	switch c.Type {
