@@ -121,6 +121,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"replay", b.replays},
 		{"engine", b.engines},
 		{"audit", b.audits},
+		{"export", b.exports},
 	}
 	for _, part := range parts {
 		if !slices.Contains(o.only, part.name) {

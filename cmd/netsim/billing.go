@@ -14,11 +14,11 @@ import (
 )
 
 type billing struct {
-	Rates  rates  `cmd:"" help:"The price list."`
-	Export export `cmd:"" help:"Write daily costs as a FOCUS 1.2 cost and usage dataset."`
+	Rates  rates      `cmd:"" help:"The price list."`
+	Export costExport `cmd:"" help:"Write daily costs as a FOCUS 1.2 cost and usage dataset."`
 }
 
-type export struct {
+type costExport struct {
 	From        time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"First day, UTC."`
 	To          time.Time `required:"" format:"2006-01-02" placeholder:"DATE" help:"Last day, UTC, included."`
 	Account     string    `placeholder:"ID" help:"Account id; the whole platform when absent."`
@@ -28,7 +28,7 @@ type export struct {
 }
 
 // Validate implements kong.Validatable.
-func (e export) Validate() error {
+func (e costExport) Validate() error {
 	if e.To.Before(e.From) {
 		return errors.New("--to is before --from")
 	}
@@ -36,7 +36,7 @@ func (e export) Validate() error {
 }
 
 // Run exports the costs.
-func (e export) Run(ctx context.Context) error {
+func (e costExport) Run(ctx context.Context) error {
 	debug.SetGCPercent(50) // a long export shares its machine, so it should use little memory
 	return withTools(ctx, func(t *service.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{

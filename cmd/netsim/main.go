@@ -27,6 +27,7 @@ type commands struct {
 	Reactions reactions  `cmd:"" help:"Show reactions and retry dead letters."`
 	Jobs      jobsStatus `cmd:"" help:"Show the jobs by kind and state."`
 	Runs      runsStatus `cmd:"" help:"Show the simulations that have not ended."`
+	Events    eventTools `cmd:"" help:"Export and follow the facts of the log."`
 	Credit    credit     `cmd:"" help:"Grant credit to accounts."`
 	Quotas    quotas     `cmd:"" help:"Show and set the limits of accounts."`
 	Person    person     `cmd:"" help:"Remove the names of users."`

@@ -55,24 +55,44 @@ const fixtures = "../../audit/testdata/"
 // optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
-		bundles = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
-		tokens  = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits  = "internal/service/audit_test.go TestAudit"
-		start   = "cmd/netsim/quickstart_test.go TestQuickstart"
-		rebuilt = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked  = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		status  = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
-		working = "internal/service/status_test.go TestStatusOfJobsAndRuns"
-		dead    = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
-		costs   = "billing/focus/export_test.go TestExport"
-		engines = "runs/execution/host/host_test.go "
-		b       = "audit verify " + fixtures + "bundle.jsonl "
-		export  = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
-		serve   = "engine serve --token t --data d "
-		lakes   = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
-		least   = "--limit must be at least 1"
-		above   = "must be above zero"
-		bundle  = "are about a bundle: name its file"
+		bundles  = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens   = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits   = "internal/service/audit_test.go TestAudit"
+		start    = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt  = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked   = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status   = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working  = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		dead     = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs    = "billing/focus/export_test.go TestExport"
+		engines  = "runs/execution/host/host_test.go "
+		b        = "audit verify " + fixtures + "bundle.jsonl "
+		export   = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve    = "engine serve --token t --data d "
+		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		least    = "--limit must be at least 1"
+		above    = "must be above zero"
+		bundle   = "are about a bundle: name its file"
+		bundles  = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens   = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits   = "internal/service/audit_test.go TestAudit"
+		start    = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt  = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked   = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status   = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working  = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		dead     = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs    = "billing/focus/export_test.go TestExport"
+		engines  = "runs/execution/host/host_test.go "
+		b        = "audit verify " + fixtures + "bundle.jsonl "
+		exported = "cmd/netsim/events_test.go TestExportByCommand"
+		tailed   = "cmd/netsim/events_test.go TestTailByCommand"
+		exports  = "events export --to x "
+		export   = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve    = "engine serve --token t --data d "
+		least    = "--limit must be at least 1"
+		above    = "must be above zero"
+		bundle   = "are about a bundle: name its file"
 	)
 	return map[string]option{
 		"token --service":    {"token --service", tokens, nil},
@@ -126,6 +146,26 @@ func optionRows() map[string]option {
 		"quotas show <account>": {"quotas show a", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
+
+		"events export --family":       {exports + "--family billing,simulations", exported, nil},
+		"events export --type":         {exports + "--type netsim.workspace.created.v1", exported, nil},
+		"events export --stream":       {exports + "--stream s", exported, nil},
+		"events export --workspace":    {exports + "--workspace w", exported, nil},
+		"events export --account":      {exports + "--account a", exported, nil},
+		"events export --from-time":    {exports + "--from-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time yesterday": "2006-01-02"}},
+		"events export --to-time":      {exports + "--to-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time 2026-11-02T00:00:00Z --to-time 2026-11-02T00:00:00Z": "--to-time must be after --from-time"}},
+		"events export --format":       {exports + "--format ndjson", exported, map[string]string{exports + "--format xml": "must be one of"}},
+		"events export --to":           {exports, exported, map[string]string{"events export": "missing flags: --to"}},
+		"events export --file-bytes":   {exports + "--file-bytes 1", exported, map[string]string{exports + "--file-bytes 0": above}},
+		"events export --stall":        {exports + "--stall 1s", "stream/export/export_test.go TestTheReadModelIsBehind", map[string]string{exports + "--stall 0s": above}},
+		"events verify <target>":       {"events verify x", "cmd/netsim/events_test.go TestExportSurvivesKill", nil},
+		"events tail --family":         {"events tail --family billing", tailed, nil},
+		"events tail --type":           {"events tail --type netsim.workspace.created.v1", tailed, nil},
+		"events tail --stream":         {"events tail --stream s", tailed, nil},
+		"events tail --workspace":      {"events tail --workspace w", tailed, nil},
+		"events tail --since":          {"events tail --since 10m", tailed, map[string]string{"events tail --since=-1s": above, "events tail --since 1m --from-beginning": "can't be used together"}},
+		"events tail --from-beginning": {"events tail --from-beginning", tailed, map[string]string{"events tail --since 1m --from-beginning": "can't be used together"}},
+		"events tail --count":          {"events tail -n 3", tailed, map[string]string{"events tail --count=-1": above}},
 
 		"person forget <user>": {"person forget user_1", "internal/service/person_test.go TestPersonsAreForgotten", nil},
 

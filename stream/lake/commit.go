@@ -7,17 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/events"
 	"netsim/stream/tables"
 )
 
 // stats describes a finished file.
 type stats = tables.Stats
 
-// fileName returns a name that no other file has; later ones sort after earlier ones.
-func fileName() string { return uuid.Must(uuid.NewV7()).String() }
+// newName returns a name that no other file or folder has; later ones sort after earlier
+// ones.
+func newName() string { return events.NewID("facts") }
 
 // commit commits the files in one snapshot together with the positions.
 func (w *writer) commit(ctx context.Context, cut []*newFile) error {

@@ -124,7 +124,7 @@ func (w *writer) commitCut(ctx context.Context) error {
 	var cut []*newFile
 	for family, b := range w.buffers {
 		if f := b.cut(); f != nil {
-			cut = append(cut, &newFile{table: w.catalog.tables[family], name: fileName() + ".parquet", file: f})
+			cut = append(cut, &newFile{table: w.catalog.tables[family], name: newName() + ".parquet", file: f})
 		}
 	}
 	if err := w.upload(ctx, cut); err != nil {

@@ -35,9 +35,12 @@ type Parquet struct {
 
 // batch gathers the values of a column.
 type batch struct {
-	values []parquet.Value
-	column int // in the file
-	bounds bounds
+	values  []parquet.Value
+	kind    code
+	level   int   // of a value that is not null
+	column  int   // in the file
+	present int64 // values that are not null, of the whole file
+	bounds  bounds
 }
 
 // NewParquet returns a writer of a file of a table.
@@ -71,7 +74,11 @@ func NewParquet(w io.Writer, t *Table) *Parquet {
 	for _, c := range t.Columns {
 		at := byName[c.Name]
 		p.columns = append(p.columns, writers[at])
-		p.batches = append(p.batches, batch{column: at})
+		b := batch{kind: c.Type.code(), column: at}
+		if c.Nullable {
+			b.level = 1
+		}
+		p.batches = append(p.batches, b)
 		p.stats.Columns = append(p.stats.Columns, ColumnStats{ID: c.ID})
 	}
 	return p
@@ -130,42 +137,41 @@ func (p *Parquet) AppendRow(r *Row) error {
 
 // add gathers a value of the row that is being added.
 func (p *Parquet) add(i int, v *Value) {
-	b, c := &p.batches[i], &p.table.Columns[i]
-	level := 0
-	if c.Nullable {
-		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
-		level = 1
+	b := &p.batches[i]
+	if n := len(b.values); n < p.gathered {
+		b.values = append(b.values, p.nulls[n:p.gathered]...)
 	}
-	b.bounds.add(c.Type, v)
-	b.values = append(b.values, p.value(c.Type, v).Level(0, level, b.column))
+	b.present++
+	b.bounds.add(b.kind, v)
+	b.values = append(b.values, p.value(b.kind, v).Level(0, b.level, b.column))
 }
 
-func (p *Parquet) value(t Type, v *Value) parquet.Value {
+func (p *Parquet) value(t code, v *Value) parquet.Value {
 	switch t {
-	case Text, JSON:
+	case text, nested:
 		return parquet.ByteArrayValue(p.keep(v.Text))
-	case Integer, Timestamp:
+	case integral, timestamps:
 		return parquet.Int64Value(v.Int)
-	case Boolean:
+	case boolean:
 		return parquet.BooleanValue(v.Int != 0)
-	case Date:
+	case date:
 		return parquet.Int32Value(int32(v.Int))
-	case Decimal:
+	case decimal:
 		var b [16]byte
 		binary.BigEndian.PutUint64(b[:8], v.Amount.Hi)
 		binary.BigEndian.PutUint64(b[8:], v.Amount.Lo)
 		return parquet.FixedLenByteArrayValue(p.keep(b[:]))
 	}
-	panic("tables: no such type: " + string(t))
+	panic("tables: no such type")
 }
 
 // keep copies a text to memory that lives until the batch is written.
-func (p *Parquet) keep(text []byte) []byte {
-	if cap(p.memory)-len(p.memory) < len(text) {
-		p.memory = make([]byte, 0, max(2*cap(p.memory), len(text), 64<<10))
+func (p *Parquet) keep(value []byte) []byte {
+	if cap(p.memory)-len(p.memory) < len(value) {
+		p.memory = make([]byte, 0, max(2*cap(p.memory), len(value), 64<<10))
 	}
 	from := len(p.memory)
-	p.memory = append(p.memory, text...)
+	p.memory = append(p.memory, value...)
 	return p.memory[from:len(p.memory):len(p.memory)]
 }
 
@@ -173,14 +179,6 @@ func (p *Parquet) keep(text []byte) []byte {
 func (p *Parquet) write() error {
 	for i := range p.columns {
 		b := &p.batches[i]
-		stats := &p.stats.Columns[i]
-		stats.Nulls += int64(p.gathered)
-		for _, v := range b.values {
-			if !v.IsNull() {
-				stats.Values++
-				stats.Nulls--
-			}
-		}
 		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
 		if _, err := p.columns[i].WriteRowValues(b.values); err != nil {
 			return fmt.Errorf("write the column %s: %w", p.table.Columns[i].Name, err)
@@ -214,6 +212,7 @@ func (p *Parquet) Close() (Stats, error) {
 	}
 	for i := range p.columns {
 		c := &p.stats.Columns[i]
+		c.Values, c.Nulls = p.batches[i].present, p.stats.Rows-p.batches[i].present
 		c.Min, c.Max, c.HasMinMax = p.batches[i].bounds.texts(p.table.Columns[i].Type)
 	}
 	return p.stats, nil
@@ -235,4 +234,13 @@ func (c *counter) Write(b []byte) (int, error) {
 	tail := append(append([]byte(nil), c.last[:]...), b[max(0, n-len(c.last)):n]...)
 	copy(c.last[:], tail[len(tail)-len(c.last):])
 	return n, err
+}
+
+// CountRows returns the number of rows that a file says it has.
+func CountRows(r io.ReaderAt, size int64) (int64, error) {
+	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return 0, err
+	}
+	return f.NumRows(), nil
 }

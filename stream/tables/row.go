@@ -31,7 +31,7 @@ type Row struct {
 }
 
 // Get returns the value of a column, false when it is null. Its text shares memory
-// with the fact's record and the row.
+// with the fact and the row, and must not be changed.
 func (r *Row) Get(index int) (Value, bool) {
 	if !r.filled[index] {
 		return Value{}, false
