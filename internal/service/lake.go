@@ -55,11 +55,13 @@ const lakeStuck = 6
 func (d *domain) probeLake(context.Context) health.State {
 	r := d.lake.Report()
 	switch {
-	case r.Error != nil:
+	case r.Error != nil && (r.Facts > 0 || !r.Writing): // without facts nothing shows that it is over
 		return health.State{
 			Err:     fmt.Errorf("the lake could not be written for %v: %w", time.Since(r.FailingSince).Round(time.Second), r.Error),
 			Message: "the lake cannot be written",
 		}
+	case r.Ahead > 0:
+		return health.State{Message: fmt.Sprintf("the lake has %d records that the log does not have", r.Ahead)}
 	case r.Behind > lakeStuck*d.lake.Every:
 		return health.State{Message: fmt.Sprintf("the lake is %v behind", r.Behind.Round(time.Second))}
 	}
