@@ -59,6 +59,7 @@ func directions() map[string]set {
 		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"stream/tables":     {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
 		"stream/export":     {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/lake":       {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"},                             // a DuckLake
 		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"cmd/":              everything,
 		"internal/service":  everything,
@@ -73,13 +74,14 @@ func directions() map[string]set {
 		"api/contract/contracttest/unseen": {"api/contract"},
 		"internal/testwait":                {}, // bounds the waits of tests
 		"internal/testworld":               everything,
+		"internal/testduckdb":              {}, // stock DuckDB
 		"internal/slowbill":                {}, // the reference model of rating
 	}
 }
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -89,7 +91,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
@@ -106,7 +108,7 @@ func homes() map[string]set {
 		"github.com/klauspost/compress":       {"simulator/", "runs"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},

@@ -77,7 +77,7 @@ func (l *Lake) bootstrap(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, catalogSQL); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, fileName()))
+	_, err := tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, newName()))
 	return err
 }
 

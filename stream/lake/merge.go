@@ -67,7 +67,7 @@ func (w *writer) merge(ctx context.Context, files []candidate) error {
 	if t == nil {
 		return nil // of another release
 	}
-	name := fileName() + ".parquet"
+	name := newName() + ".parquet"
 	path := t.folder() + name
 	if err := w.intend(ctx, []string{path}); err != nil {
 		return err
