@@ -68,7 +68,8 @@ func directions() map[string]set {
 		"internal/service":            everything,
 		"internal/service/":           everything,
 		"bench":                       everything,
-		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
+		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"},                                // compares public topics with the log
+		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
@@ -78,13 +79,14 @@ func directions() map[string]set {
 		"api/contract/contracttest/unseen": {"api/contract"},
 		"internal/testwait":                {}, // bounds the waits of tests
 		"internal/testworld":               everything,
+		"internal/testduckdb":              {}, // stock DuckDB
 		"internal/slowbill":                {}, // the reference model of rating
 	}
 }
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -94,7 +96,7 @@ func homes() map[string]set {
 		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
@@ -111,7 +113,7 @@ func homes() map[string]set {
 		"github.com/klauspost/compress":       {"simulator/", "runs", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/tables"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
 		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},

@@ -855,6 +855,7 @@ const (
 	ReadinessCheckNameEngine         ReadinessCheckName = "engine"
 	ReadinessCheckNameEventLog       ReadinessCheckName = "eventLog"
 	ReadinessCheckNameIssuerKeys     ReadinessCheckName = "issuerKeys"
+	ReadinessCheckNameLake           ReadinessCheckName = "lake"
 	ReadinessCheckNameObjectStore    ReadinessCheckName = "objectStore"
 	ReadinessCheckNameParkedStreams  ReadinessCheckName = "parkedStreams"
 	ReadinessCheckNameProjections    ReadinessCheckName = "projections"
@@ -877,6 +878,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameEventLog:
 		return true
 	case ReadinessCheckNameIssuerKeys:
+		return true
+	case ReadinessCheckNameLake:
 		return true
 	case ReadinessCheckNameObjectStore:
 		return true

@@ -124,6 +124,8 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"replay", b.replays},
 		{"engine", b.engines},
 		{"audit", b.audits},
+		{"export", b.exports},
+		{"lake", b.lakes},
 	}
 	for _, part := range parts {
 		if !slices.Contains(o.only, part.name) {

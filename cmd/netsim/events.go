@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"netsim/events"
@@ -59,6 +60,7 @@ func (e eventsExport) Validate() error {
 
 // Run exports facts.
 func (e eventsExport) Run(ctx context.Context) error {
+	debug.SetGCPercent(200) // an export makes much garbage beside little that stays
 	r := export.Request{Format: e.Format, FileBytes: e.FileBytes, Filters: e.filters()}
 	r.Filters.Account, r.Filters.From, r.Filters.To = e.Account, e.FromTime, e.ToTime
 	return withTools(ctx, func(t *service.Tools) error {

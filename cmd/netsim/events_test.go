@@ -30,7 +30,7 @@ type eventLog struct {
 	*testworld.World
 	settings []string
 	bucket   string
-	count    int
+	streams  []string
 }
 
 func newEventLog(t *testing.T, count int) *eventLog {
@@ -58,9 +58,9 @@ func (l *eventLog) add(t *testing.T, count int) {
 	topic := l.EventLog.Topic(events.Workspaces)
 	var pending []*eventlog.Pending
 	for range count {
-		l.count++
 		id := events.NewID(events.WorkspacePrefix)
-		d := events.WorkspaceCreated{AccountID: testworld.Account, Name: fmt.Sprint("workspace ", l.count), Owner: "tester"}
+		l.streams = append(l.streams, id)
+		d := events.WorkspaceCreated{AccountID: testworld.Account, Name: fmt.Sprint("workspace ", len(l.streams)), Owner: "tester"}
 		value, err := events.Encode(d)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func (l *eventLog) add(t *testing.T, count int) {
 		}
 	}
 	testworld.Await(t, func() bool {
-		return l.Watcher.Next(events.Workspaces, 0)+l.Watcher.Next(events.Workspaces, 1) >= int64(l.count)
+		return l.Watcher.Next(events.Workspaces, 0)+l.Watcher.Next(events.Workspaces, 1) >= int64(len(l.streams))
 	})
 }
 
@@ -205,13 +205,20 @@ func TestExportByCommand(t *testing.T) {
 func TestTailByCommand(t *testing.T) {
 	t.Parallel()
 	l := newEventLog(t, 20)
-	for line, want := range map[string]int{"--from-beginning -n 7": 7, "--since 1h --count 20": 20, "--family workspaces,billing --from-beginning -n 20": 20} {
+	sixth := l.streams[5]
+	for line, want := range map[string]int{
+		"--stream " + sixth + " --from-beginning -n 1": 1, "--workspace " + sixth + " --type netsim.workspace.created.v1 --since 1h -n 1": 1,
+		"--from-beginning -n 7": 7, "--since 1h --count 20": 20, "--family workspaces,billing --from-beginning -n 20": 20,
+	} {
 		lines := strings.Split(strings.TrimSpace(l.run(t, "events tail "+line)), "\n")
 		if len(lines) != want {
 			t.Errorf("events tail %s wrote %d lines, want %d", line, len(lines), want)
 		}
 		for _, one := range lines {
 			var e struct{ SpecVersion, Type string }
+			if strings.Contains(line, sixth) && !strings.Contains(one, `"subject":"`+sixth+`"`) {
+				t.Errorf("events tail %s wrote %s", line, one)
+			}
 			if err := json.Unmarshal([]byte(one), &e); err != nil || e.SpecVersion != "1.0" || e.Type != "netsim.workspace.created.v1" {
 				t.Errorf("a line is %s, %v", one, err)
 			}
@@ -244,10 +251,10 @@ func TestTailByCommand(t *testing.T) {
 	if err := following.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if line, more := <-lines; more {
+	if line := testwait.Receive(t, lines, "the end of the output"); line != "" {
 		t.Errorf("after the signal came %s", line)
 	}
-	if err := following.Wait(); err != nil {
+	if err := testwait.Call(t, following.Wait, "the tail to end"); err != nil {
 		t.Errorf("after a signal: %v", err)
 	}
 
@@ -261,9 +268,7 @@ func TestTailByCommand(t *testing.T) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- closed.Wait() }()
-	if err := testwait.Receive(t, ended, "a tail without output to end"); err == nil {
+	if err := testwait.Call(t, closed.Wait, "a tail without output to end"); err == nil {
 		t.Error("a tail that could not write ended without an error")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,26 +137,6 @@ func optionRows() map[string]option {
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
 
-		"events export --family":       {exports + "--family billing,simulations", exported, nil},
-		"events export --type":         {exports + "--type netsim.workspace.created.v1", exported, nil},
-		"events export --stream":       {exports + "--stream s", exported, nil},
-		"events export --workspace":    {exports + "--workspace w", exported, nil},
-		"events export --account":      {exports + "--account a", exported, nil},
-		"events export --from-time":    {exports + "--from-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time yesterday": "2006-01-02"}},
-		"events export --to-time":      {exports + "--to-time 2026-11-01T00:00:00Z", exported, map[string]string{exports + "--from-time 2026-11-02T00:00:00Z --to-time 2026-11-02T00:00:00Z": "--to-time must be after --from-time"}},
-		"events export --format":       {exports + "--format ndjson", exported, map[string]string{exports + "--format xml": "must be one of"}},
-		"events export --to":           {exports, exported, map[string]string{"events export": "missing flags: --to"}},
-		"events export --file-bytes":   {exports + "--file-bytes 1", exported, map[string]string{exports + "--file-bytes 0": above}},
-		"events export --stall":        {exports + "--stall 1s", "stream/export/export_test.go TestTheReadModelIsBehind", map[string]string{exports + "--stall 0s": above}},
-		"events verify <target>":       {"events verify x", "cmd/netsim/events_test.go TestExportSurvivesKill", nil},
-		"events tail --family":         {"events tail --family billing", tailed, nil},
-		"events tail --type":           {"events tail --type netsim.workspace.created.v1", tailed, nil},
-		"events tail --stream":         {"events tail --stream s", tailed, nil},
-		"events tail --workspace":      {"events tail --workspace w", tailed, nil},
-		"events tail --since":          {"events tail --since 10m", tailed, map[string]string{"events tail --since=-1s": above, "events tail --since 1m --from-beginning": "can't be used together"}},
-		"events tail --from-beginning": {"events tail --from-beginning", tailed, map[string]string{"events tail --since 1m --from-beginning": "can't be used together"}},
-		"events tail --count":          {"events tail -n 3", tailed, map[string]string{"events tail --count=-1": above}},
-
 		"person forget <user>": {"person forget user_1", "internal/service/person_test.go TestPersonsAreForgotten", nil},
 
 		"credit grant <account>":   {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", nil},
@@ -226,6 +207,7 @@ func optionRows() map[string]option {
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
+	maps.Copy(rows, eventOptionRows())
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)

@@ -204,3 +204,27 @@ func TestFactsAreDecoded(t *testing.T) {
 		t.Errorf("a fact is %+v", known)
 	}
 }
+
+// TestFramesAreRead: a frame reader has the same facts, without their data.
+func TestFramesAreRead(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, 20)
+	f.judge(20)
+	for from := int64(0); from < 20; {
+		whole, err := facts.NewReader(f, f).Next(t.Context(), events.Workspaces, 3, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames, err := facts.NewFrameReader(f, f).Next(t.Context(), events.Workspaces, 3, from)
+		if err != nil || frames.From != whole.From || frames.To != whole.To || len(frames.Facts) != len(whole.Facts) {
+			t.Fatalf("got [%d, %d) with %d facts, %v", frames.From, frames.To, len(frames.Facts), err)
+		}
+		for i := range frames.Facts {
+			got, want := &frames.Facts[i], &whole.Facts[i]
+			if got.Data != nil || got.Err != nil || got.Frame != want.Frame || got.Hash != want.Hash || got.Offset != want.Offset || got.Record.Offset != want.Offset {
+				t.Errorf("a frame is %+v, want %+v", got, want)
+			}
+		}
+		from = whole.To
+	}
+}

@@ -35,8 +35,8 @@ type proxied struct {
 
 var processes = map[string][]string{
 	"api": {service.RoleAPI}, "projector": {service.RoleProjector},
-	"reactor": {service.RoleReactor}, "worker": {service.RoleWorker},
-	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker},
+	"reactor": {service.RoleReactor}, "worker": {service.RoleWorker}, "lake": {service.RoleLake},
+	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker, service.RoleLake},
 }
 
 // newProxied starts the servers behind proxies.
@@ -162,7 +162,7 @@ const isUnavailable, isDegraded, isReady = "unavailable", "degraded", "ready"
 
 // unavailableEverywhere returns the statuses for a fault that stops every role.
 func unavailableEverywhere() map[string]string {
-	return map[string]string{"api": isUnavailable, "projector": isUnavailable, "reactor": isUnavailable, "worker": isUnavailable, "all": isUnavailable}
+	return map[string]string{"api": isUnavailable, "projector": isUnavailable, "reactor": isUnavailable, "worker": isUnavailable, "lake": isUnavailable, "all": isUnavailable}
 }
 
 // TestReadinessTellsTheTruth goes through the faults of docs/operating.md. During each
@@ -170,13 +170,13 @@ func unavailableEverywhere() map[string]string {
 // fault it is ready.
 func TestReadinessTellsTheTruth(t *testing.T) {
 	t.Parallel()
-	names := []string{"all", "api", "projector", "reactor", "worker"}
+	names := []string{"all", "api", "projector", "reactor", "worker", "lake"}
 	d := newProxied(t)
 	d.servers["issuer"].Refuse()
 	for _, name := range names {
 		d.start(name)
 	}
-	objects := map[string]string{"api": isDegraded, "projector": isReady, "reactor": isDegraded, "worker": isUnavailable, "all": isDegraded}
+	objects := map[string]string{"api": isDegraded, "projector": isReady, "reactor": isDegraded, "worker": isUnavailable, "lake": isUnavailable, "all": isDegraded}
 	readOnly := func(on string) {
 		d.sql("ALTER SYSTEM SET default_transaction_read_only = " + on)
 		d.sql("SELECT pg_reload_conf()")
@@ -190,7 +190,7 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 	}{
 		{
 			"issuer down at the start", func() {}, d.servers["issuer"].Heal, "issuerKeys",
-			map[string]string{"api": isUnavailable, "projector": isReady, "reactor": isReady, "worker": isReady, "all": isUnavailable},
+			map[string]string{"api": isUnavailable, "projector": isReady, "reactor": isReady, "worker": isReady, "lake": isReady, "all": isUnavailable},
 		},
 		{"object store hangs", d.servers["objects"].Hang, d.servers["objects"].Heal, "objectStore", objects},
 		{"object store down", d.servers["objects"].Refuse, d.servers["objects"].Heal, "objectStore", objects},

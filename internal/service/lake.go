@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/health"
 	"netsim/infra/telemetry"
@@ -14,7 +15,7 @@ import (
 // lake returns the writer of the lake. One process at a time writes it.
 func (s *core) lake() *lake.Lake {
 	return lake.New(lake.Config{
-		Pool: s.unverified, Objects: s.objects, Bucket: s.config.S3Bucket, Facts: s.facts, Judged: s.watcher.Next,
+		Pool: s.unverified, Objects: s.objects, Bucket: s.config.S3Bucket, Facts: lakeFacts{s.facts, facts.NewFrameReader(s.eventLog, s.watcher), s.watcher.Next}, Judged: s.watcher.Next,
 		Leases:     &facts.Leases{Pool: s.unverified, Subscriber: lake.Subscriber, Process: s.process, Shards: 1, Log: s.log},
 		Partitions: s.partitions,
 		Every:      s.config.LakeEvery, Bytes: s.config.LakeBytes,
@@ -55,13 +56,33 @@ const lakeStuck = 6
 func (d *domain) probeLake(context.Context) health.State {
 	r := d.lake.Report()
 	switch {
-	case r.Error != nil:
+	case r.Error != nil && (r.Facts > 0 || !r.Writing): // without facts nothing shows that it is over
 		return health.State{
 			Err:     fmt.Errorf("the lake could not be written for %v: %w", time.Since(r.FailingSince).Round(time.Second), r.Error),
 			Message: "the lake cannot be written",
 		}
+	case r.Ahead > 0:
+		return health.State{Message: fmt.Sprintf("the lake has %d records that the log does not have", r.Ahead)}
 	case r.Behind > lakeStuck*d.lake.Every:
 		return health.State{Message: fmt.Sprintf("the lake is %v behind", r.Behind.Round(time.Second))}
 	}
 	return health.State{}
+}
+
+// farBehind is how many records the lake is behind from which it reads for itself. Nearer
+// to the end it takes the facts that the reactions have decoded.
+const farBehind = 4096
+
+// lakeFacts reads facts for the lake, which needs no decoded data.
+type lakeFacts struct {
+	near, far *facts.Reader
+	judged    func(family events.Family, partition int32) int64
+}
+
+// Next implements lake.Facts.
+func (r lakeFacts) Next(ctx context.Context, family events.Family, partition int32, from int64) (facts.Batch, error) {
+	if r.judged(family, partition)-from > farBehind {
+		return r.far.Next(ctx, family, partition, from)
+	}
+	return r.near.Next(ctx, family, partition, from)
 }

@@ -1,5 +1,6 @@
 """Runs statements of DuckDB: a JSON text a line in, a line of JSON out."""
 
+import decimal
 import glob
 import json
 import os
@@ -14,10 +15,17 @@ for name in ("httpfs", "postgres_scanner", "ducklake"):
     connection.execute(f"LOAD '{path}'")
 connection.execute("SET TimeZone = 'UTC'")
 
+
+def text(value):
+    if value is None:
+        return ""
+    return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
+
+
 for line in sys.stdin:
     try:
         rows = connection.execute(json.loads(line)).fetchall()
-        answer = {"rows": [["" if value is None else str(value) for value in row] for row in rows]}
+        answer = {"rows": [[text(value) for value in row] for row in rows]}
     except Exception as error:
         answer = {"error": str(error)}
     print(json.dumps(answer), flush=True)

@@ -114,14 +114,14 @@ func TestFilters(t *testing.T) {
 			}
 			target := &export.Directory{Path: t.TempDir()}
 			x := w.export(export.NDJSON, target)
-			x.Filters = c.filters
+			x.Filters, x.FileBytes = c.filters, 1500
 			m := run(t, x)
 			same(t, exported(t, m, target), want)
 			// A resumed export selects the same ones.
 			killed := &export.Directory{Path: t.TempDir()}
 			for n := 0; ; n++ {
 				x := w.export(export.NDJSON, killed)
-				x.Filters, x.Workers = c.filters, 1
+				x.Filters, x.FileBytes, x.Workers = c.filters, 1500, 1
 				x.Step = func(step string) error {
 					if step == "file listed" {
 						return errKilled
@@ -177,8 +177,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 						}
 						died++
 						if d, is := target.(*export.Directory); is { // what a killed process leaves
-							if err := os.WriteFile(filepath.Join(d.Path, ".partial-1"), []byte("half"), 0o600); err != nil {
-								t.Fatal(err)
+							for _, name := range []string{".partial-1", "billing-0000-000000000001-000000000002." + format} {
+								if err := os.WriteFile(filepath.Join(d.Path, name), []byte("half"), 0o600); err != nil {
+									t.Fatal(err)
+								}
 							}
 						}
 						if died > len(m.Files)/2 && step != "file listed" { // a step that never gets further

@@ -90,7 +90,7 @@ func (b *buffer) cut() *file {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.file
-	if f.rows == 0 { // offsets without facts move with the next commit
+	if len(f.moved) == 0 {
 		return nil
 	}
 	b.file = b.begin()
@@ -106,11 +106,12 @@ func (b *buffer) end() {
 	b.room.Broadcast()
 }
 
-// pending returns how many facts are gathered, and when the oldest was recorded.
-func (b *buffer) pending() (rows int64, oldest time.Time) {
+// pending returns whether anything is gathered, and when the oldest fact was recorded; the
+// time is zero when there are only records that are not facts.
+func (b *buffer) pending() (any bool, oldest time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.file.rows, b.file.oldest
+	return len(b.file.moved) > 0, b.file.oldest
 }
 
 // signal sends a value unless one is waiting.

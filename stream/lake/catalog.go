@@ -52,7 +52,7 @@ func (l *Lake) open(ctx context.Context) (*catalog, error) {
 			if _, err := l.key(c.dataPath, ""); err != nil {
 				return err
 			}
-			if err := grow(ctx, tx, c); err != nil {
+			if err := grow(ctx, tx, c, l.tables); err != nil {
 				return err
 			}
 			return l.positions(ctx, tx, c)
@@ -77,7 +77,7 @@ func (l *Lake) bootstrap(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, catalogSQL); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, fileName()))
+	_, err := tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, newName()))
 	return err
 }
 
@@ -95,8 +95,8 @@ type growth struct {
 }
 
 // grow adds what the catalogue lacks in one snapshot.
-func grow(ctx context.Context, tx pgx.Tx, c *catalog) error {
-	g, err := compare(ctx, tx, c)
+func grow(ctx context.Context, tx pgx.Tx, c *catalog, all []*tables.Table) error {
+	g, err := compare(ctx, tx, c, all)
 	if err != nil || len(g.tables)+len(g.views) == 0 {
 		return err
 	}
@@ -143,7 +143,7 @@ func (g *growth) add(t *tableEntry, c tables.Column) {
 }
 
 // compare finds what the catalogue lacks, and the ids of its tables.
-func compare(ctx context.Context, tx pgx.Tx, c *catalog) (*growth, error) {
+func compare(ctx context.Context, tx pgx.Tx, c *catalog, all []*tables.Table) (*growth, error) {
 	ids := map[string]int64{}
 	columns := map[int64]map[int64]string{}
 	type viewRow struct {
@@ -180,7 +180,7 @@ func compare(ctx context.Context, tx pgx.Tx, c *catalog) (*growth, error) {
 		return nil, err
 	}
 	g := &growth{}
-	for _, t := range tables.All() {
+	for _, t := range all {
 		e := &tableEntry{Table: t, id: ids[t.Name]}
 		c.tables[t.Family] = e
 		if e.id == 0 {
@@ -202,7 +202,7 @@ func compare(ctx context.Context, tx pgx.Tx, c *catalog) (*growth, error) {
 			g.changes = append(g.changes, fmt.Sprintf("altered_table:%d", e.id))
 		}
 	}
-	for _, v := range allViews() {
+	for _, v := range allViews(all) {
 		was, exists := views[v.name]
 		if exists && was.SQL == v.sql {
 			continue

@@ -7,27 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/events"
 	"netsim/stream/tables"
 )
 
 // stats describes a finished file.
 type stats = tables.Stats
 
-// fileName returns a name that no other file has; later ones sort after earlier ones.
-func fileName() string { return uuid.Must(uuid.NewV7()).String() }
+// newName returns a name that no other file or folder has; later ones sort after earlier
+// ones.
+func newName() string { return events.NewID("facts") }
 
-// commit commits the files in one snapshot together with the positions.
-func (w *writer) commit(ctx context.Context, cut []*newFile) error {
-	slices.SortFunc(cut, func(a, b *newFile) int { return int(a.table.id - b.table.id) })
+// commit commits the files in one snapshot together with the positions of all that was
+// cut. Without files, as when there were only records that are not facts, it moves the
+// positions and makes no snapshot.
+func (w *writer) commit(ctx context.Context, cut, files []*newFile) error {
+	slices.SortFunc(files, func(a, b *newFile) int { return int(a.table.id - b.table.id) })
 	w.committing.Lock()
 	defer w.committing.Unlock()
 	var snapshot int64
 	err := again(ctx, func() error {
 		return pgx.BeginFunc(ctx, w.Pool, func(tx pgx.Tx) error {
-			if err := tx.SendBatch(ctx, w.commitBatch(cut, &snapshot)).Close(); err != nil {
+			if err := tx.SendBatch(ctx, w.commitBatch(cut, files, &snapshot)).Close(); err != nil {
 				return err
 			}
 			return w.hook("committing")
@@ -46,26 +49,31 @@ func (w *writer) commit(ctx context.Context, cut []*newFile) error {
 			w.report.move(s, m.to)
 		}
 	}
-	w.report.commit(w.Now(), snapshot, rows, int64(len(cut)))
+	if len(files) > 0 {
+		w.report.commit(w.Now(), snapshot, rows, int64(len(files)))
+	}
 	return nil
 }
 
 // commitBatch returns the statements of a commit.
-func (w *writer) commitBatch(cut []*newFile, snapshot *int64) *pgx.Batch {
+func (w *writer) commitBatch(cut, files []*newFile, snapshot *int64) *pgx.Batch {
 	b := &pgx.Batch{}
 	b.Queue(statement(commitSQL, "durable"))
 	w.queuePositions(b, cut)
-	expect(b, 1, errNoSnapshot, statement(commitSQL, "snapshot"), len(cut))
+	if len(files) == 0 {
+		return b
+	}
+	expect(b, 1, errNoSnapshot, statement(commitSQL, "snapshot"), len(files))
 	var paths, names, changes []string
 	var ids, rows, bytes, footers []int64
-	for _, f := range cut {
+	for _, f := range files {
 		paths, names, ids = append(paths, f.path()), append(names, f.name), append(ids, f.table.id)
 		rows, bytes, footers = append(rows, f.stats.Rows), append(bytes, f.stats.Bytes), append(footers, f.stats.FooterBytes)
 		changes = append(changes, fmt.Sprintf("inserted_into_table:%d", f.table.id))
 	}
-	expect(b, int64(len(cut)), errRefused, statement(commitSQL, "uploaded"), paths)
-	expect(b, int64(len(cut)), errNoTable, statement(commitSQL, "files"), ids, names, rows, bytes, footers)
-	queueColumns(b, cut)
+	expect(b, int64(len(files)), errRefused, statement(commitSQL, "uploaded"), paths)
+	expect(b, int64(len(files)), errNoTable, statement(commitSQL, "files"), ids, names, rows, bytes, footers)
+	queueColumns(b, files)
 	b.Queue(statement(commitSQL, "changes"), strings.Join(changes, ","), positionsText(cut)).QueryRow(func(row pgx.Row) error {
 		return row.Scan(snapshot)
 	})

@@ -1,6 +1,11 @@
 package lake
 
-import "context"
+import (
+	"context"
+	"slices"
+
+	"netsim/stream/tables"
+)
 
 // SetHook makes the lake call f at each step of its protocol. An error ends the
 // attempt there, as the end of the process would.
@@ -13,4 +18,20 @@ func (l *Lake) Tidy(ctx context.Context, epoch int64) error {
 		return err
 	}
 	return (&writer{Lake: l, catalog: c, epoch: epoch}).tidy(ctx)
+}
+
+// LaterRelease makes the lake that of a release whose table of workspaces has another
+// column, which no event has yet.
+func (l *Lake) LaterRelease() {
+	l.tables = slices.Clone(l.tables)
+	for i, t := range l.tables {
+		if t.Name == "workspaces" {
+			later := *t
+			later.Columns = append(slices.Clone(t.Columns), tables.Column{
+				ID: int32(len(t.Columns) + 1), Name: "later", Type: tables.Integer, Nullable: true,
+				Events: []string{"netsim.workspace.created.v1"},
+			})
+			l.tables[i] = &later
+		}
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -102,7 +104,8 @@ func Attach(a Access) string {
 	}
 	connection := fmt.Sprintf("host=%s port=%d dbname=%s user=%s password=%s",
 		parameter(a.Postgres.Host), a.Postgres.Port, parameter(a.Postgres.Database), parameter(role), parameter(place(password, "password of the role")))
-	if a.Postgres.TLSConfig != nil {
+	plain := func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil }
+	if a.Postgres.TLSConfig != nil && !slices.ContainsFunc(a.Postgres.Fallbacks, plain) {
 		connection += " sslmode=require"
 	}
 	return fmt.Sprintf(`INSTALL ducklake; INSTALL postgres; INSTALL httpfs;

@@ -16,6 +16,7 @@ import (
 	"netsim/infra/facts"
 	"netsim/infra/objects"
 	"netsim/internal/wait"
+	"netsim/stream/tables"
 )
 
 // Subscriber is the name of the lake's leases.
@@ -66,6 +67,7 @@ type Lake struct {
 	committing sync.Mutex // a process commits one snapshot at a time
 	report     reporter
 	hook       func(step string) error // for tests: what happens at a step of the protocol
+	tables     []*tables.Table
 }
 
 // New returns a Lake.
@@ -84,7 +86,7 @@ func New(c Config) *Lake {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Lake{Config: c, hook: func(string) error { return nil }}
+	return &Lake{Config: c, hook: func(string) error { return nil }, tables: tables.All()}
 }
 
 // The pauses after a failure.

@@ -9,6 +9,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/stream/lake"
 )
@@ -157,7 +158,7 @@ func TestALostLeaseCommitsNothing(t *testing.T) {
 	})
 	before := w.positions(t)
 	w.create(t, "late")
-	if err := <-stolen; err != nil {
+	if err := testwait.Receive(t, stolen, "the lease to be stolen"); err != nil {
 		t.Fatal(err)
 	}
 	testworld.Await(t, func() bool { r := first.Report(); return r.Failures > 0 || !r.Writing })

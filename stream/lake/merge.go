@@ -59,7 +59,7 @@ func adjacent(files []candidate) int {
 // merge replaces files by one.
 func (w *writer) merge(ctx context.Context, files []candidate) error {
 	var t *tableEntry
-	for _, each := range w.tables {
+	for _, each := range w.catalog.tables {
 		if each.Name == files[0].Table {
 			t = each
 		}
@@ -67,7 +67,7 @@ func (w *writer) merge(ctx context.Context, files []candidate) error {
 	if t == nil {
 		return nil // of another release
 	}
-	name := fileName() + ".parquet"
+	name := newName() + ".parquet"
 	path := t.folder() + name
 	if err := w.intend(ctx, []string{path}); err != nil {
 		return err

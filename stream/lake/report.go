@@ -9,6 +9,7 @@ import (
 type Report struct {
 	Writing      bool          // this process has the lease
 	Facts        int64         // judged, and not committed
+	Ahead        int64         // in the lake, and not judged: the log has lost records, or a read model is being rebuilt
 	Behind       time.Duration // age of the oldest gathered fact that is not committed
 	Snapshot     int64         // the last that was committed
 	CommittedAt  time.Time     // zero before the first commit
@@ -46,10 +47,12 @@ func (l *Lake) Report() Report {
 	}
 	r.Writing = true
 	for s, next := range at {
-		r.Facts += max(0, l.Judged(s.family, s.partition)-next)
+		judged := l.Judged(s.family, s.partition)
+		r.Facts += max(0, judged-next)
+		r.Ahead += max(0, next-judged)
 	}
 	for _, b := range w.buffers {
-		if rows, oldest := b.pending(); rows > 0 {
+		if _, oldest := b.pending(); !oldest.IsZero() {
 			r.Behind = max(r.Behind, l.Now().Sub(oldest))
 		}
 	}

@@ -2,10 +2,13 @@ package lake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"netsim/internal/sqlstate"
 )
 
 // tidyEvery is how often files are merged and deleted.
@@ -27,6 +30,31 @@ func (w *writer) keepTidy(ctx context.Context) error {
 			w.Log.WarnContext(ctx, "files of the lake could not be merged or deleted; it is tried again", "error", err)
 		}
 		failing = err != nil
+	}
+}
+
+// checkEvery is how often the writer looks whether the lake was dropped.
+const checkEvery = 5 * time.Second
+
+// errDropped means that the lake was dropped, and perhaps made anew.
+var errDropped = errors.New("the lake was dropped; it is made anew")
+
+// watchCatalog returns errDropped when the catalogue is not the one that was opened.
+// Other failures of its query are those of the next commit.
+func (w *writer) watchCatalog(ctx context.Context) error {
+	every := time.NewTicker(checkEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return nil
+		}
+		var path string
+		err := w.Pool.QueryRow(ctx, `SELECT value FROM lake.ducklake_metadata WHERE key = 'data_path' AND scope IS NULL`).Scan(&path)
+		if sqlstate.IsMissing(err) || errors.Is(err, pgx.ErrNoRows) || err == nil && path != w.dataPath {
+			return errDropped
+		}
 	}
 }
 

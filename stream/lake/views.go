@@ -15,7 +15,7 @@ type view struct{ name, sql string }
 var viewsSQL string
 
 // allViews returns the views of views.sql and one for each event type.
-func allViews() []view {
+func allViews(of []*tables.Table) []view {
 	var all []view
 	for _, part := range strings.Split(viewsSQL, "-- view: ")[1:] {
 		name, rest, _ := strings.Cut(part, "\n")
@@ -27,7 +27,7 @@ func allViews() []view {
 		}
 		all = append(all, view{name, strings.TrimSuffix(strings.TrimSpace(strings.Join(lines, "")), ";")})
 	}
-	for _, t := range tables.All() {
+	for _, t := range of {
 		all = append(all, eventViews(t)...)
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/infra/teststack"
 	"netsim/internal/testduckdb"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/stream/lake"
 )
@@ -65,7 +66,7 @@ func run(t testing.TB, l *lake.Lake) (stop func()) {
 		}
 		stopped = true
 		cancel()
-		if err := <-done; err != nil {
+		if err := testwait.Receive(t, done, "the lake to end"); err != nil {
 			t.Errorf("the lake ended with %v", err)
 		}
 	}

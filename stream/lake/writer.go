@@ -3,6 +3,7 @@ package lake
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +44,7 @@ func (l *Lake) write(ctx context.Context, epoch int64) error {
 	})
 	work.Go(func() error { return w.commitUntil(ctx) })
 	work.Go(func() error { return w.keepTidy(ctx) })
+	work.Go(func() error { return w.watchCatalog(ctx) })
 	return work.Wait()
 }
 
@@ -108,10 +110,10 @@ func (w *writer) commitUntil(ctx context.Context) error {
 	}
 }
 
-// gathered reports whether there are facts to commit.
+// gathered reports whether there is something to commit.
 func (w *writer) gathered() bool {
 	for _, b := range w.buffers {
-		if rows, _ := b.pending(); rows > 0 {
+		if any, _ := b.pending(); any {
 			return true
 		}
 	}
@@ -123,13 +125,16 @@ func (w *writer) commitCut(ctx context.Context) error {
 	var cut []*newFile
 	for family, b := range w.buffers {
 		if f := b.cut(); f != nil {
-			cut = append(cut, &newFile{table: w.tables[family], name: fileName() + ".parquet", file: f})
+			cut = append(cut, &newFile{table: w.catalog.tables[family], name: newName() + ".parquet", file: f})
 		}
 	}
-	if err := w.upload(ctx, cut); err != nil {
-		return err
+	files := slices.DeleteFunc(slices.Clone(cut), func(f *newFile) bool { return f.rows == 0 })
+	if len(files) > 0 {
+		if err := w.upload(ctx, files); err != nil {
+			return err
+		}
 	}
-	return w.commit(ctx, cut)
+	return w.commit(ctx, cut, files)
 }
 
 // newFile is a file that was cut.

@@ -13,7 +13,7 @@ import (
 )
 
 // mixture returns records of the life of simulations and of what they cost.
-func mixture(b *testing.B, count int) map[events.Family][]events.Record {
+func mixture(b testing.TB, count int) map[events.Family][]events.Record {
 	b.Helper()
 	of := map[events.Family][]events.Record{}
 	at := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
@@ -89,7 +89,7 @@ func BenchmarkParquet(b *testing.B) {
 }
 
 // undecoded returns a fact without its data decoded.
-func undecoded(b *testing.B, family events.Family, record *events.Record) facts.Fact {
+func undecoded(b testing.TB, family events.Family, record *events.Record) facts.Fact {
 	frame, hash, err := events.ReadFrame(&record.Message)
 	if err != nil {
 		b.Fatal(err)
@@ -106,4 +106,25 @@ func cpu(b *testing.B) int64 {
 		b.Fatal(err)
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkSmallFile measures a file of a hundred facts, such as one commit of the lake
+// has.
+func BenchmarkSmallFile(b *testing.B) {
+	records := mixture(b, 400)[events.Billing][:100]
+	b.ReportAllocs()
+	used := cpu(b)
+	for b.Loop() {
+		p := tables.NewParquet(io.Discard, tables.For(events.Billing))
+		for i := range records {
+			f := undecoded(b, events.Billing, &records[i])
+			if err := p.Append(&f); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := p.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpu(b)-used)/float64(b.N)/1e6, "cpu-ms/file")
 }

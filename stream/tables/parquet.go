@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -36,6 +37,8 @@ type Parquet struct {
 // batch gathers the values of a column.
 type batch struct {
 	values  []parquet.Value
+	kind    code
+	level   int   // of a value that is not null
 	column  int   // in the file
 	present int64 // values that are not null, of the whole file
 	bounds  bounds
@@ -45,7 +48,7 @@ type batch struct {
 func NewParquet(w io.Writer, t *Table) *Parquet {
 	root := parquet.Group{}
 	options := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.PageBufferSize(pageBytes),
+		parquet.Compression(compression()), parquet.PageBufferSize(pageBytes),
 		parquet.CreatedBy("netsim", "", ""),
 	}
 	for _, c := range t.Columns {
@@ -72,11 +75,18 @@ func NewParquet(w io.Writer, t *Table) *Parquet {
 	for _, c := range t.Columns {
 		at := byName[c.Name]
 		p.columns = append(p.columns, writers[at])
-		p.batches = append(p.batches, batch{column: at})
+		b := batch{kind: c.Type.code(), column: at}
+		if c.Nullable {
+			b.level = 1
+		}
+		p.batches = append(p.batches, b)
 		p.stats.Columns = append(p.stats.Columns, ColumnStats{ID: c.ID})
 	}
 	return p
 }
+
+// compression returns the codec of all files, which keeps its encoders for the next ones.
+var compression = sync.OnceValue(func() *zstd.Codec { return &zstd.Codec{Level: zstd.SpeedFastest} })
 
 func nodeOf(c Column) parquet.Node {
 	switch c.Type {
@@ -131,43 +141,41 @@ func (p *Parquet) AppendRow(r *Row) error {
 
 // add gathers a value of the row that is being added.
 func (p *Parquet) add(i int, v *Value) {
-	b, c := &p.batches[i], &p.table.Columns[i]
-	level := 0
-	if c.Nullable {
-		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
-		level = 1
+	b := &p.batches[i]
+	if n := len(b.values); n < p.gathered {
+		b.values = append(b.values, p.nulls[n:p.gathered]...)
 	}
 	b.present++
-	b.bounds.add(c.Type, v)
-	b.values = append(b.values, p.value(c.Type, v).Level(0, level, b.column))
+	b.bounds.add(b.kind, v)
+	b.values = append(b.values, p.value(b.kind, v).Level(0, b.level, b.column))
 }
 
-func (p *Parquet) value(t Type, v *Value) parquet.Value {
+func (p *Parquet) value(t code, v *Value) parquet.Value {
 	switch t {
-	case Text, JSON:
+	case text, nested:
 		return parquet.ByteArrayValue(p.keep(v.Text))
-	case Integer, Timestamp:
+	case integral, timestamps:
 		return parquet.Int64Value(v.Int)
-	case Boolean:
+	case boolean:
 		return parquet.BooleanValue(v.Int != 0)
-	case Date:
+	case date:
 		return parquet.Int32Value(int32(v.Int))
-	case Decimal:
+	case decimal:
 		var b [16]byte
 		binary.BigEndian.PutUint64(b[:8], v.Amount.Hi)
 		binary.BigEndian.PutUint64(b[8:], v.Amount.Lo)
 		return parquet.FixedLenByteArrayValue(p.keep(b[:]))
 	}
-	panic("tables: no such type: " + string(t))
+	panic("tables: no such type")
 }
 
 // keep copies a text to memory that lives until the batch is written.
-func (p *Parquet) keep(text []byte) []byte {
-	if cap(p.memory)-len(p.memory) < len(text) {
-		p.memory = make([]byte, 0, max(2*cap(p.memory), len(text), 64<<10))
+func (p *Parquet) keep(value []byte) []byte {
+	if cap(p.memory)-len(p.memory) < len(value) {
+		p.memory = make([]byte, 0, max(2*cap(p.memory), len(value), 64<<10))
 	}
 	from := len(p.memory)
-	p.memory = append(p.memory, text...)
+	p.memory = append(p.memory, value...)
 	return p.memory[from:len(p.memory):len(p.memory)]
 }
 

@@ -18,12 +18,12 @@ type members struct {
 type bound struct {
 	name   string
 	column int
-	kind   Type
+	kind   code
 }
 
 func (m *members) add(name string, column int, kind Type) {
 	m.index[name] = len(m.list)
-	m.list = append(m.list, bound{name, column, kind})
+	m.list = append(m.list, bound{name, column, kind.code()})
 }
 
 // find returns the member with a name; next is a guess of its index. Names match as
@@ -48,45 +48,45 @@ func (m *members) find(name []byte, next int) int {
 // leaves what there was, and unknown members are ignored. It returns false for a value
 // that is not of the member's type; bad is then the column if it is an amount or a
 // day, whose text is in the row.
-func scan(text []byte, m *members, r *Row, bad *int) bool {
-	i := space(text, 0)
-	if i >= len(text) || text[i] != '{' {
+func scan(object []byte, m *members, r *Row, bad *int) bool {
+	i := space(object, 0)
+	if i >= len(object) || object[i] != '{' {
 		return false
 	}
-	if i = space(text, i+1); i < len(text) && text[i] == '}' {
-		return space(text, i+1) == len(text)
+	if i = space(object, i+1); i < len(object) && object[i] == '}' {
+		return space(object, i+1) == len(object)
 	}
 	next := 0
 	for {
-		end := skipString(text, i)
+		end := skipString(object, i)
 		if end < 0 {
 			return false
 		}
-		name, ok := r.unquote(text[i:end])
+		name, ok := r.unquote(object[i:end])
 		if !ok {
 			return false
 		}
-		if i = space(text, end); i >= len(text) || text[i] != ':' {
+		if i = space(object, end); i >= len(object) || object[i] != ':' {
 			return false
 		}
-		i = space(text, i+1)
-		if end = skip(text, i); end < 0 {
+		i = space(object, i+1)
+		if end = skip(object, i); end < 0 {
 			return false
 		}
 		if at := m.find(name, next); at >= 0 {
 			next = at + 1
-			if !r.set(&m.list[at], text[i:end], bad) {
+			if !r.set(&m.list[at], object[i:end], bad) {
 				return false
 			}
 		}
-		if i = space(text, end); i >= len(text) {
+		if i = space(object, end); i >= len(object) {
 			return false
 		}
-		switch text[i] {
+		switch object[i] {
 		case ',':
-			i = space(text, i+1)
+			i = space(object, i+1)
 		case '}':
-			return space(text, i+1) == len(text)
+			return space(object, i+1) == len(object)
 		default:
 			return false
 		}
@@ -100,22 +100,22 @@ func (r *Row) set(b *bound, raw []byte, bad *int) (ok bool) {
 	}
 	v := &r.values[b.column]
 	switch b.kind {
-	case Text:
+	case text:
 		v.Text, ok = r.unquote(raw)
-	case Integer:
+	case integral:
 		v.Int, ok = integer(raw)
-	case Boolean:
+	case boolean:
 		ok = string(raw) == "true" || string(raw) == "false"
 		v.Int = 0
 		if raw[0] == 't' {
 			v.Int = 1
 		}
-	case Timestamp:
+	case timestamps:
 		v.Int, ok = timestamp(raw)
-	case JSON:
+	case nested:
 		ok = (raw[0] == '{' || raw[0] == '[') && json.Valid(raw)
 		v.Text = valid(raw)
-	case Date, Decimal:
+	case date, decimal:
 		if v.Text, ok = r.unquote(raw); !ok {
 			return false
 		}
@@ -123,7 +123,7 @@ func (r *Row) set(b *bound, raw []byte, bad *int) (ok bool) {
 			r.null(b.column)
 			return true
 		}
-		if b.kind == Date {
+		if b.kind == date {
 			v.Int, ok = day(v.Text)
 		} else {
 			v.Amount, ok = parseAmount(v.Text)
@@ -204,16 +204,16 @@ func (r *Row) unquote(raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return nil, false
 	}
-	text := raw[1 : len(raw)-1]
+	inner := raw[1 : len(raw)-1]
 	plain := true
-	for _, c := range text {
+	for _, c := range inner {
 		if c == '\\' || c < ' ' || c >= utf8.RuneSelf {
 			plain = false
 			break
 		}
 	}
 	if plain {
-		return text, true
+		return inner, true
 	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {

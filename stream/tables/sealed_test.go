@@ -58,3 +58,53 @@ func TestEverySealedColumnHasAMember(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesAreDocumented: docs/tables.md lists the columns.
+func TestTablesAreDocumented(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/tables.md"
+	if *learn {
+		if err := os.WriteFile(path, []byte(Document()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != Document() {
+		t.Errorf("%s is not what go test ./stream/tables -learn writes (%v)", path, err)
+	}
+}
+
+// TestAmountsAndDaysAreTyped: what docs/events.md calls a decimal or a day is one.
+func TestAmountsAndDaysAreTyped(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, found := "", 0
+	for line := range strings.Lines(string(text)) {
+		if name, is := strings.CutPrefix(line, "#### "); is {
+			event = strings.TrimSpace(name)
+		}
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.HasPrefix(strings.TrimSpace(cells[2]), "string") {
+			continue
+		}
+		name, meaning := strings.Trim(cells[1], " `"), strings.TrimSpace(cells[3])
+		want := Text
+		switch {
+		case strings.HasPrefix(meaning, "decimal"):
+			want = Decimal
+		case strings.HasPrefix(meaning, "YYYY-MM-DD"), name == "endDate":
+			want = Date
+		default:
+			continue
+		}
+		found++
+		if got := textType(event, name); got != want {
+			t.Errorf("%s of %s is %q, and has the type %s", name, event, meaning, got)
+		}
+	}
+	if found < 10 {
+		t.Errorf("docs/events.md has %d decimals and days", found)
+	}
+}

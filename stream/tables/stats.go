@@ -36,16 +36,16 @@ type bounds struct {
 	min, max  Value
 }
 
-func (b *bounds) add(t Type, v *Value) {
+func (b *bounds) add(t code, v *Value) {
 	switch {
 	case b.none:
-	case t == JSON:
+	case t == nested:
 		b.none = true
-	case t == Text:
+	case t == text:
 		b.text(v.Text)
 	case !b.any:
 		b.any, b.min, b.max = true, *v, *v
-	case t == Decimal:
+	case t == decimal:
 		if v.Amount.Compare(b.min.Amount) < 0 {
 			b.min.Amount = v.Amount
 		}
@@ -57,16 +57,16 @@ func (b *bounds) add(t Type, v *Value) {
 	}
 }
 
-func (b *bounds) text(text []byte) {
-	if len(text) > maxBound || bytes.IndexByte(text, 0) >= 0 {
+func (b *bounds) text(value []byte) {
+	if len(value) > maxBound || bytes.IndexByte(value, 0) >= 0 {
 		b.none = true
 		return
 	}
-	if !b.any || bytes.Compare(text, b.min.Text) < 0 {
-		b.min.Text = append(b.min.Text[:0], text...)
+	if !b.any || bytes.Compare(value, b.min.Text) < 0 {
+		b.min.Text = append(b.min.Text[:0], value...)
 	}
-	if !b.any || bytes.Compare(text, b.max.Text) > 0 {
-		b.max.Text = append(b.max.Text[:0], text...)
+	if !b.any || bytes.Compare(value, b.max.Text) > 0 {
+		b.max.Text = append(b.max.Text[:0], value...)
 	}
 	b.any = true
 }

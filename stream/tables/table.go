@@ -22,6 +22,39 @@ const (
 	JSON      Type = "json"      // text
 )
 
+// code is a Type that is compared quickly.
+type code uint8
+
+const (
+	text code = iota
+	integral
+	boolean
+	timestamps
+	date
+	decimal
+	nested
+)
+
+func (t Type) code() code {
+	switch t {
+	case Text:
+		return text
+	case Integer:
+		return integral
+	case Boolean:
+		return boolean
+	case Timestamp:
+		return timestamps
+	case Date:
+		return date
+	case Decimal:
+		return decimal
+	case JSON:
+		return nested
+	}
+	panic("tables: no such type: " + string(t))
+}
+
 // The size of a Decimal.
 const (
 	Precision = 38
