@@ -54,16 +54,17 @@ func directions() map[string]set {
 		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
 		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
-		"api":               {},
-		"api/contract":      {"api", "fault"},
-		"infra/":            {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
-		"stream/contracts":  {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
-		"stream/public":     {"events", "infra/facts"},                                                                                                     // the public form of a fact
-		"stream/publisher":  {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
-		"cmd/":              everything,
-		"internal/service":  everything,
-		"internal/service/": everything,
-		"bench":             everything,
+		"api":                         {},
+		"api/contract":                {"api", "fault"},
+		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
+		"stream/contracts":            {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
+		"stream/public":               {"events", "infra/facts"},                                                                                                     // the public form of a fact
+		"stream/publisher":            {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
+		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"},                                                            // compares public topics with the log
+		"cmd/":                        everything,
+		"internal/service":            everything,
+		"internal/service/":           everything,
+		"bench":                       everything,
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
@@ -79,14 +80,14 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted"}
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "bench"},
+		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},

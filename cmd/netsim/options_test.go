@@ -63,6 +63,7 @@ func optionRows() map[string]option {
 		parked  = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
 		status  = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
 		working = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		public  = "internal/service/publisher_test.go TestPublishersAreKilled"
 		dead    = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
 		costs   = "billing/focus/export_test.go TestExport"
 		engines = "runs/execution/host/host_test.go "
@@ -99,6 +100,10 @@ func optionRows() map[string]option {
 		"jobs --json":              {"jobs --json", working, nil},
 		"runs --limit":             {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
 		"runs --json":              {"runs --json", working, nil},
+
+		"events status --limit":     {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
+		"events status --json":      {"events --json", public, nil},
+		"events republish <family>": {"events republish billing", public, map[string]string{"events republish": "<family>"}},
 
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
 		"reactions show <letter>":     {"reactions show x", dead, nil},

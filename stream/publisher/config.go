@@ -48,8 +48,9 @@ type Config struct {
 	// pause is published at once.
 	Every time.Duration
 
-	dial func(network, address string) (net.Conn, error) // set by tests
-	step func(ctx context.Context, name string) error    // called between steps; set by tests
+	checkEvery time.Duration                                   // default defaultCheck
+	dial       func(network, address string) (net.Conn, error) // set by tests
+	step       func(ctx context.Context, name string) error    // called between steps; set by tests
 }
 
 // DefaultEvery bounds the transactions to ten a second and shard: each costs five round
@@ -114,6 +115,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Partitions = cmp.Or(c.Partitions, c.Shards)
 	c.Replication = cmp.Or(c.Replication, -1)
 	c.Every = cmp.Or(c.Every, DefaultEvery)
+	c.checkEvery = cmp.Or(c.checkEvery, defaultCheck)
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}

@@ -33,9 +33,9 @@
 // # A topic that is made again
 //
 // A topic that is deleted and created has another id, and is filled from the first fact.
-// A session that was publishing into the former topic compares the ids after it has sent
-// its records and before it commits. It asks the leaders, which know the topic into
-// which they have written.
+// Republish keeps sessions away meanwhile. If somebody else deletes a topic, a session
+// that was publishing into it compares the ids after it has sent its records and before
+// it commits. It asks the leaders, which know the topic into which they have written.
 //
 // # Without transactions
 //

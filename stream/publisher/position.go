@@ -51,6 +51,11 @@ func resume(family events.Family, topic string, committed eventlog.GroupOffset, 
 	return p
 }
 
+// republishing is committed instead of a position while the public topic is made again.
+const republishing = "republishing"
+
+var errRepublishing = errors.New("it is being made again: if that was interrupted, run 'netsim events republish' again")
+
 // find finds the progress of a shard in each family.
 func (c *Config) find(ctx context.Context, client sarama.Client, shard int32, isolation sarama.IsolationLevel) (map[events.Family]*progress, error) {
 	ids, err := c.topicIDs(client, shard)
@@ -63,6 +68,9 @@ func (c *Config) find(ctx context.Context, client sarama.Client, shard int32, is
 		committed, err := c.EventLog.GroupOffsets(ctx, Group(c.Prefix), source, shard+1)
 		if err != nil {
 			return nil, err
+		}
+		if committed[shard].Metadata == republishing {
+			return nil, fmt.Errorf("topic %s: %w", c.topic(family), errRepublishing)
 		}
 		last := map[int32]int64{}
 		for partition := shard; partition < c.Partitions; partition += c.Shards {

@@ -3,6 +3,7 @@ package publisher
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -86,9 +87,11 @@ func (p *Publisher) again(ctx context.Context, report func(error), message strin
 			pause, failed = firstPause, false
 		}
 		report(err)
-		if !failed {
-			p.config.Log.WarnContext(ctx, message, "error", err)
+		level := slog.LevelWarn
+		if failed {
+			level = slog.LevelDebug
 		}
+		p.config.Log.Log(ctx, level, message, "error", err)
 		failed = true
 		wait.For(ctx, pause) //nolint:errcheck // the loop checks the context
 		pause = min(2*pause, longestPause)

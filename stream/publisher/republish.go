@@ -19,12 +19,12 @@ var ErrHeld = errors.New("without transactions, a running publisher could write 
 
 // Republish deletes a family's public topic and makes it again. The publishers, which
 // may run, then publish every fact again from offset 0 of the log. Held says who
-// publishes at the moment, "" for nobody.
+// publishes at the moment, "" for nobody. If Republish fails, publishers wait until it is
+// called again.
 //
-// The position of the former topic does not count for the new one, because it was
-// committed with the topic's id. What a publisher was sending meanwhile is aborted: its
-// session sees before its commit that the topic has another id, and loses its
-// transactional id at the end.
+// A mark in the place of the positions makes new sessions wait, and fencing ends the old
+// ones. So nothing is sent between the deletion and the creation, and what a suspended
+// process was sending is refused when it wakes up.
 func Republish(ctx context.Context, c Config, family events.Family, held string) error {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -49,21 +49,45 @@ func Republish(ctx context.Context, c Config, family events.Family, held string)
 	if err != nil {
 		return err
 	}
+	if err := c.stop(ctx, family, transactions); err != nil {
+		return err
+	}
 	if err := admin.DeleteTopic(c.topic(family)); err != nil && !errors.Is(err, sarama.ErrUnknownTopicOrPartition) {
 		return fmt.Errorf("delete topic %s: %w", c.topic(family), err)
 	}
 	if err := c.recreate(ctx, admin, family, before[family]); err != nil {
 		return err
 	}
-	// The former positions do not count, but the status would show them.
+	return c.set(ctx, family, "")
+}
+
+// stop makes new sessions wait and ends the others.
+func (c *Config) stop(ctx context.Context, family events.Family, transactions bool) error {
+	for {
+		if err := c.set(ctx, family, republishing); err != nil || !transactions {
+			return err
+		}
+		if err := c.fence(); err != nil {
+			return err
+		}
+		// The commit of a session that has ended by now may have replaced the mark.
+		committed, err := c.EventLog.GroupOffsets(ctx, Group(c.Prefix), c.source(family), c.Shards)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(committed, func(g eventlog.GroupOffset) bool { return g.Metadata != republishing }) {
+			return nil
+		}
+	}
+}
+
+// set sets the positions of a family to 0.
+func (c *Config) set(ctx context.Context, family events.Family, metadata string) error {
 	begin := map[int32]eventlog.GroupOffset{}
 	for shard := range c.Shards {
-		begin[shard] = eventlog.GroupOffset{}
+		begin[shard] = eventlog.GroupOffset{Metadata: metadata}
 	}
-	if err := c.EventLog.CommitGroup(ctx, Group(c.Prefix), c.source(family), begin); err != nil || !transactions {
-		return err
-	}
-	return c.fence()
+	return c.EventLog.CommitGroup(ctx, Group(c.Prefix), c.source(family), begin)
 }
 
 // recreate makes the topic as soon as the former one is gone, unless a publisher is
@@ -88,7 +112,7 @@ func (c *Config) recreate(ctx context.Context, admin sarama.ClusterAdmin, family
 	}
 }
 
-// fence ends the sessions of all shards, whose holders then begin new ones.
+// fence ends the sessions of all shards.
 func (c *Config) fence() error {
 	for shard := range c.Shards {
 		client, err := sarama.NewClient(c.Brokers, c.producing(shard, true))

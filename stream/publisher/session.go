@@ -37,6 +37,10 @@ const (
 // which forget a group's offsets after days, keep them.
 const confirmEvery = time.Hour
 
+// defaultCheck is how often a session without facts looks whether its topics are the same:
+// nothing else tells it that they were made again.
+const defaultCheck = 5 * time.Second
+
 // open begins a session. With transactions it first fences every former session of the
 // shard, so nothing changes any more of what is then found in the topics.
 func (p *Publisher) open(ctx context.Context, shard int32, transactions bool) (_ *session, err error) {
@@ -88,8 +92,9 @@ func (s *session) run(ctx context.Context) error {
 		next := at.next
 		readers.Go(func() { s.read(ctx, cancel, family, next, chunks) })
 	}
-	confirm := time.NewTicker(confirmEvery)
+	confirm, check := time.NewTicker(confirmEvery), time.NewTicker(s.config.checkEvery)
 	defer confirm.Stop()
+	defer check.Stop()
 	pace := time.NewTimer(0)
 	defer pace.Stop()
 	for {
@@ -98,6 +103,11 @@ func (s *session) run(ctx context.Context) error {
 		case first := <-chunks:
 			taken = gather(first, chunks)
 		case <-confirm.C:
+		case <-check.C:
+			if err := s.recognize(); err != nil {
+				return err
+			}
+			continue
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

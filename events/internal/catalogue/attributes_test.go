@@ -57,4 +57,3 @@ func TestTheLogPageListsTheHeadersOfARecord(t *testing.T) {
 		}
 	}
 }
-

@@ -258,4 +258,3 @@ func exists(doc map[string]any, target string) bool {
 	}
 	return true
 }
-

@@ -64,4 +64,3 @@ func TestDataContractIsComplete(t *testing.T) {
 		t.Errorf("only %d amounts of money", amounts)
 	}
 }
-
