@@ -39,6 +39,7 @@ type scale struct {
 	items       int           // billing items active on the day of the accrual
 	costs       int           // daily costs in the year of the cost summary
 	reactions   int           // workspaces in the backlog of reactions
+	published   int           // workspaces in the backlog of publishing
 	clients     []int         // numbers of clients that create workspaces
 	idle        time.Duration // duration of the measurement without requests
 }
@@ -46,11 +47,11 @@ type scale struct {
 func scaleOf(quick bool) scale {
 	s := scale{
 		warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000,
-		costs: 10_000_000, reactions: 30_000, clients: []int{1, 64, 1024}, idle: 20 * time.Second,
+		costs: 10_000_000, reactions: 30_000, published: 500_000, clients: []int{1, 64, 1024}, idle: 20 * time.Second,
 	}
 	if quick {
 		s.warm, s.run, s.limit, s.idle = 200*time.Millisecond, time.Second, 400*time.Millisecond, 2*time.Second
-		s.burst, s.simulations, s.items, s.costs, s.reactions = 20_000, 50_000, 50_000, 500_000, 3_000
+		s.burst, s.simulations, s.items, s.costs, s.reactions, s.published = 20_000, 50_000, 50_000, 500_000, 3_000, 100_000
 	}
 	return s
 }
@@ -112,6 +113,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"durable", func(ctx context.Context) error { return b.writes(ctx, true) }},
 		{"peers", b.peers},
 		{"reactions", b.reactionBacklog},
+		{"publishing", b.publishing},
 		{"processes", b.several},
 		{"lists", b.lists},
 		{"summary", b.summaries},

@@ -19,8 +19,8 @@ type options struct {
 // allParts lists the parts of a run in order. The parts in profiled run the service,
 // so -profile has an effect.
 func allParts() (names []string, profiled map[string]bool) {
-	return []string{"durable", "peers", "reactions", "processes", "lists", "summary", "accrual", "fast", "topology", "replay", "engine", "audit"},
-		map[string]bool{"durable": true, "reactions": true, "processes": true, "lists": true, "summary": true, "accrual": true, "fast": true, "topology": true}
+	return []string{"durable", "peers", "reactions", "publishing", "processes", "lists", "summary", "accrual", "fast", "topology", "replay", "engine", "audit"},
+		map[string]bool{"durable": true, "reactions": true, "publishing": true, "processes": true, "lists": true, "summary": true, "accrual": true, "fast": true, "topology": true}
 }
 
 func newFlags(o *options, only *string) *flag.FlagSet {

@@ -20,9 +20,10 @@ func (c publicStatus) Run(ctx context.Context) error {
 		partitions := pageOf(s.Partitions, c.Limit)
 		if c.JSON {
 			return printJSON(struct {
-				service.PublicStatus
-				Partitions page[publisher.Status] `json:"partitions"`
-			}{s, partitions})
+				page[publisher.Status]
+				Transactions bool   `json:"transactions"`
+				Publisher    string `json:"publisher"`
+			}{partitions, s.Transactions, s.Publisher})
 		}
 		var rows [][]string
 		for _, p := range partitions.Items {

@@ -10,7 +10,6 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/teststack"
-	"netsim/internal/service"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
 	"netsim/stream/publisher/publictest"
@@ -74,8 +73,9 @@ func TestPublishersAreKilled(t *testing.T) {
 
 // publicStatus is the JSON of netsim events.
 type publicStatus struct {
-	service.PublicStatus
-	Partitions listed[publisher.Status] `json:"partitions"`
+	listed[publisher.Status]
+	Transactions bool   `json:"transactions"`
+	Publisher    string `json:"publisher"`
 }
 
 func (d *deployment) publicStatus() (s publicStatus) {
@@ -92,10 +92,10 @@ func (d *deployment) awaitPublished() {
 	testworld.Await(d.t, func() bool {
 		s := d.publicStatus()
 		lag := int64(0)
-		for _, p := range s.Partitions.Items {
+		for _, p := range s.Items {
 			lag += p.LagRecords
 		}
-		if !s.Transactions || s.Partitions.Total != len(s.Partitions.Items) || s.Publisher == "" {
+		if !s.Transactions || s.Total != len(s.Items) || s.Publisher == "" {
 			d.t.Fatalf("the status is %+v", s)
 		}
 		return lag == 0

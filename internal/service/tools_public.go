@@ -13,9 +13,9 @@ import (
 
 // PublicStatus is how far the public topics are.
 type PublicStatus struct {
-	Transactions bool               `json:"transactions"`
-	Publisher    string             `json:"publisher"` // the processes that publish, with their shards; "" for none
-	Partitions   []publisher.Status `json:"partitions"`
+	Transactions bool
+	Publisher    string // the processes that publish, with their shards; "" for none
+	Partitions   []publisher.Status
 }
 
 // PublicStatus returns how far each partition of the log is published, those that lag

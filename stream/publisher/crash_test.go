@@ -28,7 +28,7 @@ func TestEveryStep(t *testing.T) {
 							continue // a session has one, and the world two shards
 						}
 						what := fmt.Sprintf("%s, request %d, answered: %t", name, nth, answer)
-						interrupt(t, w, what, newFaulty(key, nth, answer, suspend))
+						interrupt(t, w, what, newFaulty(t, key, nth, answer, suspend))
 					}
 				}
 			}
@@ -97,11 +97,11 @@ func TestKilledWithoutTransactions(t *testing.T) {
 	w := testworld.New(t)
 	for _, answer := range []bool{false, true} {
 		for _, nth := range []int{1, 3} {
-			killUntransacted(t, w, newFaulty(keyProduce, nth, answer, false), nil)
+			killUntransacted(t, w, newFaulty(t, keyProduce, nth, answer, false), nil)
 		}
 	}
 	for _, step := range []string{"begun", "sent"} {
-		fault := newFaulty(keyProduce, 0, false, false)
+		fault := newFaulty(t, keyProduce, 0, false, false)
 		killUntransacted(t, w, fault, func(ctx context.Context, name string) error {
 			if name == step {
 				fault.trip()

@@ -6,7 +6,10 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
+
+	"netsim/internal/testwait"
 )
 
 // The requests of a session, by their keys in Kafka's protocol.
@@ -23,6 +26,7 @@ const (
 // good, as when the process is killed, or stands still until it is released, as when the
 // process is suspended.
 type faulty struct {
+	t       *testing.T
 	key     int16
 	nth     int // which request with the key, from 1
 	answer  bool
@@ -35,8 +39,8 @@ type faulty struct {
 	conns    []net.Conn
 }
 
-func newFaulty(key int16, nth int, answer, suspend bool) *faulty {
-	return &faulty{key: key, nth: nth, answer: answer, suspend: suspend, tripped: make(chan struct{}), released: make(chan struct{})}
+func newFaulty(t *testing.T, key int16, nth int, answer, suspend bool) *faulty {
+	return &faulty{t: t, key: key, nth: nth, answer: answer, suspend: suspend, tripped: make(chan struct{}), released: make(chan struct{})}
 }
 
 var errKilled = errors.New("the process is killed")
@@ -60,7 +64,7 @@ func (f *faulty) pass() error {
 	if !f.suspend {
 		return errKilled
 	}
-	<-f.released
+	testwait.Gate(f.t, f.released)
 	return nil
 }
 

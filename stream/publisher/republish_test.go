@@ -17,7 +17,7 @@ func TestRepublish(t *testing.T) {
 	makeFacts(t, w, 2, 2)
 	for _, key := range []int16{keyProduce, keyEndTxn} {
 		for _, answer := range []bool{false, true} {
-			fault := newFaulty(key, 1, answer, true)
+			fault := newFaulty(t, key, 1, answer, true)
 			c := configOf(w)
 			c.dial = fault.dial
 			_, stop := start(t, c)
