@@ -37,7 +37,7 @@ type domain struct {
 	uploads     *uploads.Uploads
 	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
-	publisher   *publisher.Publisher // nil without the role publisher
+	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 }
 
 // close stops the uploads in progress and disconnects from the job queue.
@@ -62,9 +62,6 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		tracesetTTL: &reactions.TracesetLife{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
-	}
-	if d.publisher, err = s.publisher(); err != nil {
-		return nil, err
 	}
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})

@@ -143,6 +143,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 		return err
 	}
 	defer work.close()
+	if work.publisher, err = s.publisher(); err != nil {
+		return err
+	}
 	s.health.Add(s.config.checks(work.needs(s))...)
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
