@@ -53,6 +53,7 @@ func (p *Publisher) open(ctx context.Context, shard int32, transactions bool) (_
 	if s.client, err = sarama.NewClient(p.config.Brokers, p.config.producing(shard, transactions)); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	context.AfterFunc(ctx, func() { time.AfterFunc(endTimeout, s.disconnect) })
 	if s.producer, err = sarama.NewSyncProducerFromClient(s.client); err != nil {
 		return nil, fmt.Errorf("become the publisher of shard %d: %w", shard, err)
 	}
@@ -66,12 +67,20 @@ func (p *Publisher) open(ctx context.Context, shard int32, transactions bool) (_
 	return s, p.config.step(ctx, "resumed")
 }
 
+// endTimeout is how long a session may go on after its context, for instance to end a
+// transaction. Then its connections are closed, because sarama's calls have no context.
+const endTimeout = 2 * time.Second
+
+func (s *session) disconnect() {
+	s.client.Close() //nolint:errcheck // it may be closed already
+}
+
 func (s *session) close() {
 	if s.producer != nil {
 		s.producer.Close() //nolint:errcheck // an open transaction is aborted by the next session
 	}
 	if s.client != nil {
-		s.client.Close() //nolint:errcheck // as above
+		s.disconnect()
 	}
 }
 
