@@ -858,6 +858,7 @@ const (
 	ReadinessCheckNameObjectStore   ReadinessCheckName = "objectStore"
 	ReadinessCheckNameParkedStreams ReadinessCheckName = "parkedStreams"
 	ReadinessCheckNameProjections   ReadinessCheckName = "projections"
+	ReadinessCheckNamePublicTopics  ReadinessCheckName = "publicTopics"
 	ReadinessCheckNameReadStore     ReadinessCheckName = "readStore"
 	ReadinessCheckNameSeals         ReadinessCheckName = "seals"
 	ReadinessCheckNameServing       ReadinessCheckName = "serving"
@@ -881,6 +882,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameParkedStreams:
 		return true
 	case ReadinessCheckNameProjections:
+		return true
+	case ReadinessCheckNamePublicTopics:
 		return true
 	case ReadinessCheckNameReadStore:
 		return true
@@ -3190,6 +3193,7 @@ type ReadinessCheck struct {
 	// - `deadLetters`: everything that follows from a change is done
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
+	// - `publicTopics`: changes are published in Kafka
 	Name ReadinessCheckName `json:"name"`
 
 	// Required The service is unavailable while it fails.
@@ -3208,6 +3212,7 @@ type ReadinessCheck struct {
 // - `deadLetters`: everything that follows from a change is done
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
+// - `publicTopics`: changes are published in Kafka
 type ReadinessCheckName string
 
 // ReadinessCheckStatus defines model for ReadinessCheck.Status.
