@@ -38,7 +38,7 @@ type domain struct {
 	uploads     *uploads.Uploads
 	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
-	publisher   *publisher.Publisher // nil without the role publisher
+	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 	registry    *contracts.Registry  // of schemas; nil if there is none
 }
 
@@ -64,12 +64,6 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		tracesetTTL: &reactions.TracesetLife{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
-	}
-	if d.registry, err = s.schemaRegistry(); err != nil {
-		return nil, err
-	}
-	if d.publisher, err = s.publisher(d.registry); err != nil {
-		return nil, err
 	}
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})

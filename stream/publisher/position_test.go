@@ -1,0 +1,135 @@
+package publisher
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/IBM/sarama"
+
+	"netsim/events"
+	"netsim/infra/eventlog"
+	"netsim/internal/testworld"
+	"netsim/stream/public"
+)
+
+func TestResume(t *testing.T) {
+	t.Parallel()
+	committed := func(next int64, metadata string) eventlog.GroupOffset {
+		return eventlog.GroupOffset{Next: next, Metadata: metadata}
+	}
+	for name, tt := range map[string]struct {
+		committed eventlog.GroupOffset
+		last      map[int32]int64
+		want      int64
+	}{
+		"nothing yet":                             {committed(0, ""), map[int32]int64{0: -1}, 0},
+		"the group is further, past no facts":     {committed(9, "1:topic"), map[int32]int64{0: 4}, 9},
+		"the group has expired":                   {committed(0, ""), map[int32]int64{0: 4}, 5},
+		"the group was set back":                  {committed(2, "1:topic"), map[int32]int64{0: 4}, 5},
+		"the group was set forward by hand":       {committed(9, ""), map[int32]int64{0: 4}, 5},
+		"the group is of a former topic":          {committed(9, "1:other"), map[int32]int64{0: -1}, 0},
+		"the group is of a later release":         {committed(9, "2:topic"), map[int32]int64{0: 4}, 5},
+		"old records were deleted":                {committed(9, "1:topic"), map[int32]int64{0: -1}, 9},
+		"several partitions":                      {committed(0, ""), map[int32]int64{0: 4, 2: 7}, 5},
+		"several partitions, one without a fact":  {committed(0, ""), map[int32]int64{0: -1, 2: 7}, 0},
+		"several partitions, the group is behind": {committed(5, "1:topic"), map[int32]int64{0: -1, 2: 7}, 5},
+	} {
+		p := resume(events.Billing, "topic", tt.committed, tt.last)
+		if p.next != tt.want {
+			t.Errorf("%s: continues at %d, want %d", name, p.next, tt.want)
+		}
+		for partition, offset := range tt.last {
+			if !p.done(partition, offset) && offset >= 0 || p.done(partition, offset+1) {
+				t.Errorf("%s: partition %d has the facts up to %d", name, partition, offset)
+			}
+		}
+	}
+}
+
+// Transactions are used only if the broker knows each of their requests.
+func TestTransactionsAreDetected(t *testing.T) {
+	t.Parallel()
+	var all []sarama.ApiVersionsResponseKey
+	for key := range int16(40) {
+		all = append(all, sarama.ApiVersionsResponseKey{ApiKey: key})
+	}
+	if !knowsTransactions(all) {
+		t.Error("a broker that knows every request has no transactions")
+	}
+	for _, key := range transactionKeys() {
+		without := slices.DeleteFunc(slices.Clone(all), func(k sarama.ApiVersionsResponseKey) bool { return k.ApiKey == key })
+		if knowsTransactions(without) {
+			t.Errorf("a broker without request %d has transactions", key)
+		}
+	}
+	c := Config{Brokers: configOf(testworld.New(t)).Brokers}
+	if has, err := HasTransactions(c); !has || err != nil {
+		t.Errorf("the broker of the tests: %t, %v", has, err)
+	}
+	c.Untransacted = true
+	if has, err := HasTransactions(c); has || err != nil {
+		t.Errorf("although they are turned off: %t, %v", has, err)
+	}
+}
+
+// A public topic that has a fact which is not in the log is not continued.
+func TestALogThatLostAPublishedFactIsRefused(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	makeFacts(t, w, 4, 1)
+	_, stop := start(t, configOf(w))
+	awaitPublished(t, w)
+	stop()
+	facts := topics(w).Facts(t, events.Workspaces, 0)
+	last := facts[len(facts)-1]
+	for name, foreign := range map[string]struct {
+		offset int64
+		id     string
+	}{
+		"the log ends earlier":               {1 << 40, last.ID},
+		"the log has another fact there":     {last.Offset, "another"},
+		"the log has no fact at this offset": {last.Offset + 2, last.ID},
+	} {
+		send(t, w, map[string]string{
+			public.SourceTopic: w.EventLog.Topic(events.Workspaces), public.SourcePartition: "0",
+			public.SourceOffset: fmt.Sprint(foreign.offset), "ce_id": foreign.id,
+		})
+		p, stop := start(t, configOf(w))
+		testworld.Await(t, func() bool { return p.Report().Failure != nil })
+		if err := p.Report().Failure; !errors.Is(err, errOtherLog) || !strings.Contains(err.Error(), "netsim events republish") {
+			t.Errorf("%s: %v", name, err)
+		}
+		stop()
+	}
+	if err := Republish(t.Context(), configOf(w), events.Workspaces, ""); err != nil {
+		t.Fatal(err)
+	}
+	start(t, configOf(w))
+	awaitPublished(t, w)
+	equalToLog(t, w)
+}
+
+// send appends a record of another writer to partition 0 of the public topic of
+// workspaces.
+func send(t *testing.T, w *testworld.World, headers map[string]string) {
+	t.Helper()
+	c := sarama.NewConfig()
+	c.Version = sarama.V2_8_0_0
+	c.Producer.Return.Successes = true
+	c.Producer.Partitioner = sarama.NewManualPartitioner
+	producer, err := sarama.NewSyncProducer(w.Log.Brokers, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	m := &sarama.ProducerMessage{Topic: Topic(w.Log.Prefix, events.Workspaces), Key: sarama.StringEncoder("workspace_x"), Value: sarama.StringEncoder("{}")}
+	for key, value := range headers {
+		m.Headers = append(m.Headers, sarama.RecordHeader{Key: []byte(key), Value: []byte(value)})
+	}
+	if _, _, err := producer.SendMessage(m); err != nil {
+		t.Fatal(err)
+	}
+}
