@@ -3232,6 +3232,8 @@ type ReadinessCheck struct {
 	// - `deadLetters`: everything that follows from a change is done
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
+	// - `publicTopics`: changes are published in Kafka
+	// - `schemaRegistry`: the schema registry, if there is one, has every schema
 	Name ReadinessCheckName `json:"name"`
 
 	// Required The service is unavailable while it fails.
@@ -3250,6 +3252,8 @@ type ReadinessCheck struct {
 // - `deadLetters`: everything that follows from a change is done
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
+// - `publicTopics`: changes are published in Kafka
+// - `schemaRegistry`: the schema registry, if there is one, has every schema
 type ReadinessCheckName string
 
 // ReadinessCheckStatus defines model for ReadinessCheck.Status.

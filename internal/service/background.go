@@ -40,7 +40,7 @@ type domain struct {
 	engines     *engines.Client // remote engines
 	jobs        *jobs.Jobs
 	lake        *lake.Lake
-	publisher   *publisher.Publisher // nil without the role publisher
+	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 	registry    *contracts.Registry  // of schemas; nil if there is none
 }
 
@@ -68,12 +68,6 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 	}
 	d.lake = s.lake()
-	if d.registry, err = s.schemaRegistry(); err != nil {
-		return nil, err
-	}
-	if d.publisher, err = s.publisher(d.registry); err != nil {
-		return nil, err
-	}
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
 	if err != nil {

@@ -143,6 +143,12 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 		return err
 	}
 	defer work.close()
+	if work.registry, err = s.schemaRegistry(); err != nil {
+		return err
+	}
+	if work.publisher, err = s.publisher(work.registry); err != nil {
+		return err
+	}
 	s.health.Add(s.config.checks(work.needs(s))...)
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err

@@ -69,8 +69,9 @@ func (s *core) observePublisher(p *publisher.Publisher) {
 const publicStuck = 10 * time.Second
 
 // probePublic degrades while facts cannot be published.
-func (d *domain) probePublic(context.Context) health.State {
-	r := d.publisher.Report()
+func (d *domain) probePublic(context.Context) health.State { return publicHealth(d.publisher.Report()) }
+
+func publicHealth(r publisher.Report) health.State {
 	if r.Failure == nil || r.Failing < publicStuck {
 		return health.State{}
 	}

@@ -180,7 +180,8 @@ func TestTheRegistryMayFail(t *testing.T) {
 	}
 }
 
-// A registry that lost its data gets the schemas again.
+// A registry that lost its data gets the schemas again. A schema that it then refuses
+// has no id any more.
 func TestALostRegistryIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	var standIn atomic.Pointer[standIn]
@@ -202,6 +203,17 @@ func TestALostRegistryIsFilledAgain(t *testing.T) {
 	}
 	if id, ok := r.SchemaID("a"); id != 101 {
 		t.Errorf("the id is %d, %t", id, ok)
+	}
+
+	other := newStandIn() // has another schema of the type, so the id would be wrong
+	other.texts[`{"type":"object","properties":{"b":{"type":"string"}}}`] = 1
+	other.subjects["a"], other.levels["a"] = []int{1}, "FORWARD_TRANSITIVE"
+	standIn.Store(other)
+	for range 2 {
+		testwait.Receive(t, rounds, "a round with another registry")
+	}
+	if id, ok := r.SchemaID("a"); ok {
+		t.Errorf("a refused schema has the id %d", id)
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 // limit by more than the headers that only public records have.
 const maxMessage = 8<<20 + 256<<10
 
-// The limits of a client. A broker that does not answer is given up after half a
-// minute, and then asked again.
+// The limits of a client. Retries bridge the election of a leader, and the end of a former
+// transaction.
 const (
 	dialTimeout        = 3 * time.Second
-	answerTimeout      = 10 * time.Second
+	answerTimeout      = 5 * time.Second
 	transactionTimeout = 30 * time.Second // after which the broker aborts a transaction that nobody ends
 	retries            = 20
 	retryPause         = 50 * time.Millisecond

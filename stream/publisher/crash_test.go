@@ -3,9 +3,11 @@ package publisher
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
+	"netsim/infra/teststack"
 	"netsim/internal/testworld"
 )
 
@@ -128,4 +130,48 @@ func killUntransacted(t *testing.T, w *testworld.World, fault *faulty, step func
 	_, stop = start(t, c)
 	awaitPublished(t, w)
 	stop()
+}
+
+// A broker that hangs delays neither the end of a publisher for long, nor, once it
+// answers again, any fact.
+func TestBrokerHangs(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	makeFacts(t, w, 2, 1)
+	proxy := teststack.NewProxy(t, w.Log.Brokers[0])
+	through := configOf(w)
+	through.dial = func(network, _ string) (net.Conn, error) { return net.DialTimeout(network, proxy.Addr, 5*time.Second) }
+	p, stop := start(t, through)
+	awaitPublished(t, w)
+	proxy.Hang()
+	makeFacts(t, w, 2, 1)
+	testworld.Await(t, func() bool { return p.Report().LagRecords > 0 })
+	stop()
+	proxy.Heal()
+	start(t, through)
+	awaitPublished(t, w)
+	equalToLog(t, w)
+}
+
+// A publisher outlives its broker.
+func TestBrokerIsKilled(t *testing.T) {
+	t.Parallel()
+	broker := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
+	servers := testworld.NewServers(t)
+	servers.Log.Brokers = []string{broker.Addr}
+	w := servers.Start(t)
+	makeFacts(t, w, 2, 2)
+	start(t, configOf(w))
+	for range 2 {
+		awaitPublished(t, w)
+		broker.Kill()
+		broker.Restart()
+		testworld.Await(t, func() bool {
+			_, err := w.EventLog.Describe(t.Context())
+			return err == nil
+		})
+		makeFacts(t, w, 2, 2)
+	}
+	awaitPublished(t, w)
+	equalToLog(t, w)
 }

@@ -164,3 +164,12 @@ func (c *Config) topicIDs(client sarama.Client, shard int32) (map[events.Family]
 	}
 	return ids, nil
 }
+
+// positions returns the next offset of each family.
+func positions(at map[events.Family]*progress) map[events.Family]int64 {
+	next := make(map[events.Family]int64, len(at))
+	for family, p := range at {
+		next[family] = p.next
+	}
+	return next
+}

@@ -112,8 +112,10 @@ repetition.
 data. They never remove one, make one required or change its meaning; that takes
 a new type, such as ` + "`….v2`" + `. Ignore what you do not know.
 
-**History.** The topics begin with the first fact of the log unless the deployment
-limits their retention. A topic can be deleted and published again from the log.
+**History.** The topics begin with the first fact of the log and keep all, unless the
+deployment sets NETSIM_PUBLIC_RETENTION. A topic has as many partitions as the log,
+or a multiple (NETSIM_PUBLIC_PARTITIONS). The timestamp of a message is
+` + "`ce_recordedtime`" + `. A topic can be deleted and published again from the log.
 ` + "`netsim-source-topic`, `netsim-source-partition` and `netsim-source-offset`" + ` say where
 the fact is in the log.
 `

@@ -21,6 +21,7 @@ class Message:
 class Consumer:
     def __init__(self, config):
         self.isolation = config["isolation.level"]
+        self.read, self.polls = False, 0
 
     def subscribe(self, topics):
         assert self.isolation == "read_committed" and all(t.startswith("netsim.public.") for t in topics)
@@ -30,10 +31,17 @@ class Consumer:
         return Metadata({topic: Topic({0: None})})
     def assign(self, partitions): assert [p.offset for p in partitions] == [0]
 
-    def commit(self, asynchronous): pass
+    def commit(self, asynchronous):
+        if not self.read:
+            raise RuntimeError("Local: No offset stored")
+        self.read = False
 
     def consume(self, count, timeout):
+        self.polls += 1
+        if self.polls == 1:
+            return []  # nothing yet
         records = json.loads(sys.stdin.read() or "null")
         if records is None:
             raise SystemExit(0)
+        self.read = True
         return [Message(i, r) for i, r in enumerate(records)]
