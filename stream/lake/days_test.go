@@ -77,6 +77,14 @@ func TestALaterReleaseAddsAColumn(t *testing.T) {
 	later := lake.New(w.config())
 	later.LaterRelease()
 	stop = run(t, later)
+	testworld.Await(t, func() bool { // before the release has written a row
+		var added bool
+		err := w.DB.QueryRow(t.Context(), `SELECT count(*) > 0 FROM lake.ducklake_column WHERE column_name = 'later'`).Scan(&added)
+		return err == nil && added
+	})
+	if got, all := count("WHERE later IS NULL"), count(""); got != all {
+		t.Errorf("%s of %s rows have no value in the new column", got, all)
+	}
 	w.fill(t, 2)
 	w.await(t)
 	stop()
