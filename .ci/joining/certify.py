@@ -232,6 +232,7 @@ class Flink(Reader):
         if checkpoints := glob.glob(self.work + "/flink-checkpoints/*/chk-*/_metadata"):
             self.env["CHECKPOINT"] = "file://" + os.path.dirname(max(checkpoints, key=os.path.getmtime))
             resume = block(self.heading, "sql resume")
+        self.write("config.yaml", block(self.heading, "yaml config.yaml"))
         self.write("read.sql", resume + block(self.heading, "sql read"))
 
 
