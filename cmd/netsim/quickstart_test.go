@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"net"
@@ -82,7 +83,7 @@ func TestQuickstart(t *testing.T) {
 	if n := strings.Count(string(out), "everything agrees\n"); n != 3 {
 		t.Errorf("%d of 3 verifications (log, billing, bundle) agree:\n%s", n, out)
 	}
-	sameTotal(t, filepath.Join(dir, "total.txt"), string(out))
+	sameTotal(t, filepath.Join(dir, "total.txt"), filepath.Join(dir, "invoice.json"))
 	refusesForgedCost(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
 	for _, want := range []string{
 		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`,
@@ -94,18 +95,29 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// sameTotal compares the lake's total with the newest total of a cost summary that the
-// service answers, digit by digit.
-func sameTotal(t *testing.T, file, invoice string) {
+// sameTotal compares the total in a file with that of a cost summary, digit by digit.
+func sameTotal(t *testing.T, total, summary string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(total)
 	if err != nil {
 		t.Fatal(err)
 	}
+	stored, err := os.ReadFile(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var invoice struct {
+		Credit struct {
+			Total string `json:"total"`
+		} `json:"CREDIT"`
+	}
+	if err := json.Unmarshal(stored, &invoice); err != nil {
+		t.Fatal(err)
+	}
 	lake, ok := new(big.Rat).SetString(strings.TrimSpace(string(text)))
-	billed, valid := new(big.Rat).SetString(invoice)
+	billed, valid := new(big.Rat).SetString(invoice.Credit.Total)
 	if !ok || !valid || lake.Sign() <= 0 || lake.Cmp(billed) != 0 {
-		t.Errorf("the lake's total is %q, the invoice's %q", text, invoice)
+		t.Errorf("the lake's total is %q, the invoice's %q", text, invoice.Credit.Total)
 	}
 }
 
