@@ -116,7 +116,7 @@ class Stage:
             behind = json.loads(run("netsim lake status --json"))[0]["lagFacts"]
             time.sleep(1)
             return before == last and not lag and not behind
-        until("the costs to settle", same, 90)
+        until("the costs to settle", same, 180)
 
 
 def run(command, **options):
@@ -276,7 +276,7 @@ def check(when, readers, snapshots, invoice):
     reach = ends()
     wrong = 0
     for tool in readers:
-        until(f"{tool.name} to read everything", lambda: tool.reached(reach), 90)
+        until(f"{tool.name} to read everything", lambda: tool.reached(reach), 240)
     for tool in readers + snapshots:
         total = tool.total().split()[-1]
         equal = Decimal(total) == invoice
