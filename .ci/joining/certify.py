@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from decimal import Decimal
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
@@ -151,17 +152,25 @@ def published():
     return sum(map(is_cost, records()))
 
 
-def copy(messages, topic=TOPIC, **settings):
+def repeat(messages, topic):
     """Writes records again, each to its partition."""
-    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], **settings})
-    if settings:
-        producer.init_transactions()
-        producer.begin_transaction()
+    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"]})
     for m in messages:
         producer.produce(topic, key=m.key(), value=m.value(), headers=m.headers(), partition=m.partition())
     producer.flush()
-    if settings:
-        producer.abort_transaction()
+
+
+def abort(messages):
+    """Writes costs that never were, beside each of the records, in a transaction that it aborts."""
+    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], "transactional.id": "joining"})
+    producer.init_transactions()
+    producer.begin_transaction()
+    for n, m in enumerate(messages):
+        headers = dict(m.headers(), ce_id=str(uuid.uuid4()).encode())
+        value = json.dumps(dict(json.loads(m.value()), dailyCostId=10**9 + n, cost="1000"))
+        producer.produce(TOPIC, key=m.key(), value=value, headers=list(headers.items()), partition=m.partition())
+    producer.flush()
+    producer.abort_transaction()
 
 
 class Reader:
@@ -312,8 +321,8 @@ def trials(stage, work, names):
     check("first use", readers, snapshots, stage.invoice())
 
     # A producer repeats the log, another aborts, and everything dies while costs are corrected.
-    copy(records("netsim.billing"), "netsim.billing")
-    copy(filter(is_cost, records()), **{"transactional.id": "joining"})
+    repeat(records("netsim.billing"), "netsim.billing")
+    abort(filter(is_cost, records()))
     if len(records(isolation="read_uncommitted")) <= len(records()):
         fail("no records of aborted transactions are in the topic")
     run(f"{TOOLS}/late deleted {FILE}")
@@ -332,6 +341,9 @@ def trials(stage, work, names):
     run(f"{TOOLS}/late created {FILE[:-1]}b")
     run(f"{TOOLS}/late deleted {FILE[:-1]}b")
     stage.settle()
+    ids = [dict(m.headers())["ce_id"] for m in records()]
+    if len(ids) != len(set(ids)):
+        fail(f"{len(ids) - len(set(ids))} of {len(ids)} facts are published more than once")
     costs = [json.loads(m.value()) for m in records() if is_cost(m)]
     count = {member: sum(member in cost for cost in costs) for member in ("previousCost", "correctionOf", "occasion")}
     say(f"{len(costs)} costs are published: {count['previousCost']} supersede another, {count['correctionOf']} correct a closed "
@@ -344,7 +356,7 @@ def trials(stage, work, names):
         if tool.changed().split()[-1] != str(count["occasion"]):
             fail(f"{tool.name} has the new member {tool.changed().split()[-1]} times, not {count['occasion']}")
 
-    copy(filter(is_cost, records()))
+    repeat(filter(is_cost, records()), TOPIC)
     check("after repeats in the public topic", readers, snapshots, invoice)
     for tool in readers:
         tool.kill()
