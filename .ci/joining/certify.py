@@ -24,6 +24,10 @@ FILE = "mapfile_0000000000000000000000000a"
 began = time.monotonic()
 
 
+def broker(**settings):
+    return {"bootstrap.servers": os.environ["NETSIM_KAFKA"], "log_level": 4, **settings}
+
+
 def say(text):
     print(f"joining: {time.monotonic() - began:5.1f} s  {text}", flush=True)
 
@@ -129,8 +133,8 @@ def run(command, **options):
 
 def records(topic=TOPIC, isolation="read_committed"):
     """Returns all records of a topic."""
-    consumer = Consumer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], "group.id": "certify", "enable.auto.commit": False,
-                         "isolation.level": isolation, "enable.partition.eof": True})
+    consumer = Consumer(broker(**{"group.id": "certify", "enable.auto.commit": False,
+                                  "isolation.level": isolation, "enable.partition.eof": True}))
     count = len(consumer.list_topics(topic).topics[topic].partitions)
     consumer.assign([TopicPartition(topic, number, 0) for number in range(count)])
     found, ended = [], set()
@@ -154,7 +158,7 @@ def published():
 
 def repeat(messages, topic):
     """Writes records again, each to its partition."""
-    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"]})
+    producer = Producer(broker())
     for m in messages:
         producer.produce(topic, key=m.key(), value=m.value(), headers=m.headers(), partition=m.partition())
     producer.flush()
@@ -162,7 +166,7 @@ def repeat(messages, topic):
 
 def abort(messages):
     """Writes costs that never were, beside each of the records, in a transaction that it aborts."""
-    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], "transactional.id": "joining"})
+    producer = Producer(broker(**{"transactional.id": "joining"}))
     producer.init_transactions()
     producer.begin_transaction()
     for n, m in enumerate(messages):
@@ -210,7 +214,7 @@ class Reader:
         if self.process.poll() is not None:
             fail(f"{self.name} ended: {open(self.work + '/log').read()[-3000:]}")
         group = ConsumerGroupTopicPartitions(self.group, [TopicPartition(TOPIC, number) for number in ends])
-        admin = AdminClient({"bootstrap.servers": os.environ["NETSIM_KAFKA"]})
+        admin = AdminClient(broker())
         result = admin.list_consumer_group_offsets([group])[self.group].result()
         return all(p.offset >= ends[p.partition] for p in result.topic_partitions)
 
