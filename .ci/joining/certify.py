@@ -180,6 +180,8 @@ def abort(messages):
 class Reader:
     """A tool that follows the public topic until it is killed."""
 
+    started = []
+
     def __init__(self, heading, name, group, work):
         self.heading, self.name, self.group, self.work = heading, name, group, os.path.join(work, name)
         os.mkdir(self.work)
@@ -192,6 +194,7 @@ class Reader:
         with open(os.path.join(self.work, "log"), "a") as log:
             self.process = subprocess.Popen(["bash", "-c", self.command()], cwd=self.work, env=self.env,
                                             stdout=log, stderr=log, start_new_session=True)
+        self.started.append(self.process)
 
     def prepare(self):
         pass
@@ -305,6 +308,9 @@ def certify(work, names):
     try:
         trials(stage, work, names)
     finally:
+        for process in Reader.started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
         stage.stop()
 
 
