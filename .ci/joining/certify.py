@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from decimal import Decimal
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
@@ -21,6 +22,10 @@ PAGE = open("docs/joining.md").read()
 TOOLS, ROOT = os.environ["TOOLS"], os.getcwd()
 FILE = "mapfile_0000000000000000000000000a"
 began = time.monotonic()
+
+
+def broker(**settings):
+    return {"bootstrap.servers": os.environ["NETSIM_KAFKA"], "log_level": 4, **settings}
 
 
 def say(text):
@@ -65,6 +70,7 @@ class Stage:
         self.log = open(os.path.join(work, "netsim.log"), "a")
 
     def start(self, program):
+        os.environ["PATH"] = os.path.dirname(program) + ":" + os.environ["PATH"]
         self.process = subprocess.Popen(
             ["netsim-dev", "run", "--end-with-parent", "--jars", TOOLS + "/kafka", "--service", program],
             stdout=self.log, stderr=self.log)
@@ -111,11 +117,11 @@ class Stage:
         def same():
             nonlocal last
             before, last = last, (self.invoice(), published())
-            lag = sum(row["lag"] for row in json.loads(run("netsim events status --json"))["positions"])
+            lag = sum(row["lagRecords"] for row in json.loads(run("netsim events status --json"))["partitions"]["items"])
             behind = json.loads(run("netsim lake status --json"))[0]["lagFacts"]
             time.sleep(1)
             return before == last and not lag and not behind
-        until("the costs to settle", same, 90)
+        until("the costs to settle", same, 180)
 
 
 def run(command, **options):
@@ -127,8 +133,8 @@ def run(command, **options):
 
 def records(topic=TOPIC, isolation="read_committed"):
     """Returns all records of a topic."""
-    consumer = Consumer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], "group.id": "certify", "enable.auto.commit": False,
-                         "isolation.level": isolation, "enable.partition.eof": True})
+    consumer = Consumer(broker(**{"group.id": "certify", "enable.auto.commit": False,
+                                  "isolation.level": isolation, "enable.partition.eof": True}))
     count = len(consumer.list_topics(topic).topics[topic].partitions)
     consumer.assign([TopicPartition(topic, number, 0) for number in range(count)])
     found, ended = [], set()
@@ -150,21 +156,31 @@ def published():
     return sum(map(is_cost, records()))
 
 
-def copy(messages, topic=TOPIC, **settings):
+def repeat(messages, topic):
     """Writes records again, each to its partition."""
-    producer = Producer({"bootstrap.servers": os.environ["NETSIM_KAFKA"], **settings})
-    if settings:
-        producer.init_transactions()
-        producer.begin_transaction()
+    producer = Producer(broker())
     for m in messages:
         producer.produce(topic, key=m.key(), value=m.value(), headers=m.headers(), partition=m.partition())
     producer.flush()
-    if settings:
-        producer.abort_transaction()
+
+
+def abort(messages):
+    """Writes costs that never were, beside each of the records, in a transaction that it aborts."""
+    producer = Producer(broker(**{"transactional.id": "joining"}))
+    producer.init_transactions()
+    producer.begin_transaction()
+    for n, m in enumerate(messages):
+        headers = dict(m.headers(), ce_id=str(uuid.uuid4()).encode())
+        value = json.dumps(dict(json.loads(m.value()), dailyCostId=10**9 + n, cost="1000"))
+        producer.produce(TOPIC, key=m.key(), value=value, headers=list(headers.items()), partition=m.partition())
+    producer.flush()
+    producer.abort_transaction()
 
 
 class Reader:
     """A tool that follows the public topic until it is killed."""
+
+    started = []
 
     def __init__(self, heading, name, group, work):
         self.heading, self.name, self.group, self.work = heading, name, group, os.path.join(work, name)
@@ -178,6 +194,7 @@ class Reader:
         with open(os.path.join(self.work, "log"), "a") as log:
             self.process = subprocess.Popen(["bash", "-c", self.command()], cwd=self.work, env=self.env,
                                             stdout=log, stderr=log, start_new_session=True)
+        self.started.append(self.process)
 
     def prepare(self):
         pass
@@ -200,7 +217,7 @@ class Reader:
         if self.process.poll() is not None:
             fail(f"{self.name} ended: {open(self.work + '/log').read()[-3000:]}")
         group = ConsumerGroupTopicPartitions(self.group, [TopicPartition(TOPIC, number) for number in ends])
-        admin = AdminClient({"bootstrap.servers": os.environ["NETSIM_KAFKA"]})
+        admin = AdminClient(broker())
         result = admin.list_consumer_group_offsets([group])[self.group].result()
         return all(p.offset >= ends[p.partition] for p in result.topic_partitions)
 
@@ -231,6 +248,7 @@ class Flink(Reader):
         if checkpoints := glob.glob(self.work + "/flink-checkpoints/*/chk-*/_metadata"):
             self.env["CHECKPOINT"] = "file://" + os.path.dirname(max(checkpoints, key=os.path.getmtime))
             resume = block(self.heading, "sql resume")
+        self.write("config.yaml", block(self.heading, "yaml config.yaml"))
         self.write("read.sql", resume + block(self.heading, "sql read"))
 
 
@@ -274,9 +292,9 @@ def check(when, readers, snapshots, invoice):
     reach = ends()
     wrong = 0
     for tool in readers:
-        until(f"{tool.name} to read everything", lambda: tool.reached(reach), 90)
+        until(f"{tool.name} to read everything", lambda: tool.reached(reach), 240)
     for tool in readers + snapshots:
-        total = tool.total().strip()
+        total = tool.total().split()[-1]
         equal = Decimal(total) == invoice
         wrong += not equal
         say(f"{when}: {tool.name:8} {total} {'equals' if equal else 'DIFFERS FROM'} {invoice}")
@@ -290,6 +308,9 @@ def certify(work, names):
     try:
         trials(stage, work, names)
     finally:
+        for process in Reader.started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
         stage.stop()
 
 
@@ -310,8 +331,8 @@ def trials(stage, work, names):
     check("first use", readers, snapshots, stage.invoice())
 
     # A producer repeats the log, another aborts, and everything dies while costs are corrected.
-    copy(records("netsim.billing"), "netsim.billing")
-    copy(filter(is_cost, records()), **{"transactional.id": "joining"})
+    repeat(records("netsim.billing"), "netsim.billing")
+    abort(filter(is_cost, records()))
     if len(records(isolation="read_uncommitted")) <= len(records()):
         fail("no records of aborted transactions are in the topic")
     run(f"{TOOLS}/late deleted {FILE}")
@@ -330,6 +351,9 @@ def trials(stage, work, names):
     run(f"{TOOLS}/late created {FILE[:-1]}b")
     run(f"{TOOLS}/late deleted {FILE[:-1]}b")
     stage.settle()
+    ids = [dict(m.headers())["ce_id"] for m in records()]
+    if len(ids) != len(set(ids)):
+        fail(f"{len(ids) - len(set(ids))} of {len(ids)} facts are published more than once")
     costs = [json.loads(m.value()) for m in records() if is_cost(m)]
     count = {member: sum(member in cost for cost in costs) for member in ("previousCost", "correctionOf", "occasion")}
     say(f"{len(costs)} costs are published: {count['previousCost']} supersede another, {count['correctionOf']} correct a closed "
@@ -339,10 +363,10 @@ def trials(stage, work, names):
     invoice = stage.invoice()
     check("after duplicates, restart and schema change", readers, snapshots, invoice)
     for tool in snapshots:
-        if tool.changed().strip() != str(count["occasion"]):
-            fail(f"{tool.name} has the new member {tool.changed()} times, not {count['occasion']}")
+        if tool.changed().split()[-1] != str(count["occasion"]):
+            fail(f"{tool.name} has the new member {tool.changed().split()[-1]} times, not {count['occasion']}")
 
-    copy(filter(is_cost, records()))
+    repeat(filter(is_cost, records()), TOPIC)
     check("after repeats in the public topic", readers, snapshots, invoice)
     for tool in readers:
         tool.kill()

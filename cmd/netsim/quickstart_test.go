@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -16,14 +18,17 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestQuickstart runs four blocks of commands as written, against "make run" in a
-// directory of its own: the quickstart and the audit in README.md, docs/feed.md and docs/traces.md.
+// TestQuickstart runs five blocks of commands as written, against "make run" in a
+// directory of its own: the quickstart, the audit and the analyst's query in README.md,
+// docs/feed.md and docs/traces.md. The query is run by stock DuckDB, and its total is the
+// invoice's.
 // Only the address differs, so the test can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
 	script := ""
 	for _, b := range []struct{ file, heading string }{
-		{"README.md", "## Quickstart"}, {"docs/feed.md", "# The event feed"}, {"docs/traces.md", "# A real trace"}, {"README.md", "## An audit in five commands"},
+		{"README.md", "## Quickstart"}, {"docs/feed.md", "# The event feed"}, {"docs/traces.md", "# A real trace"},
+		{"README.md", "## An audit in five commands"}, {"README.md", "## One ATTACH, and SQL"},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, b.file))
 		if err != nil {
@@ -42,7 +47,8 @@ func TestQuickstart(t *testing.T) {
 	if script = strings.Replace(written, "127.0.0.1:8080", address, 1); script == written {
 		t.Fatal("the quickstart does not name the address")
 	}
-	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data)
+	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data,
+		"PATH="+filepath.Join(root, ".ci", "duckdb")+":"+os.Getenv("PATH")) // for duckdb
 	if err := os.Chmod(filepath.Dir(data), 0o755); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
@@ -78,6 +84,7 @@ func TestQuickstart(t *testing.T) {
 	if n := strings.Count(string(out), "everything agrees\n"); n != 3 {
 		t.Errorf("%d of 3 verifications (log, billing, bundle) agree:\n%s", n, out)
 	}
+	sameTotal(t, filepath.Join(dir, "total.txt"), filepath.Join(dir, "invoice.json"))
 	refusesForgedCost(t, filepath.Join(root, "bin", "netsim"), filepath.Join(dir, "bundle.jsonl"))
 	for _, want := range []string{
 		`"status":"accepted"`, "event: status\n", `"status":"completed"`, `"downloadUrl"`, `"simulatedTime`, `"status":"closed"`, `"type":"netsim.simulation.completed.v1"`,
@@ -86,6 +93,32 @@ func TestQuickstart(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the quickstart's output has no %s:\n%s", want, out)
 		}
+	}
+}
+
+// sameTotal compares the total in a file with that of a cost summary, digit by digit.
+func sameTotal(t *testing.T, total, summary string) {
+	t.Helper()
+	text, err := os.ReadFile(total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := os.ReadFile(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var invoice struct {
+		Credit struct {
+			Total string `json:"total"`
+		} `json:"CREDIT"`
+	}
+	if err := json.Unmarshal(stored, &invoice); err != nil {
+		t.Fatal(err)
+	}
+	lake, ok := new(big.Rat).SetString(strings.TrimSpace(string(text)))
+	billed, valid := new(big.Rat).SetString(invoice.Credit.Total)
+	if !ok || !valid || lake.Sign() <= 0 || lake.Cmp(billed) != 0 {
+		t.Errorf("the lake's total is %q, the invoice's %q", text, invoice.Credit.Total)
 	}
 }
 

@@ -130,36 +130,41 @@ func TestRunRefuses(t *testing.T) {
 		settings []string
 		service  string
 		want     string
+		options  []string
 	}{
 		"a data directory in use": {
-			[]string{"NETSIM_DATA=" + inUse, "NETSIM_HTTP=127.0.0.1:0"}, os.Args[0],
-			`^netsim-dev: another netsim-dev is using the data directory /\S+\n$`,
+			settings: []string{"NETSIM_DATA=" + inUse, "NETSIM_HTTP=127.0.0.1:0"}, service: os.Args[0],
+			want: `^netsim-dev: another netsim-dev is using the data directory /\S+\n$`,
 		},
 		"a port in use": {
-			[]string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=" + taken.Addr().String()}, os.Args[0],
-			`^netsim-dev: address 127.0.0.1:\d+ is in use by another program; stop it, or choose another with NETSIM_HTTP\n$`,
+			settings: []string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=" + taken.Addr().String()}, service: os.Args[0],
+			want: `^netsim-dev: address 127.0.0.1:\d+ is in use by another program; stop it, or choose another with NETSIM_HTTP\n$`,
 		},
 		"a malformed address": {
-			[]string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=nowhere"}, os.Args[0],
-			`^netsim-dev: NETSIM_HTTP is "nowhere": it must be host:port, such as 127.0.0.1:8080\n$`,
+			settings: []string{"NETSIM_DATA=" + newData(t), "NETSIM_HTTP=nowhere"}, service: os.Args[0],
+			want: `^netsim-dev: NETSIM_HTTP is "nowhere": it must be host:port, such as 127.0.0.1:8080\n$`,
 		},
 		"a missing service": {
-			runSettings(newData(t)), "/nowhere/netsim",
-			`^netsim-dev: the service's program /nowhere/netsim is missing; build it with: make build\n$`,
+			settings: runSettings(newData(t)), service: "/nowhere/netsim",
+			want: `^netsim-dev: the service's program /nowhere/netsim is missing; build it with: make build\n$`,
+		},
+		"missing jars of Apache Kafka": {
+			settings: runSettings(newData(t)), service: os.Args[0], options: []string{"--jars", "/nowhere"},
+			want: `^netsim-dev: kafka: no jars of Apache Kafka in "/nowhere"; name their directory with --jars\n$`,
 		},
 		"a missing PostgreSQL": {
-			append(runSettings(newData(t)), "PG_BIN=/nowhere"), os.Args[0],
-			`^netsim-dev: postgres: PG_BIN: open /nowhere/postgres: no such file or directory\n$`,
+			settings: append(runSettings(newData(t)), "PG_BIN=/nowhere"), service: os.Args[0],
+			want: `^netsim-dev: postgres: PG_BIN: open /nowhere/postgres: no such file or directory\n$`,
 		},
 		"a service that ends at once": {
-			runSettings(newData(t)), broken,
-			`^netsim-dev: the service ended: exit status 3; its log /\S+ ends with:\nno such topic\n$`,
+			settings: runSettings(newData(t)), service: broken,
+			want: `^netsim-dev: the service ended: exit status 3; its log /\S+ ends with:\nno such topic\n$`,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := startDev(t, test.settings, "run", "--service", test.service)
+			d := startDev(t, test.settings, append([]string{"run", "--service", test.service}, test.options...)...)
 			d.untilEnd(t)
 			if code := d.ProcessState.ExitCode(); code != 1 {
 				t.Errorf("exit status = %d, want 1", code)
