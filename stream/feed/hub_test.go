@@ -213,11 +213,11 @@ func (b *books) count(account string) (n int) {
 // that another hub has sent.
 type delayed struct{ facts.Log }
 
-func (d delayed) Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
+func (d delayed) Recall(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error) {
 	if err := pause.For(ctx, 15*time.Millisecond); err != nil {
 		return nil, 0, err
 	}
-	return d.Log.Read(ctx, topic, partition, from, maxBytes, wait)
+	return d.Log.Recall(ctx, topic, partition, from, maxBytes, wait)
 }
 
 // TestEveryJoinIsExact: under load, clients open feeds from the beginning or from now,
