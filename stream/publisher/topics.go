@@ -114,15 +114,9 @@ func (c *Config) check(admin sarama.ClusterAdmin, family events.Family, describe
 	if described.Err != sarama.ErrNoError {
 		return fmt.Errorf("topic %s: %w", topic, described.Err)
 	}
-	found, err := admin.DescribeConfig(sarama.ConfigResource{
-		Type: sarama.TopicResource, Name: topic, ConfigNames: slices.Collect(maps.Keys(c.settings())),
-	})
+	in, err := settingsOf(admin, topic, slices.Collect(maps.Keys(c.settings()))...)
 	if err != nil {
 		return fmt.Errorf("describe the settings of topic %s: %w", topic, err)
-	}
-	in := map[string]string{}
-	for _, entry := range found {
-		in[entry.Name] = entry.Value
 	}
 	if want := retentionText(c.Retention); in["retention.ms"] != want {
 		err := admin.IncrementalAlterConfig(sarama.TopicResource, topic, map[string]sarama.IncrementalAlterConfigsEntry{
@@ -133,6 +127,26 @@ func (c *Config) check(admin sarama.ClusterAdmin, family events.Family, describe
 		}
 	}
 	return c.refuse(topic, in, described.Partitions)
+}
+
+// settingsOf returns settings of a topic by name.
+func settingsOf(admin sarama.ClusterAdmin, topic string, names ...string) (map[string]string, error) {
+	found, err := admin.DescribeConfigs([]*sarama.ConfigResource{
+		{Type: sarama.TopicResource, Name: topic, ConfigNames: names},
+	}, sarama.DescribeConfigsOptions{})
+	if err != nil {
+		return nil, err
+	}
+	in := map[string]string{}
+	for _, resource := range found {
+		if code := sarama.KError(resource.ErrorCode); code != sarama.ErrNoError {
+			return nil, fmt.Errorf("%w: %s", code, resource.ErrorMsg)
+		}
+		for _, entry := range resource.Configs {
+			in[entry.Name] = entry.Value
+		}
+	}
+	return in, nil
 }
 
 func (c *Config) refuse(topic string, in map[string]string, partitions []*sarama.PartitionMetadata) error {
