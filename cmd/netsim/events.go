@@ -18,7 +18,7 @@ type eventTools struct {
 	Verify eventsVerify `cmd:"" help:"Compare the files of an export with its manifest."`
 	Tail   eventsTail   `cmd:"" help:"Follow facts: each is one line of CloudEvents JSON."`
 
-	Status    publicStatus `cmd:"" help:"Show how far the public topics are."`
+	Status    publicStatus `cmd:"" default:"withargs" help:"Show how far the public topics are (the default)."`
 	Republish republish    `cmd:"" help:"Make the public topic of a family again, from its first fact."`
 }
 

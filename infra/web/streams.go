@@ -19,12 +19,16 @@ func Streams(budget, lifetime time.Duration) Middleware {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), lifetime)
 			defer cancel()
+			latest := time.Now().Add(budget)
 			s := &streamed{
 				ResponseWriter: w, connection: http.NewResponseController(w), stop: cancel,
 				begin: time.AfterFunc(budget, cancel), head: r.Method == http.MethodHead,
 			}
 			defer s.begin.Stop()
 			_ = s.connection.SetReadDeadline(time.Time{}) // the server's read deadline would end the request
+			if !time.Now().Before(latest) { // the timer may be late
+				cancel()
+			}
 			next.ServeHTTP(s, r.WithContext(withAccept(ctx, r.Header.Values("Accept"))))
 		})
 	}
