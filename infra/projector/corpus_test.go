@@ -24,16 +24,19 @@ func TestTheCorpusIsProjected(t *testing.T) {
 		aggregate := strings.Split(zero.EventType(), ".")[1]
 		written[aggregate] = max(written[aggregate], len(corpus(t, zero.EventType())))
 	}
+	// The streams of the corpus have the same ids of items and rates, so their order
+	// matters. One partition fixes it.
+	const key = "corpus"
 	total := 0
 	for aggregate, forms := range written {
 		for form := range forms {
 			stream := streamOf(t, aggregate, form)
-			frame := events.Frame{Stream: stream, PartitionKey: stream, Time: time.UnixMilli(1_790_000_000_000), Actor: "tester", DataVersion: 1}
+			frame := events.Frame{Stream: stream, PartitionKey: key, Time: time.UnixMilli(1_790_000_000_000), Actor: "tester", DataVersion: 1}
 			family, err := events.FamilyOf(stream)
 			if err != nil {
 				t.Fatal(err)
 			}
-			partition := events.PartitionOf(stream, s.Log.Partitions)
+			partition := events.PartitionOf(key, s.Log.Partitions)
 			for _, zero := range events.Types() {
 				if strings.Split(zero.EventType(), ".")[1] != aggregate || zero.EventType() == (events.LogSealed{}).EventType() {
 					continue // a log that demands seals has tests of its own
