@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -219,7 +220,9 @@ func TestKilledBeforeTheCheckpointIsPublished(t *testing.T) {
 	w.write("two")
 	before := d.heads()
 
-	killed := exec.CommandContext(t.Context(), d.binary, "audit", "checkpoint", "--name", "killed")
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	killed := exec.CommandContext(ctx, d.binary, "audit", "checkpoint", "--name", "killed")
 	store, err := url.Parse(d.settings().S3Endpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +231,8 @@ func TestKilledBeforeTheCheckpointIsPublished(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, ".txt") {
 			forward.ServeHTTP(httptest.NewRecorder(), r)
-			killed.Process.Kill() //nolint:errcheck // Wait reports how the process ended
+			kill()
+			<-r.Context().Done() // gives no answer
 			return
 		}
 		forward.ServeHTTP(rw, r)
