@@ -117,7 +117,7 @@ class Stage:
         def same():
             nonlocal last
             before, last = last, (self.invoice(), published())
-            lag = sum(row["lagRecords"] for row in json.loads(run("netsim events status --json"))["partitions"]["items"])
+            lag = sum(row["lagRecords"] for row in json.loads(run("netsim events status --json"))["items"])
             behind = json.loads(run("netsim lake status --json"))[0]["lagFacts"]
             time.sleep(1)
             return before == last and not lag and not behind

@@ -26,7 +26,7 @@ func Streams(budget, lifetime time.Duration) Middleware {
 			}
 			defer s.begin.Stop()
 			_ = s.connection.SetReadDeadline(time.Time{}) // the server's read deadline would end the request
-			if !time.Now().Before(latest) { // the timer may be late
+			if !time.Now().Before(latest) {               // the timer may be late
 				cancel()
 			}
 			next.ServeHTTP(s, r.WithContext(withAccept(ctx, r.Header.Values("Accept"))))
