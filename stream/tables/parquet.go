@@ -181,6 +181,9 @@ func (p *Parquet) keep(value []byte) []byte {
 
 // write gives what was gathered to the columns.
 func (p *Parquet) write() error {
+	if p.gathered == 0 { // parquet-go computes the address of the first value
+		return nil
+	}
 	for i := range p.columns {
 		b := &p.batches[i]
 		b.values = append(b.values, p.nulls[len(b.values):p.gathered]...)
