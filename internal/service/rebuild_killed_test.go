@@ -2,6 +2,8 @@ package service_test
 
 import (
 	"bytes"
+	"errors"
+	"os"
 	"os/exec"
 	"regexp"
 	"testing"
@@ -56,7 +58,7 @@ func TestAKilledRebuildGoesOn(t *testing.T) {
 			return yes
 		})
 		if !over {
-			if err := child.Process.Kill(); err != nil {
+			if err := child.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				t.Error(err)
 			}
 			testwait.Receive(t, ended, "the killed rebuild to end")
