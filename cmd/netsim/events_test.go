@@ -118,7 +118,24 @@ func files(t *testing.T, dir string) map[string]string {
 	return content
 }
 
-// TestExportSurvivesKill: an export whose process is killed at random times, and started
+// killAt kills a process when a directory has a number of files, unless it has ended.
+func killAt(process *os.Process, dir string, count int, ended <-chan struct{}) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ended:
+			return
+		}
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) >= count {
+			process.Kill() //nolint:errcheck // Wait reports how the process ended
+			return
+		}
+	}
+}
+
+// TestExportSurvivesKill: an export whose process is killed at random points, and started
 // again each time, has the same files as an uninterrupted one.
 func TestExportSurvivesKill(t *testing.T) {
 	t.Parallel()
@@ -130,14 +147,15 @@ func TestExportSurvivesKill(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	died := 0
-	for died < 40 {
+	for died < 12 {
 		cmd := l.command(t, line+killed)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(random.IntN(600))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		ended := make(chan struct{})
+		go killAt(cmd.Process, killed, len(files(t, killed))+1+random.IntN(20), ended)
 		err := cmd.Wait()
-		timer.Stop()
+		close(ended)
 		if err == nil {
 			break
 		}

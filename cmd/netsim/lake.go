@@ -14,7 +14,7 @@ type lakes struct {
 	Status lakeStatus `cmd:"" default:"withargs" help:"Show how far the lake is, and its files (the default)."`
 	Grant  grantLake  `cmd:"" help:"Let a role of PostgreSQL read the lake; create it if it is missing."`
 	Attach attachLake `cmd:"" help:"Print the SQL with which DuckDB attaches the lake."`
-	Drop   dropLake   `cmd:"" help:"Delete the lake with its files; a process with the role lake makes it anew from the log."`
+	Drop   dropLake   `cmd:"" help:"Delete the lake with its files; a process with the role lake makes it again from the log."`
 }
 
 type lakeStatus struct {

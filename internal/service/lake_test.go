@@ -81,7 +81,7 @@ func TestAnAnalystAttachesTheLake(t *testing.T) {
 		}
 	}
 
-	if err := tools.DropLake(t.Context()); err != nil { // the service makes it anew
+	if err := tools.DropLake(t.Context()); err != nil { // the service makes it again
 		t.Fatal(err)
 	}
 	testworld.Await(t, func() bool { _, err := tools.LakeStatus(t.Context()); return err == nil })

@@ -17,7 +17,7 @@ type Dropper interface {
 var _ Dropper = (*objects.Store)(nil)
 
 // Drop deletes the lake: its catalogue first, then its files. A process with the role
-// lake makes it anew from offset 0, in another folder.
+// lake makes it again from offset 0, in another folder.
 func Drop(ctx context.Context, pool *pgxpool.Pool, store Dropper, bucket string) error {
 	var path string
 	var exists bool

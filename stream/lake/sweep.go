@@ -36,8 +36,8 @@ func (w *writer) keepTidy(ctx context.Context) error {
 // checkEvery is how often the writer looks whether the lake was dropped.
 const checkEvery = 5 * time.Second
 
-// errDropped means that the lake was dropped, and perhaps made anew.
-var errDropped = errors.New("the lake was dropped; it is made anew")
+// errDropped means that the lake was dropped, and perhaps made again.
+var errDropped = errors.New("the lake was dropped; it is made again")
 
 // watchCatalog returns errDropped when the catalogue is not the one that was opened.
 // Other failures of its query are those of the next commit.
