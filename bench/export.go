@@ -30,31 +30,11 @@ func (b *bench) exports(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	j, err := s.openEventLog(ctx)
+	j, count, err := b.judgedHistory(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if err := j.Ensure(ctx); err != nil {
-		return err
-	}
-	simulations, days := 5*b.burst*10/24, 5*b.burst/4000 // as many facts of billing as of simulations
-	say("appending the facts of %d simulations and of %d days of billing", simulations, days)
-	count, err := appendAll(ctx, j, newHistory(devissuer.DefaultAccount, simulations).facts())
-	if err != nil {
-		return err
-	}
-	billed, err := appendAll(ctx, j, billingDays(100, days))
-	if err != nil {
-		return err
-	}
-	count += billed
-	say("projecting them")
-	for _, args := range [][]string{{"readmodel", "rebuild", "--once", rebuiltModel}, {"readmodel", "promote", rebuiltModel}} {
-		if err := s.tool(ctx, args...).Run(); err != nil {
-			return fmt.Errorf("netsim %s %s: %w", args[0], args[1], err)
-		}
-	}
 	read, err := b.readLimit(ctx, j)
 	if err != nil {
 		return err
@@ -69,6 +49,40 @@ func (b *bench) exports(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// judgedHistory fills the log with simulations and billing, and judges it. It returns the
+// log, which the caller closes, and the number of facts.
+func (b *bench) judgedHistory(ctx context.Context, s *stack) (j *eventlog.Kafka, count int, err error) {
+	if j, err = s.openEventLog(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			j.Close()
+		}
+	}()
+	if err := j.Ensure(ctx); err != nil {
+		return nil, 0, err
+	}
+	simulations, days := 5*b.burst*10/24, 5*b.burst/4000 // as many facts of billing as of simulations
+	say("appending the facts of %d simulations and of %d days of billing", simulations, days)
+	count, err = appendAll(ctx, j, newHistory(devissuer.DefaultAccount, simulations).facts())
+	if err != nil {
+		return nil, 0, err
+	}
+	billed, err := appendAll(ctx, j, billingDays(100, days))
+	if err != nil {
+		return nil, 0, err
+	}
+	count += billed
+	say("projecting them")
+	for _, args := range [][]string{{"readmodel", "rebuild", "--once", rebuiltModel}, {"readmodel", "promote", rebuiltModel}} {
+		if err := s.tool(ctx, args...).Run(); err != nil {
+			return nil, 0, fmt.Errorf("netsim %s %s: %w", args[0], args[1], err)
+		}
+	}
+	return j, count, nil
 }
 
 // exportTo measures an export in a format.

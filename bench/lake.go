@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"netsim/infra/devissuer"
 	"netsim/internal/wait"
 )
 
@@ -119,31 +118,11 @@ func (b *bench) lakeFromBacklog(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	j, err := s.openEventLog(ctx)
+	j, count, err := b.judgedHistory(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if err := j.Ensure(ctx); err != nil {
-		return err
-	}
-	simulations, days := 5*b.burst*10/24, 5*b.burst/4000 // as many facts of billing as of simulations
-	say("appending the facts of %d simulations and of %d days of billing", simulations, days)
-	count, err := appendAll(ctx, j, newHistory(devissuer.DefaultAccount, simulations).facts())
-	if err != nil {
-		return err
-	}
-	billed, err := appendAll(ctx, j, billingDays(100, days))
-	if err != nil {
-		return err
-	}
-	count += billed
-	say("projecting them")
-	for _, args := range [][]string{{"readmodel", "rebuild", "--once", rebuiltModel}, {"readmodel", "promote", rebuiltModel}} {
-		if err := s.tool(ctx, args...).Run(); err != nil {
-			return fmt.Errorf("netsim %s %s: %w", args[0], args[1], err)
-		}
-	}
 	read, err := b.readLimit(ctx, j)
 	if err != nil {
 		return err

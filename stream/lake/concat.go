@@ -2,7 +2,6 @@ package lake
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,7 @@ const groupRows = 100_000
 // concat writes the rows of Parquet files to one, in their order, column by column, with
 // the snapshot in which each row was added. Memory is bounded by a row group.
 type concat struct {
-	out      *counter
+	out      *tables.FooterWriter
 	writer   *parquet.GenericWriter[any]
 	columns  []*parquet.ColumnWriter
 	at       map[string]int // the index of a column by name
@@ -55,7 +54,7 @@ func newConcat(w io.Writer, t *tables.Table, first *parquet.File) *concat {
 		}
 	}
 	options = append(options, parquet.NewSchema(t.Name, root))
-	c := &concat{out: &counter{to: w}, at: map[string]int{}, values: make([]parquet.Value, 1024)}
+	c := &concat{out: &tables.FooterWriter{To: w}, at: map[string]int{}, values: make([]parquet.Value, 1024)}
 	c.writer = parquet.NewGenericWriter[any](c.out, options...)
 	c.columns = c.writer.ColumnWriters()
 	for i, path := range c.writer.Schema().Columns() {
@@ -184,25 +183,10 @@ func (c *concat) close() (footer int64, sizes map[string]int64, err error) {
 			sizes[column.MetaData.PathInSchema[0]] += column.MetaData.TotalCompressedSize
 		}
 	}
-	return int64(binary.LittleEndian.Uint32(c.out.last[:4])), sizes, nil
+	return c.out.FooterBytes(), sizes, nil
 }
 
 // openParquet opens a file in memory.
 func openParquet(content []byte) (*parquet.File, error) {
 	return parquet.OpenFile(bytes.NewReader(content), int64(len(content)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-}
-
-// counter counts what it passes on, and remembers the last eight bytes.
-type counter struct {
-	to    io.Writer
-	bytes int64
-	last  [8]byte
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.bytes += int64(n)
-	tail := append(append([]byte(nil), c.last[:]...), b[max(0, n-len(c.last)):n]...)
-	copy(c.last[:], tail[len(tail)-len(c.last):])
-	return n, err
 }

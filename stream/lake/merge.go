@@ -133,7 +133,7 @@ func (w *writer) writeMerged(ctx context.Context, t *tableEntry, path string, fi
 	if m.footer, m.sizes, err = c.close(); err != nil {
 		return m, err
 	}
-	m.bytes = c.out.bytes
+	m.bytes = c.out.Bytes
 	return m, upload.Close()
 }
 

@@ -85,13 +85,25 @@ func (c *Committed) Read(ctx context.Context, family events.Family, partition in
 // committedIn returns the records of a fetched block that are committed, and the offset
 // after it. The broker lists all aborted transactions that overlap the block.
 func committedIn(block *sarama.FetchResponseBlock, from int64) (records []events.Record, next int64, err error) {
-	aborted := map[int64]bool{} // producers in an aborted transaction
+	next, err = eachCommitted(block, map[int64]bool{}, from, func(b *sarama.RecordBatch) {
+		records = append(records, recordsOf(b, from)...)
+	})
+	if err != nil {
+		return nil, from, err
+	}
+	return records, next, nil
+}
+
+// eachCommitted calls do for each batch of a fetched block that is not of an aborted
+// transaction, and returns the offset after the block. Aborted has the producers that are
+// in an aborted transaction; it is updated.
+func eachCommitted(block *sarama.FetchResponseBlock, aborted map[int64]bool, from int64, do func(*sarama.RecordBatch)) (next int64, err error) {
 	open := block.AbortedTransactions
 	next = from
 	for _, set := range block.RecordsSet {
 		b := set.RecordBatch
 		if b == nil || b.PartialTrailingRecord {
-			return nil, from, errors.New("the broker returned an incomplete batch, or one of an old format")
+			return from, errors.New("the broker returned an incomplete batch, or one of an old format")
 		}
 		for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend
 			aborted[open[0].ProducerID] = true
@@ -104,11 +116,11 @@ func committedIn(block *sarama.FetchResponseBlock, from int64) (records []events
 			}
 		case b.IsTransactional && aborted[b.ProducerID]:
 		default:
-			records = append(records, recordsOf(b, from)...)
+			do(b)
 		}
 		next = max(next, b.LastOffset()+1)
 	}
-	return records, next, nil
+	return next, nil
 }
 
 // recordsOf returns the records of a batch from an offset on.

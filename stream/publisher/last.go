@@ -2,7 +2,6 @@ package publisher
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/IBM/sarama"
@@ -74,28 +73,13 @@ func (s *scan) lastIn(from, end int64) (published, error) {
 		if len(block.RecordsSet) == 0 {
 			return last, nil // the last stable offset
 		}
-		open := block.AbortedTransactions
-		for _, set := range block.RecordsSet {
-			b := set.RecordBatch
-			if b == nil || b.PartialTrailingRecord {
-				return none, errors.New("the broker returned an incomplete batch, or one of an old format")
+		from, err = eachCommitted(block, aborted, from, func(b *sarama.RecordBatch) {
+			if found := s.lastOf(b, from, end); found != none {
+				last = found
 			}
-			for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend
-				aborted[open[0].ProducerID] = true
-				open = open[1:]
-			}
-			switch {
-			case b.Control:
-				if isAbort(b) {
-					delete(aborted, b.ProducerID)
-				}
-			case b.IsTransactional && aborted[b.ProducerID]:
-			default:
-				if found := s.lastOf(b, from, end); found != none {
-					last = found
-				}
-			}
-			from = max(from, b.LastOffset()+1)
+		})
+		if err != nil {
+			return none, err
 		}
 	}
 	return last, nil

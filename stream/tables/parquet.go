@@ -23,7 +23,7 @@ const (
 // by one row group, compressed.
 type Parquet struct {
 	table           *Table
-	out             *counter
+	out             *FooterWriter
 	file            *parquet.GenericWriter[any]
 	columns         []*parquet.ColumnWriter // by index in the table
 	batches         []batch                 // likewise
@@ -65,7 +65,7 @@ func NewParquet(w io.Writer, t *Table) *Parquet {
 		}
 	}
 	options = append(options, parquet.NewSchema(t.Name, root))
-	p := &Parquet{table: t, out: &counter{to: w}, nulls: make([]parquet.Value, batchRows)}
+	p := &Parquet{table: t, out: &FooterWriter{To: w}, nulls: make([]parquet.Value, batchRows)}
 	p.file = parquet.NewGenericWriter[any](p.out, options...)
 	byName := map[string]int{}
 	for i, path := range p.file.Schema().Columns() {
@@ -210,8 +210,8 @@ func (p *Parquet) Close() (Stats, error) {
 	if err := p.file.Close(); err != nil {
 		return Stats{}, err
 	}
-	p.stats.Bytes = p.out.bytes
-	p.stats.FooterBytes = int64(binary.LittleEndian.Uint32(p.out.last[:4]))
+	p.stats.Bytes = p.out.Bytes
+	p.stats.FooterBytes = p.out.FooterBytes()
 	for _, group := range p.file.File().Metadata().RowGroups {
 		for i := range p.columns {
 			p.stats.Columns[i].Bytes += group.Columns[p.batches[i].column].MetaData.TotalCompressedSize
@@ -226,22 +226,7 @@ func (p *Parquet) Close() (Stats, error) {
 }
 
 // Written returns how many bytes were written so far.
-func (p *Parquet) Written() int64 { return p.out.bytes }
-
-// counter counts what it passes on, and remembers the last eight bytes.
-type counter struct {
-	to    io.Writer
-	bytes int64
-	last  [8]byte
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.to.Write(b)
-	c.bytes += int64(n)
-	tail := append(append([]byte(nil), c.last[:]...), b[max(0, n-len(c.last)):n]...)
-	copy(c.last[:], tail[len(tail)-len(c.last):])
-	return n, err
-}
+func (p *Parquet) Written() int64 { return p.out.Bytes }
 
 // CountRows returns the number of rows that a file says it has.
 func CountRows(r io.ReaderAt, size int64) (int64, error) {
