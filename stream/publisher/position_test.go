@@ -13,6 +13,7 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/internal/testworld"
 	"netsim/stream/public"
+	"netsim/stream/publisher/publictest"
 )
 
 func TestResume(t *testing.T) {
@@ -83,7 +84,14 @@ func TestALogThatLostAPublishedFactIsRefused(t *testing.T) {
 	_, stop := start(t, configOf(w))
 	awaitPublished(t, w)
 	stop()
-	facts := topics(w).Facts(t, events.Workspaces, 0)
+	// Identifiers are random, so any partition can be without facts.
+	var partition int32
+	var facts []publictest.Record
+	for partition = range w.Log.Partitions {
+		if facts = topics(w).Facts(t, events.Workspaces, partition); len(facts) > 0 {
+			break
+		}
+	}
 	last := facts[len(facts)-1]
 	for name, foreign := range map[string]struct {
 		offset int64
@@ -93,8 +101,8 @@ func TestALogThatLostAPublishedFactIsRefused(t *testing.T) {
 		"the log has another fact there":     {last.Offset, "another"},
 		"the log has no fact at this offset": {last.Offset + 2, last.ID},
 	} {
-		send(t, w, map[string]string{
-			public.SourceTopic: w.EventLog.Topic(events.Workspaces), public.SourcePartition: "0",
+		send(t, w, partition, map[string]string{
+			public.SourceTopic: w.EventLog.Topic(events.Workspaces), public.SourcePartition: fmt.Sprint(partition),
 			public.SourceOffset: fmt.Sprint(foreign.offset), "ce_id": foreign.id,
 		})
 		p, stop := start(t, configOf(w))
@@ -112,9 +120,9 @@ func TestALogThatLostAPublishedFactIsRefused(t *testing.T) {
 	equalToLog(t, w)
 }
 
-// send appends a record of another writer to partition 0 of the public topic of
+// send appends a record of another writer to a partition of the public topic of
 // workspaces.
-func send(t *testing.T, w *testworld.World, headers map[string]string) {
+func send(t *testing.T, w *testworld.World, partition int32, headers map[string]string) {
 	t.Helper()
 	c := sarama.NewConfig()
 	c.Version = sarama.V2_8_0_0
@@ -125,7 +133,7 @@ func send(t *testing.T, w *testworld.World, headers map[string]string) {
 		t.Fatal(err)
 	}
 	defer producer.Close()
-	m := &sarama.ProducerMessage{Topic: Topic(w.Log.Prefix, events.Workspaces), Key: sarama.StringEncoder("workspace_x"), Value: sarama.StringEncoder("{}")}
+	m := &sarama.ProducerMessage{Topic: Topic(w.Log.Prefix, events.Workspaces), Partition: partition, Key: sarama.StringEncoder("workspace_x"), Value: sarama.StringEncoder("{}")}
 	for key, value := range headers {
 		m.Headers = append(m.Headers, sarama.RecordHeader{Key: []byte(key), Value: []byte(value)})
 	}
