@@ -54,6 +54,11 @@ func main() {
 
 type serve struct{}
 
+// Help implements kong.HelpProvider.
+func (serve) Help() string {
+	return "The settings are environment variables:\n\n" + service.SettingsHelp()
+}
+
 // Run serves until the process gets a signal.
 func (serve) Run(ctx context.Context) error {
 	c, err := service.FromEnvironment()

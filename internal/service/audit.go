@@ -41,7 +41,8 @@ type AuditConfig struct {
 
 // AuditFromEnvironment reads the settings of an audit.
 func AuditFromEnvironment() (AuditConfig, error) {
-	return settings[AuditConfig](surroundings())
+	c, wrong := settings[AuditConfig](surroundings())
+	return c, wrong.err()
 }
 
 // Auditor verifies an event log, and optionally compares a read model with it.

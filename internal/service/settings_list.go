@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func Settings() []Setting {
 		texts[t.variable] = t
 	}
 	var list []Setting
-	for _, f := range configFields() {
+	for _, f := range settingFields[Config]() {
 		name, text := variable(f), texts[variable(f)]
 		s := Setting{
 			Group: text.group, Variable: name, Required: isRequired(f), Secret: isSecret(f),
@@ -47,11 +46,6 @@ func Settings() []Setting {
 		list = append(list, s)
 	}
 	return list
-}
-
-// configFields returns the fields of Config that are settings.
-func configFields() []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Config]()), func(f reflect.StructField) bool { return f.Anonymous })
 }
 
 // readSettingsText reads settings.md: the introductions of the groups, by their headings,
