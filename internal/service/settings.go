@@ -23,8 +23,9 @@ import (
 func settings[T any](environment map[string]string) (c T, bad wrongSettings) {
 	environment = maps.Clone(environment)
 	fields := settingFields[T]()
-	for _, f := range fields {
-		name, of := variable(f), described(f)
+	descriptions := described(fields)
+	for _, of := range descriptions {
+		name := variable(of)
 		if isSecret(of) {
 			bad.add(fromFile(environment, name), name)
 		}
@@ -37,8 +38,8 @@ func settings[T any](environment map[string]string) (c T, bad wrongSettings) {
 	if parsed != nil && !errors.As(parsed, &all) {
 		bad.add(parsed)
 	}
-	for _, f := range fields {
-		name, of := variable(f), described(f)
+	for i, f := range fields {
+		name, of := variable(f), descriptions[i]
 		value, want := environment[name], wanted(of)
 		misread := slices.ContainsFunc(all.Errors, func(err error) bool {
 			var field env.ParseError
@@ -92,14 +93,20 @@ func settingFields[T any]() []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return variable(f) == "" })
 }
 
-// described returns the field of Config that has the same variable as f, or f.
-func described(f reflect.StructField) reflect.StructField {
-	fields := settingFields[Config]()
-	i := slices.IndexFunc(fields, func(of reflect.StructField) bool { return variable(of) == variable(f) })
-	if i < 0 {
-		return f
+// described returns, for each of the fields, the field of Config that has the same
+// variable, or the field itself.
+func described(fields []reflect.StructField) []reflect.StructField {
+	byVariable := map[string]reflect.StructField{}
+	for _, f := range settingFields[Config]() {
+		byVariable[variable(f)] = f
 	}
-	return fields[i]
+	described := slices.Clone(fields)
+	for i, f := range fields {
+		if of, found := byVariable[variable(f)]; found {
+			described[i] = of
+		}
+	}
+	return described
 }
 
 func isSecret(f reflect.StructField) bool { return f.Tag.Get("secret") != "" }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +100,8 @@ func TestEverySettingIsChecked(t *testing.T) {
 			if !isNumber(f) || f.Tag.Get("form") != "" {
 				continue
 			}
-			if _, err := time.ParseDuration(text + map[bool]string{false: "s"}[f.Type == reflect.TypeFor[time.Duration]()]); text != "" && err != nil {
+			_, notANumber := strconv.ParseInt(text, 10, 64)
+			if _, err := time.ParseDuration(text); text != "" && err != nil && notANumber != nil {
 				t.Errorf("%s has the malformed tag %s:%q", name, tag, text)
 			}
 		}
