@@ -88,6 +88,12 @@ func (w *wrongSettings) err() error {
 	return nil
 }
 
+// sentences returns the lines of an error of wrong settings, one for each of them.
+func sentences(err error) []string {
+	lines := strings.Split(err.Error(), "\n")
+	return lines[min(1, len(lines)-1):]
+}
+
 // settingFields returns the fields of a T that are settings.
 func settingFields[T any]() []reflect.StructField {
 	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return variable(f) == "" })
