@@ -53,6 +53,7 @@ func Settings() []Setting {
 func readSettingsText(text string) (introductions map[string]string, entries []settingText) {
 	introductions = map[string]string{}
 	group := ""
+	text = strings.ReplaceAll(text, "](../../docs/", "](") // links are relative to docs
 	for block := range strings.SplitSeq(text, "\n\n") {
 		block = strings.TrimSpace(block)
 		heading, rest, _ := strings.Cut(block, "\n")
