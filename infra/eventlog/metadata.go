@@ -17,7 +17,7 @@ func (k *Kafka) saramaConfig() *sarama.Config {
 	c.ClientID = clientID
 	c.Version = sarama.V2_8_0_0 // the first with topic ids
 	c.Net.DialTimeout, c.Net.ReadTimeout, c.Net.WriteTimeout = 3*time.Second, 5*time.Second, 5*time.Second
-	c.Net.TLS.Enable, c.Net.TLS.Config = k.TLS != nil, k.TLS
+	k.Connect.Configure(c)
 	return c
 }
 

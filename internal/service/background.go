@@ -149,7 +149,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 // because its consumer groups have this name.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	c := reactor.Config{
-		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
+		Brokers: s.config.Kafka, Connect: s.broker, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
 		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),

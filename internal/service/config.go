@@ -19,13 +19,15 @@ type Config struct {
 	Ops   string   `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
 	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
 
-	Kafka            []string `env:"NETSIM_KAFKA,required" form:"address"`
-	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
-	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"` // partitions of new topics; cannot change later
-	Replication      int      `env:"NETSIM_REPLICATION" min:"-1" max:"100"`               // replicas of new topics; 0 means 3, or in development -1, the brokers' default
-	Development      bool     `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records when one broker fails; rebuild a read model of another release
-	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
-	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
+	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
+	KafkaAccess
+
+	Partitions       int32  `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"` // partitions of new topics; cannot change later
+	Replication      int    `env:"NETSIM_REPLICATION" min:"-1" max:"100"`               // replicas of new topics; 0 means 3, or in development -1, the brokers' default
+	Development      bool   `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records when one broker fails; rebuild a read model of another release
+	Postgres         string `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
+	PostgresPoolSize int32  `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
 
 	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first key seals records, all keys verify seals; required outside development
 
@@ -164,7 +166,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}
 	_, err := c.quotas()
-	return err
+	return errors.Join(err, c.checkKafka(c.Development))
 }
 
 // replication returns the replication factor of new topics. -1 means the brokers'
