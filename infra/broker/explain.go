@@ -21,6 +21,25 @@ type refusedError struct {
 func (e refusedError) Error() string { return e.sentence }
 func (e refusedError) Unwrap() error { return e.cause }
 
+// ExplainFirst is Explain for the first connection: one that was closed without an answer
+// hints at a wrong setting. Later it is more likely a broker that ended.
+func (n *Connector) ExplainFirst(err error) error {
+	explained := n.Explain(err)
+	if _, known := errors.AsType[refusedError](explained); known || err == nil {
+		return explained
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !strings.Contains(err.Error(), "connection reset by peer") {
+		return err
+	}
+	switch {
+	case !n.Secure():
+		return refusedError{"the brokers closed the connection before an answer: does their listener want TLS?", err}
+	case n.mechanismName() == "":
+		return refusedError{"the brokers closed the connection before an answer: does their listener want a user by SASL?", err}
+	}
+	return err
+}
+
 // Explain replaces the text of an error of either library by one sentence if it comes
 // from TLS or SASL. The sentence has no secret. Other errors are returned as they are.
 func (n *Connector) Explain(err error) error {
@@ -53,12 +72,6 @@ func (n *Connector) refusal(err error) string {
 	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" && n.Secure() {
 		return n.certificateRefused(alert.Err)
 	}
-	switch closed := errors.Is(err, io.EOF) || strings.Contains(err.Error(), "connection reset by peer"); {
-	case closed && !n.Secure():
-		return "the brokers closed the connection before an answer: does their listener want TLS?"
-	case closed && n.mechanismName() == "":
-		return "the brokers closed the connection before an answer: does their listener want a user by SASL?"
-	}
 	return ""
 }
 
@@ -80,7 +93,5 @@ func (n *Connector) mechanismName() string {
 
 // isCode reports whether an error of either library has the code.
 func isCode(err error, ours kafka.Error, theirs sarama.KError) bool {
-	a, ok := errors.AsType[kafka.Error](err)
-	b, also := errors.AsType[sarama.KError](err)
-	return ok && a == ours || also && b == theirs
+	return errors.Is(err, ours) || errors.Is(err, theirs)
 }

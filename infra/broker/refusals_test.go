@@ -80,7 +80,7 @@ func TestRefusalsAreOneSentence(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err = connector.Client([]string{r.way.address}, 30*time.Second).Metadata(ctx, &kafka.MetadataRequest{})
-			check(t, "kafka-go", connector.Explain(err), r.want)
+			check(t, "kafka-go", connector.ExplainFirst(err), r.want)
 		})
 	}
 }

@@ -73,7 +73,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 	}
 	if _, err := k.metadata(ctx); err != nil {
 		cancel()
-		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), c.Connect.Explain(err))
+		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), c.Connect.ExplainFirst(err))
 	}
 	return k, nil
 }

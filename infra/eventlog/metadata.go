@@ -41,7 +41,7 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("ask for metadata: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("ask for metadata: %w", k.Connect.Explain(errors.Join(errs...)))
 }
 
 // describeOffsets reads the first and last offsets of all partitions from their
