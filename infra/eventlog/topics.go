@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -17,15 +19,13 @@ var ErrFewBrokers = errors.New("the cluster is too small")
 // Ensure creates the missing topics and waits until all topics can be written. It
 // does not change existing topics.
 func (k *Kafka) Ensure(ctx context.Context) error {
-	meta, err := k.metadata(ctx)
+	meta, err := k.metadata(ctx, k.topics())
 	if err != nil {
 		return err
 	}
 	var missing []kafka.TopicConfig
-	for _, topic := range meta.Topics {
-		if topic.Err == sarama.ErrUnknownTopicOrPartition {
-			missing = append(missing, k.topicConfig(topic.Name))
-		}
+	for _, name := range missingIn(meta) {
+		missing = append(missing, k.topicConfig(name))
 	}
 	if len(missing) > 0 {
 		if k.Replication > len(meta.Brokers) {
@@ -37,6 +37,32 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		}
 	}
 	return k.awaitTopics(ctx)
+}
+
+// ErrNoTopics is wrapped by the error of Require.
+var ErrNoTopics = errors.New("missing topics")
+
+// Require waits until all topics can be written, like Ensure. It creates none, and returns
+// an error that wraps ErrNoTopics and names the missing ones, also of the further topics.
+func (k *Kafka) Require(ctx context.Context, further ...string) error {
+	meta, err := k.metadata(ctx, append(k.topics(), further...))
+	if err != nil {
+		return err
+	}
+	if missing := missingIn(meta); len(missing) > 0 {
+		return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
+	}
+	return k.awaitTopics(ctx)
+}
+
+func missingIn(meta *sarama.MetadataResponse) (names []string) {
+	for _, topic := range meta.Topics {
+		if topic.Err == sarama.ErrUnknownTopicOrPartition {
+			names = append(names, topic.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {

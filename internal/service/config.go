@@ -26,6 +26,7 @@ type Config struct {
 	Development      bool     `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records when one broker fails; rebuild a read model of another release
 	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
 	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
+	Migrate          bool     `env:"NETSIM_MIGRATE" envDefault:"true"` // create missing topics, tables and the bucket at the start; with false, a process refuses to start until netsim migrate has created them
 
 	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first key seals records, all keys verify seals; required outside development
 

@@ -39,7 +39,12 @@ func retentionText(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10)
 }
 
-// ensure makes the missing public topics, sets their retention, and checks them.
+// EnsureTopics makes the missing public topics, sets their retention, and checks them. Run
+// does it too.
+func (p *Publisher) EnsureTopics() error { return p.config.ensure() }
+
+// ensure checks the public topics. Unless Migrated is set, it makes the missing ones and
+// sets their retention first.
 func (c *Config) ensure() error {
 	admin, err := sarama.NewClusterAdmin(c.Brokers, c.sarama())
 	if err != nil {
@@ -53,6 +58,9 @@ func (c *Config) ensure() error {
 	for _, family := range events.Families() {
 		if described[family].Err != sarama.ErrUnknownTopicOrPartition {
 			continue
+		}
+		if c.Migrated {
+			return fmt.Errorf("topic %s is missing: netsim migrate makes it", c.topic(family))
 		}
 		if err := c.create(admin, family); err != nil && !errors.Is(err, sarama.ErrTopicAlreadyExists) {
 			return err
@@ -119,6 +127,9 @@ func (c *Config) check(admin sarama.ClusterAdmin, family events.Family, describe
 		return fmt.Errorf("describe the settings of topic %s: %w", topic, err)
 	}
 	if want := retentionText(c.Retention); in["retention.ms"] != want {
+		if c.Migrated {
+			return fmt.Errorf("topic %s has retention.ms=%q, needs %q: netsim migrate sets it", topic, in["retention.ms"], want)
+		}
 		err := admin.IncrementalAlterConfig(sarama.TopicResource, topic, map[string]sarama.IncrementalAlterConfigsEntry{
 			"retention.ms": {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &want},
 		}, false)
