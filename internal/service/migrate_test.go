@@ -124,4 +124,3 @@ func executeContext(t *testing.T, ctx context.Context, database, sql string) {
 		t.Fatal(err)
 	}
 }
-
