@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -44,16 +45,28 @@ var ErrNoTopics = errors.New("missing topics")
 
 // Require waits until all topics can be written, like Ensure. It creates none, and returns
 // an error that wraps ErrNoTopics and names the missing ones, also of the further topics.
+// A topic is missing if the brokers do not know it for a few seconds: a new one is not
+// known to all of them at once.
 func (k *Kafka) Require(ctx context.Context, further ...string) error {
-	meta, err := k.metadata(ctx, append(k.topics(), further...))
-	if err != nil {
-		return err
+	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		meta, err := k.metadata(ctx, append(k.topics(), further...))
+		if err != nil {
+			return err
+		}
+		missing := missingIn(meta)
+		if len(missing) == 0 {
+			return k.awaitTopics(ctx)
+		}
+		if !pause.wait(patient) {
+			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
+		}
 	}
-	if missing := missingIn(meta); len(missing) > 0 {
-		return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
-	}
-	return k.awaitTopics(ctx)
 }
+
+// newTopicTimeout bounds how long a broker may not know a new topic.
+const newTopicTimeout = 5 * time.Second
 
 func missingIn(meta *sarama.MetadataResponse) (names []string) {
 	for _, topic := range meta.Topics {

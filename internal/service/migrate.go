@@ -49,13 +49,16 @@ func Migrate(ctx context.Context, c Config, log *slog.Logger) error {
 		if err := letters.EnsureDeadLetters(); err != nil {
 			return err
 		}
+		if err := s.eventLog.Require(ctx, reactor.DeadLetterTopic(c.TopicPrefix)); err != nil {
+			return err
+		}
 	}
 	if c.has(RolePublisher) {
 		public, err := s.publisher(nil)
 		if err != nil {
 			return err
 		}
-		if err := public.EnsureTopics(); err != nil {
+		if err := public.EnsureTopics(ctx); err != nil {
 			return err
 		}
 	}

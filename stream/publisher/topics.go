@@ -1,6 +1,7 @@
 package publisher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 func errPartitions(public, shards int32) error {
@@ -40,8 +42,20 @@ func retentionText(d time.Duration) string {
 }
 
 // EnsureTopics makes the missing public topics, sets their retention, and checks them. Run
-// does it too.
-func (p *Publisher) EnsureTopics() error { return p.config.ensure() }
+// does it too. New topics are not known to all brokers at once, so it tries for a few
+// seconds.
+func (p *Publisher) EnsureTopics(ctx context.Context) error {
+	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
+	defer cancel()
+	for {
+		err := p.config.ensure()
+		if !errors.Is(err, sarama.ErrUnknownTopicOrPartition) || wait.For(patient, firstPause) != nil {
+			return err
+		}
+	}
+}
+
+const newTopicTimeout = 10 * time.Second
 
 // ensure checks the public topics. Unless Migrated is set, it makes the missing ones and
 // sets their retention first.
