@@ -92,7 +92,7 @@ func support() set {
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
-		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "bench"},
+		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "infra/teststack", "bench"},
 		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},

@@ -49,6 +49,9 @@ type Config struct {
 	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
 
+	// Migrated says that the dead-letter topic exists; Run does not create it.
+	Migrated bool
+
 	// Retries is how often a failed reaction is retried before its fact becomes
 	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at most
 	// 30 s, with jitter: 10 retries take about 80 s.
@@ -142,8 +145,10 @@ func (r *Reactor) Run(ctx context.Context) error {
 const closeTimeout = 5 * time.Second
 
 func (r *Reactor) run(ctx context.Context) error {
-	if err := r.ensureDeadLetters(); err != nil {
-		return err
+	if !r.config.Migrated {
+		if err := r.EnsureDeadLetters(); err != nil {
+			return err
+		}
 	}
 	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
 		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is retried

@@ -24,24 +24,24 @@ import (
 )
 
 // AuditConfig has the settings of an audit: of the event log, and optionally of the
-// database with the read model to compare.
+// database with the read model to compare. Their defaults and bounds are those of Config.
 type AuditConfig struct {
-	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
-	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
+	Kafka       []string `env:"NETSIM_KAFKA,required"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX"`
 	Development bool     `env:"NETSIM_DATA_DEV"`
-	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
-	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
-	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
-	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
+	Platform    string   `env:"NETSIM_PLATFORM"`
+	Postgres    string   `env:"NETSIM_POSTGRES"`
+	Key         string   `env:"NETSIM_AUDIT_KEY"`
+	WriterKeys  string   `env:"NETSIM_WRITER_KEYS"`
 
 	KafkaAccess
 
 	// The object store is needed only for the heads of checkpoints.
-	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT" form:"url"`
-	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
-	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY" secret:"true"`
-	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
+	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT"`
+	S3Region    string `env:"NETSIM_S3_REGION"`
+	S3Bucket    string `env:"NETSIM_S3_BUCKET"`
+	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY"`
+	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY"`
 }
 
 // AuditFromEnvironment reads the settings of an audit.

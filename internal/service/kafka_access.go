@@ -11,21 +11,21 @@ import (
 // KafkaAccess has the settings of how to connect to Kafka and as which user
 // (docs/security.md).
 type KafkaAccess struct {
-	KafkaTLS        bool   `env:"NETSIM_KAFKA_TLS"`                     // connect by TLS
-	KafkaCA         string `env:"NETSIM_KAFKA_CA" form:"file"`          // path of a PEM file with the authorities that sign the brokers' certificates; default: those of the system
-	KafkaCert       string `env:"NETSIM_KAFKA_CERT" form:"file"`        // path of the PEM file with the client certificate, for mutual TLS
-	KafkaKey        string `env:"NETSIM_KAFKA_KEY" form:"file"`         // path of the PEM file with the key of the client certificate
-	KafkaServerName string `env:"NETSIM_KAFKA_SERVER_NAME" form:"name"` // name in the brokers' certificates; default: the host in each broker's address
+	KafkaTLS        bool   `env:"NETSIM_KAFKA_TLS"`
+	KafkaCA         string `env:"NETSIM_KAFKA_CA" form:"file"`
+	KafkaCert       string `env:"NETSIM_KAFKA_CERT" form:"file"`
+	KafkaKey        string `env:"NETSIM_KAFKA_KEY" form:"file"`
+	KafkaServerName string `env:"NETSIM_KAFKA_SERVER_NAME" form:"name"`
 
-	KafkaSASL     string `env:"NETSIM_KAFKA_SASL" form:"sasl"` // mechanism of SASL; without it no user is sent
-	KafkaUser     string `env:"NETSIM_KAFKA_USER" form:"name"` // user of PLAIN and SCRAM
+	KafkaSASL     string `env:"NETSIM_KAFKA_SASL" form:"sasl"`
+	KafkaUser     string `env:"NETSIM_KAFKA_USER" form:"name"`
 	KafkaPassword string `env:"NETSIM_KAFKA_PASSWORD" secret:"true"`
 
-	KafkaTokenFile    string `env:"NETSIM_KAFKA_OAUTH_TOKEN_FILE" form:"file"`      // path of a file with the token of OAUTHBEARER, which is read for each new connection
-	KafkaTokenURL     string `env:"NETSIM_KAFKA_OAUTH_TOKEN_URL" form:"url"`        // token endpoint for OAUTHBEARER, by client credentials
-	KafkaClientID     string `env:"NETSIM_KAFKA_OAUTH_CLIENT_ID" form:"name"`       // client id at the token endpoint
-	KafkaClientSecret string `env:"NETSIM_KAFKA_OAUTH_CLIENT_SECRET" secret:"true"` // client secret at the token endpoint
-	KafkaScope        string `env:"NETSIM_KAFKA_OAUTH_SCOPE"`                       // scopes to ask for, separated by spaces
+	KafkaTokenFile    string `env:"NETSIM_KAFKA_OAUTH_TOKEN_FILE" form:"file"`
+	KafkaTokenURL     string `env:"NETSIM_KAFKA_OAUTH_TOKEN_URL" form:"url"`
+	KafkaClientID     string `env:"NETSIM_KAFKA_OAUTH_CLIENT_ID" form:"name"`
+	KafkaClientSecret string `env:"NETSIM_KAFKA_OAUTH_CLIENT_SECRET" secret:"true"`
+	KafkaScope        string `env:"NETSIM_KAFKA_OAUTH_SCOPE"`
 }
 
 // checkKafka refuses settings that contradict each other.

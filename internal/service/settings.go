@@ -22,12 +22,8 @@ import (
 	"netsim/infra/telemetry"
 )
 
-// settings reads the fields of a T from the environment. Besides env and envDefault, the
-// tag of a field may have these keys:
-//
-//	secret:"true"   errors do not show the value; the variable with the suffix _FILE may name a file with it
-//	form:"url"      the required format, a key of forms; in a list it applies to each value
-//	min:"1" max:"9" bounds of a number or a duration; min is 0 by default
+// settings reads the fields of a T from the environment. A field has the tags that the
+// field of Config with the same variable has; only whether it is required is its own.
 //
 // The error has a line for each wrong setting, with the variable, its value and what
 // would be right.
@@ -35,9 +31,14 @@ func settings[T any](environment map[string]string) (c T, err error) {
 	environment = maps.Clone(environment)
 	var errs []error
 	fields := reflect.VisibleFields(reflect.TypeOf(c))
+	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return f.Anonymous })
 	for _, f := range fields {
-		if f.Tag.Get("secret") != "" {
-			errs = append(errs, fromFile(environment, variable(f)))
+		name, of := variable(f), described(f)
+		if isSecret(of) {
+			errs = append(errs, fromFile(environment, name))
+		}
+		if text := of.Tag.Get("envDefault"); environment[name] == "" && text != "" {
+			environment[name] = text
 		}
 	}
 	parsed := env.ParseWithOptions(&c, env.Options{Environment: environment})
@@ -46,17 +47,18 @@ func settings[T any](environment map[string]string) (c T, err error) {
 		return c, parsed
 	}
 	for _, f := range fields {
+		of := described(f)
 		name := variable(f)
-		value, want := environment[name], wanted(f)
+		value, want := environment[name], wanted(of)
 		wrong := slices.ContainsFunc(all.Errors, func(err error) bool {
 			var misread env.ParseError
 			return errors.As(err, &misread) && misread.Name == f.Name
 		})
 		switch {
-		case value == "" && slices.Contains(strings.Split(f.Tag.Get("env"), ","), "required"):
+		case value == "" && isRequired(f):
 			errs = append(errs, fmt.Errorf("%s is not set: it must be %s", name, want))
-		case wrong || !fits(f, reflect.ValueOf(c).FieldByIndex(f.Index)):
-			if f.Tag.Get("secret") != "" {
+		case wrong || !fits(of, reflect.ValueOf(c).FieldByIndex(f.Index)):
+			if isSecret(of) {
 				value = "(not shown)"
 			}
 			errs = append(errs, fmt.Errorf("%s is %q: it must be %s", name, value, want))
@@ -69,6 +71,22 @@ func settings[T any](environment map[string]string) (c T, err error) {
 		return c, fmt.Errorf("the settings are wrong:\n%w", err)
 	}
 	return c, nil
+}
+
+// described returns the field of Config that has the same variable as f, or f.
+func described(f reflect.StructField) reflect.StructField {
+	fields := configFields()
+	i := slices.IndexFunc(fields, func(of reflect.StructField) bool { return variable(of) == variable(f) })
+	if i < 0 {
+		return f
+	}
+	return fields[i]
+}
+
+func isSecret(f reflect.StructField) bool { return f.Tag.Get("secret") != "" }
+
+func isRequired(f reflect.StructField) bool {
+	return slices.Contains(strings.Split(f.Tag.Get("env"), ","), "required")
 }
 
 // surroundings returns the environment of the process.
@@ -189,6 +207,9 @@ func wanted(f reflect.StructField) string {
 		if duration {
 			text, kind = time.Duration(least).String(), "a duration such as 90s or 10m"
 		}
+		if unit := f.Tag.Get("unit"); unit != "" {
+			kind = "a whole number of " + unit
+		}
 		if most := f.Tag.Get("max"); most != "" {
 			return fmt.Sprintf("%s from %s to %s", kind, text, most)
 		}
@@ -221,8 +242,8 @@ func fits(f reflect.StructField, value reflect.Value) bool {
 // credential.
 func (c *Config) redact(text string) string {
 	var secrets []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		if f.Tag.Get("secret") != "" {
+	for _, f := range configFields() {
+		if isSecret(f) {
 			secrets = append(secrets, strings.Split(reflect.ValueOf(*c).FieldByIndex(f.Index).String(), ",")...)
 		}
 	}

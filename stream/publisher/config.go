@@ -34,6 +34,10 @@ type Config struct {
 	// Untransacted publishes without transactions, also to brokers that have them.
 	Untransacted bool
 
+	// Migrated leaves the topics as they are: publishing waits while one is missing or has
+	// another retention.
+	Migrated bool
+
 	EventLog EventLog
 	Facts    Facts
 	Judged   func(family events.Family, partition int32) int64 // the first offset that is not judged
