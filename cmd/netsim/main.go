@@ -22,6 +22,7 @@ import (
 
 type commands struct {
 	Serve     serve      `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
+	Migrate   migrate    `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
 	Doctor    examine    `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
 	Token     token      `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel  `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`

@@ -35,6 +35,7 @@ type Config struct {
 	Ops         string        `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
 	Drain       time.Duration `env:"NETSIM_DRAIN" envDefault:"5s" roles:"api"`
 	Grace       time.Duration `env:"NETSIM_GRACE" envDefault:"10s" roles:"api"`
+	Migrate     bool          `env:"NETSIM_MIGRATE" envDefault:"true"`
 	Development bool          `env:"NETSIM_DATA_DEV"`
 
 	// Event log
@@ -46,6 +47,9 @@ type Config struct {
 	AuditKey       string        `env:"NETSIM_AUDIT_KEY" form:"file"`
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s" min:"100ms"`
 	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1" unit:"records"`
+
+	// Connections to Kafka
+	KafkaAccess
 
 	// Database
 	Postgres         string `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`

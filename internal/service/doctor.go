@@ -11,6 +11,7 @@ import (
 
 	"netsim/content/uploads"
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/doctor"
 	"netsim/infra/eventlog"
 	"netsim/infra/jobs"
@@ -43,11 +44,16 @@ type examination struct {
 	config    Config
 	now       func() time.Time
 	pool      *pgxpool.Pool
+	broker    *broker.Connector
 	projector *projector.Projector
 }
 
 func (x *examination) open(ctx context.Context) (err error) {
 	if x.pool, err = postgres.New(ctx, x.config.Postgres, projector.Live, 2); err != nil {
+		return err
+	}
+	if x.broker, err = x.config.connector(slog.New(slog.DiscardHandler)); err != nil {
+		x.pool.Close()
 		return err
 	}
 	s := &core{config: x.config, log: slog.New(slog.DiscardHandler), pool: x.pool}
@@ -83,7 +89,7 @@ func (x *examination) endpoint(component, url string) doctor.Endpoint {
 func (x *examination) kafka() doctor.Kafka {
 	c := &x.config
 	k := doctor.Kafka{
-		Config: c.eventLogConfig(), Partitions: int(c.Partitions), Internal: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
+		Config: c.eventLogConfig(x.broker), Partitions: int(c.Partitions), Internal: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 		Recognize: x.recognize, Now: x.now,
 	}
 	if c.has(RolePublisher) {
@@ -140,8 +146,10 @@ func (x *examination) machine() doctor.Machine {
 			m.Secrets = append(m.Secrets, doctor.File{Variable: s.Variable + fileSuffix, Path: path})
 		}
 	}
-	if c.AuditKey != "" {
-		m.Secrets = append(m.Secrets, doctor.File{Variable: "NETSIM_AUDIT_KEY", Path: c.AuditKey})
+	for variable, path := range map[string]string{"NETSIM_AUDIT_KEY": c.AuditKey, "NETSIM_KAFKA_KEY": c.KafkaKey, "NETSIM_KAFKA_OAUTH_TOKEN_FILE": c.KafkaTokenFile} {
+		if path != "" {
+			m.Secrets = append(m.Secrets, doctor.File{Variable: variable, Path: path})
+		}
 	}
 	return m
 }

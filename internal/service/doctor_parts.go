@@ -124,7 +124,7 @@ func (x *examination) auditKey(ctx context.Context) doctor.Result {
 	if err != nil {
 		return doctor.Good("the key can be read; the log cannot be read without writer keys")
 	}
-	log, err := eventlog.Open(ctx, x.config.eventLogConfig())
+	log, err := eventlog.Open(ctx, x.config.eventLogConfig(x.broker))
 	if err != nil {
 		return doctor.Good("the key can be read; the log cannot be asked whether it signed it")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/telemetry"
 )
 
@@ -52,6 +53,7 @@ func forms() map[string]form {
 		}},
 		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake),
 		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),
+		"sasl":      oneOf(broker.Plain, broker.SCRAM256, broker.SCRAM512, broker.OAuthBearer),
 		"logFormat": oneOf("json", "text"),
 		"pairs": {"a list such as name=value,name2=value2, with other characters as in URLs", func(text string) bool {
 			_, err := readPairs(text)

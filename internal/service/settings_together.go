@@ -46,7 +46,7 @@ func contradictions() []contradiction {
 			}
 			return nil
 		}},
-		{[]string{"NETSIM_DATA_DEV", "NETSIM_REPLICATION", "NETSIM_POSTGRES", "NETSIM_S3_ENDPOINT", "NETSIM_OIDC_ISSUER"}, func(c *Config) error {
+		{[]string{"NETSIM_DATA_DEV", "NETSIM_REPLICATION", "NETSIM_POSTGRES", "NETSIM_S3_ENDPOINT", "NETSIM_OIDC_ISSUER", "NETSIM_KAFKA", "NETSIM_KAFKA_TLS"}, func(c *Config) error {
 			if setting := c.productionSetting(); c.Development && setting != "" {
 				return fmt.Errorf("NETSIM_DATA_DEV is true beside a setting of a production installation, %s: it must be false, because with it events can be lost or forged", setting)
 			}
@@ -76,11 +76,21 @@ func contradictions() []contradiction {
 			}
 			return nil
 		}},
+		{kafkaVariables(), func(c *Config) error { return c.checkKafka(c.Development) }},
 		{[]string{"NETSIM_QUOTAS"}, func(c *Config) error {
 			_, err := c.quotas()
 			return err
 		}},
 	}
+}
+
+// kafkaVariables returns the variables that checkKafka is about.
+func kafkaVariables() []string {
+	names := []string{"NETSIM_DATA_DEV"}
+	for _, f := range settingFields[KafkaAccess]() {
+		names = append(names, variable(f))
+	}
+	return names
 }
 
 // addContradictions adds the settings that contradict each other. A rule about a variable
@@ -109,6 +119,9 @@ func (c *Config) productionSetting() string {
 			return at.variable + "=" + at.url
 		}
 	}
+	if away := slices.IndexFunc(c.Kafka, func(at string) bool { return !isLoopback(at) }); c.KafkaTLS && away >= 0 {
+		return "NETSIM_KAFKA_TLS=true with the broker " + c.Kafka[away]
+	}
 	if at, err := pgx.ParseConfig(c.Postgres); err == nil && demandsTLS(at) && !isLoopback(at.Host) {
 		return "NETSIM_POSTGRES with TLS to " + at.Host
 	}
@@ -121,8 +134,13 @@ func demandsTLS(c *pgx.ConnConfig) bool {
 	return c.TLSConfig != nil && !slices.ContainsFunc(c.Fallbacks, without)
 }
 
-// isLoopback reports whether a host name or address is this machine.
-func isLoopback(host string) bool {
+// isLoopback reports whether a host name or address, with a port or without, is this
+// machine.
+func isLoopback(at string) bool {
+	host, _, err := net.SplitHostPort(at)
+	if err != nil {
+		host = at
+	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
 }
