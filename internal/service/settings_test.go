@@ -1,6 +1,7 @@
 package service
 
 import (
+	gocmp "cmp"
 	"log/slog"
 	"maps"
 	"os"
@@ -252,14 +253,14 @@ func TestSecretsFromFiles(t *testing.T) {
 		if err := os.Chmod(writable, 0o622); err != nil {
 			t.Fatal(err)
 		}
-		environment := required()
-		environment[name], environment[name+"_FILE"] = "", write("secret", required()[name]+"\n")
-		c, err := FromSettings(environment)
-		if err != nil || reflect.ValueOf(c).FieldByIndex(f.Index).String() != required()[name] {
-			t.Errorf("%s was not read from its file: %v", name, err)
+		secret := gocmp.Or(required()[name], "hidden-8")
+		environment := with(with(required(), name, ""), name+"_FILE", write("secret", secret+"\r\n"))
+		c, bad := settings[Config](environment)
+		if got := reflect.ValueOf(c).FieldByIndex(f.Index).String(); bad.has(name) || got != secret {
+			t.Errorf("%s was not read from its file: %v", name, bad.err())
 		}
 		for want, more := range map[string]map[string]string{
-			name + " and " + name + "_FILE are both set": {name + "_FILE": environment[name+"_FILE"]},
+			name + " and " + name + "_FILE are both set": {name: secret, name + "_FILE": environment[name+"_FILE"]},
 			name + `_FILE is "/nowhere": it must be a`:   {name: "", name + "_FILE": "/nowhere"},
 			"the file is empty":                          {name: "", name + "_FILE": write("empty", "\n")},
 			"it has more than 64 KiB":                    {name: "", name + "_FILE": write("large", strings.Repeat("x", maxSecret+1))},
