@@ -194,4 +194,7 @@ func (c *Config) replication() int {
 	return 3
 }
 
+// writes reports whether the process appends to the log. The others need no right to.
+func (c *Config) writes() bool { return c.has(RoleAPI) || c.has(RoleReactor) || c.has(RoleWorker) }
+
 func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }
