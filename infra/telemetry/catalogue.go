@@ -176,6 +176,8 @@ func workerMetrics() []Metric {
 			Help: "Time since the oldest job that has not ended was enqueued."},
 		{Name: "netsim_runs", Kind: Gauge, Unit: "simulations", Labels: []string{"engine", "state"}, Roles: worker,
 			Help: "Simulations that have not ended; engine is none before the start."},
+		{Name: "netsim_runs_ended_total", Kind: Counter, Unit: "simulations", Labels: []string{"outcome"}, Roles: worker,
+			Help: "Simulations whose run this process ended, by outcome: completed or failed."},
 		{Name: "netsim_runs_stalled", Kind: Gauge, Unit: "simulations", Roles: worker,
 			Help: "Simulations that run and whose simulated time stands still for a third of NETSIM_RUN_STALL or longer."},
 		{Name: "netsim_billing_accrual_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,
