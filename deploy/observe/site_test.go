@@ -41,6 +41,7 @@ type site struct {
 	registry   *registry
 	engine     *scripted.Engine
 	account    string
+	unexpected func(format string, args ...any) // reports an alert that is not expected
 }
 
 // process is a running process of the service.
