@@ -68,6 +68,8 @@ func directions() map[string]set {
 		"internal/service":            everything,
 		"internal/service/":           everything,
 		"bench":                       everything,
+		"deploy/observe":              {}, // rules, alerts and the dashboard
+		"deploy/observe/internal/":    {"deploy/observe"},
 		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"},                                // compares public topics with the log
 		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 

@@ -189,7 +189,8 @@ func (s *site) stallRuns() (mend func()) {
 	})
 	s.sql(`UPDATE jobs.river_job SET created_at = now() - interval '1 hour' WHERE args->>'simulationId' = '` + other + `'`)
 	return func() {
-		for _, id := range []string{other, one} {
+		for _, id := range []string{one, other} { // the other starts when the first has ended
+			s.awaitStatus(id, "running", "failed")
 			user.Post("/api/v1/simulations/"+id+"/terminate", nil)
 			s.awaitStatus(id, "terminated", "completed", "failed")
 		}
