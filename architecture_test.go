@@ -68,7 +68,9 @@ func directions() map[string]set {
 		"internal/service":            everything,
 		"internal/service/":           everything,
 		"bench":                       everything,
-		"stream/publisher/publictest": {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"},                // compares public topics with the log
+		"stream/publisher/publictest": {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
+		"deploy/observe":              {},                                                                                 // rules, alerts and the dashboard
+		"deploy/observe/internal/":    {"deploy/observe"},
 		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
@@ -86,7 +88,6 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -115,7 +116,6 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
-		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},

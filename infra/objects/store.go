@@ -36,6 +36,7 @@ type Config struct {
 	// Observe, when set, is called after every call to the store, with the
 	// operation's name in the S3 API. A call does not include reading the body.
 	Observe func(operation string, took time.Duration, err error)
+	Wrap    func(*http.Transport) http.RoundTripper // of the connections; nil changes nothing
 }
 
 // Store is one bucket. It is safe for concurrent use.
@@ -51,18 +52,22 @@ func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	transport := &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   5 * time.Second,
+		ResponseHeaderTimeout: callTimeout,
+		MaxIdleConnsPerHost:   16,
+		IdleConnTimeout:       90 * time.Second,
+	}
+	if c.Wrap == nil {
+		c.Wrap = func(t *http.Transport) http.RoundTripper { return t }
+	}
 	client := s3.New(s3.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       c.Region,
 		UsePathStyle: true,
 		Credentials:  credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""),
-		HTTPClient: &http.Client{Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: callTimeout,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       90 * time.Second,
-		}},
+		HTTPClient:   &http.Client{Transport: c.Wrap(transport)},
 		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,

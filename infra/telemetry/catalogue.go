@@ -47,8 +47,16 @@ func commonMetrics() []Metric {
 	return []Metric{
 		{Name: "netsim_build_info", Kind: Gauge, Labels: []string{"version", "commit", "go"}, Roles: every,
 			Help: "Always 1; the labels say which build is running."},
-		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: []string{RoleProjector, RoleReactor, RoleWorker},
+		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: every,
 			Help: "Queries for metrics that failed or timed out; the collector's metrics are missing from that scrape."},
+		{Name: "netsim_ready", Kind: Gauge, Labels: []string{"role"}, Roles: every,
+			Help: "For each role of the process: 1 if /readyz answers 200, 0 if it answers 503."},
+		{Name: "netsim_check_failing", Kind: Gauge, Labels: []string{"check"}, Roles: every,
+			Help: "1 if a check of /readyz fails or warns, 0 if it passes."},
+		{Name: "netsim_certificate_expiry_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"peer"}, Roles: every,
+			Help: "Unix time when the first certificate expires that a peer has shown, or that is shown to it: postgres, kafka, objects, issuer, engine or schema_registry; absent for a peer without TLS."},
+		{Name: "netsim_memory_limit_bytes", Kind: Gauge, Unit: "bytes", Roles: every,
+			Help: "The lowest of GOMEMLIMIT and the limits of the process's control groups; absent if there is none."},
 		{Name: "netsim_trace_spans_total", Kind: Counter, Unit: "spans", Labels: []string{"outcome"}, Roles: every,
 			Help: "Trace spans by outcome: exported, or failed because the collector did not accept them."},
 		{Name: "netsim_cache_entries", Kind: Gauge, Unit: "entries", Labels: []string{"cache"}, Roles: []string{RoleAPI, RoleProjector},
@@ -126,9 +134,9 @@ func apiMetrics() []Metric {
 func projectorMetrics() []Metric {
 	projector := []string{RoleProjector}
 	return []Metric{
-		{Name: "netsim_projector_lag_records", Kind: Gauge, Unit: "records", Labels: []string{"family", "partition"}, Roles: projector,
+		{Name: "netsim_projector_lag_records", Kind: Gauge, Unit: "records", Labels: []string{"family", "partition"}, Roles: append([]string{RoleAPI}, projector...),
 			Help: "Records of a partition of the event log that are not applied to the read model."},
-		{Name: "netsim_projector_lag_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"family", "partition"}, Roles: projector,
+		{Name: "netsim_projector_lag_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"family", "partition"}, Roles: append([]string{RoleAPI}, projector...),
 			Help: "Age of the oldest record of the partition that is not applied; 0 if there is none."},
 		{Name: "netsim_projector_batch_records", Kind: Histogram, Unit: "records", Roles: projector,
 			Help: "Records in a batch, which is one transaction.", buckets: []float64{1, 4, 16, 64, 256, 1024, 4096, 8192, 16384}},
@@ -168,6 +176,12 @@ func workerMetrics() []Metric {
 			Help: "Time since the oldest job that has not ended was enqueued."},
 		{Name: "netsim_runs", Kind: Gauge, Unit: "simulations", Labels: []string{"engine", "state"}, Roles: worker,
 			Help: "Simulations that have not ended; engine is none before the start."},
+		{Name: "netsim_runs_ended_total", Kind: Counter, Unit: "simulations", Labels: []string{"outcome"}, Roles: worker,
+			Help: "Simulations whose run this process ended, by outcome: completed or failed."},
+		{Name: "netsim_runs_stalled", Kind: Gauge, Unit: "simulations", Roles: worker,
+			Help: "Simulations that run and whose simulated time stands still for a third of NETSIM_RUN_STALL or longer."},
+		{Name: "netsim_billing_accrual_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,
+			Help: "Time since the end of the last day whose costs are booked; absent before the first."},
 		{Name: "netsim_log_checkpoint_age_seconds", Kind: Gauge, Unit: "seconds", Roles: worker,
 			Help: "Time since the newest log checkpoint was signed; absent if there is none."},
 	}

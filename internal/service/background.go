@@ -69,7 +69,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	}
 	d.lake = s.lake()
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
-	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
+	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout, Wrap: s.wrap("engine")})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/broker"
+	"netsim/infra/certs"
 	"netsim/infra/directory"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
@@ -61,6 +63,7 @@ type core struct {
 	auditKey     *audit.Key            // nil: checkpoints are not signed
 	keys         *events.WriterKeys    // nil: records are not sealed
 	metrics      *telemetry.Metrics    // nil in the tools
+	certificates *certs.Expiries       // of the peers; nil in the tools
 	observed     func(*pgxpool.Config) // pool option that observes database calls
 	traces       *telemetry.Traces     // nil: nothing is traced
 	countCommand func(handle.Observation)
@@ -88,7 +91,13 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
-	s.observed = observeDatabase(s.metrics)
+	s.certificates = &certs.Expiries{}
+	observe := observeDatabase(s.metrics)
+	s.observed = func(pool *pgxpool.Config) {
+		observe(pool)
+		observeCertificates(s.certificates, pool)
+	}
+	s.observeProcess()
 	if s.traces, err = s.openTraces(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +135,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
-	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
+	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"), s.wrap("objects"))
 	if err = s.ensureBucket(ctx); err != nil {
 		return nil, err
 	}
@@ -139,6 +148,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.verifier, err = auth.New(auth.Config{
 		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
 		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
+		Client: &http.Client{Transport: s.wrap("issuer")(http.DefaultTransport.(*http.Transport))},
 	})
 	if err == nil {
 		s.observeCore()
@@ -153,10 +163,10 @@ func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
 	}
 }
 
-func (c *Config) objects(observe func(operation string, took time.Duration, err error)) *objects.Store {
+func (c *Config) objects(observe func(operation string, took time.Duration, err error), wrap func(*http.Transport) http.RoundTripper) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
-		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe, Wrap: wrap,
 	})
 }
 

@@ -123,7 +123,7 @@ func (x *examination) postgres() doctor.Postgres {
 }
 
 func (x *examination) objects() doctor.Objects {
-	return doctor.Objects{Endpoint: x.endpoint("object store", x.config.S3Endpoint), Store: x.config.objects(nil), Bucket: x.config.S3Bucket}
+	return doctor.Objects{Endpoint: x.endpoint("object store", x.config.S3Endpoint), Store: x.config.objects(nil, nil), Bucket: x.config.S3Bucket}
 }
 
 // machine estimates what the process may need at most.

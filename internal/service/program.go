@@ -59,6 +59,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
 	s.health.Add(s.config.checks(s.needs())...)
+	s.observeHealth()
 	operations := web.NewServer(web.Operations(s.metrics.Handler(), &s.health), time.Minute, s.log)
 	foundation.Go(s.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)

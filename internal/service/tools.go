@@ -44,7 +44,7 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		return nil, err
 	}
 	return &Tools{pool: pool, core: &core{
-		config: c, log: log, keys: keys, broker: to, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil),
+		config: c, log: log, keys: keys, broker: to, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil, nil),
 	}}, nil
 }
 
