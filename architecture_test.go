@@ -88,6 +88,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests may import.
 func support() set {
+	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
