@@ -117,6 +117,7 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
+		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},
