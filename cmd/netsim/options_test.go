@@ -81,7 +81,7 @@ func optionRows() map[string]option {
 		public   = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
-		"doctor --json": {"doctor --json", "internal/service/doctor_test.go TestDoctorByCommand", nil},
+		"doctor --json": {"doctor --json", "cmd/netsim/doctor_test.go TestDoctorByCommand", nil},
 
 		"token --service":    {"token --service", tokens, nil},
 		"token --user":       {"token --user u", tokens, nil},
