@@ -46,17 +46,17 @@ func breaks() []broken {
 			mend: func(*site) { release() },
 		},
 		{
-			name: "forged records", alerts: []string{"NetsimForgedRecords/page"}, sized: true,
+			name: "forged records", alerts: []string{"NetsimForgedRecords/page"},
 			break_: func(s *site) { s.forge() },
 			mend:   func(*site) {},
 		},
 		{
-			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"}, sized: true,
+			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"},
 			break_: func(s *site) { s.signLate() },
 			mend:   func(s *site) { s.tool("audit", "checkpoint", "--name", "by-hand") },
 		},
 		{
-			name: "accrual", alerts: []string{"NetsimBillingLate/ticket"}, sized: true,
+			name: "accrual", alerts: []string{"NetsimBillingLate/ticket"},
 			break_: func(s *site) {
 				s.sql("INSERT INTO netsim.accrual (through) VALUES (current_date - 4) ON CONFLICT (one) DO UPDATE SET through = excluded.through")
 			},
@@ -68,7 +68,7 @@ func breaks() []broken {
 			mend:   func(s *site) { s.stores["worker"].heal() },
 		},
 		{
-			name: "engine", alerts: []string{"NetsimRunsStalled/ticket", "NetsimRunsWaiting/ticket"},
+			name: "engine", alerts: []string{"NetsimRunsStalled/ticket", "NetsimRunsWaiting/ticket"}, also: []string{"NetsimRunsFailing/ticket"},
 			break_: func(s *site) { mend = s.stallRuns() },
 			mend:   func(*site) { mend() },
 		},
@@ -94,7 +94,7 @@ func breaks() []broken {
 			},
 		},
 		{
-			name: "lake", alerts: []string{"NetsimLakeBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"}, sized: true,
+			name: "lake", alerts: []string{"NetsimLakeBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"},
 			break_: func(s *site) { s.stores["lake"].refuse("PUT", "") },
 			mend:   func(s *site) { s.stores["lake"].heal() },
 		},
