@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -17,15 +20,13 @@ var ErrFewBrokers = errors.New("the cluster is too small")
 // Ensure creates the missing topics and waits until all topics can be written. It
 // does not change existing topics.
 func (k *Kafka) Ensure(ctx context.Context) error {
-	meta, err := k.metadata(ctx)
+	meta, err := k.metadata(ctx, k.topics())
 	if err != nil {
 		return err
 	}
 	var missing []kafka.TopicConfig
-	for _, topic := range meta.Topics {
-		if topic.Err == sarama.ErrUnknownTopicOrPartition {
-			missing = append(missing, k.topicConfig(topic.Name))
-		}
+	for _, name := range missingIn(meta) {
+		missing = append(missing, k.topicConfig(name))
 	}
 	if len(missing) > 0 {
 		if k.Replication > len(meta.Brokers) {
@@ -37,6 +38,44 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		}
 	}
 	return k.awaitTopics(ctx)
+}
+
+// ErrNoTopics is wrapped by the error of Require.
+var ErrNoTopics = errors.New("missing topics")
+
+// Require waits until all topics can be written, like Ensure. It creates none, and returns
+// an error that wraps ErrNoTopics and names the missing ones, also of the further topics.
+// A topic is missing if the brokers do not know it for a few seconds: a new one is not
+// known to all of them at once.
+func (k *Kafka) Require(ctx context.Context, further ...string) error {
+	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		meta, err := k.metadata(ctx, append(k.topics(), further...))
+		if err != nil {
+			return err
+		}
+		missing := missingIn(meta)
+		if len(missing) == 0 {
+			return k.awaitTopics(ctx)
+		}
+		if !pause.wait(patient) {
+			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
+		}
+	}
+}
+
+// newTopicTimeout bounds how long a broker may not know a new topic.
+const newTopicTimeout = 5 * time.Second
+
+func missingIn(meta *sarama.MetadataResponse) (names []string) {
+	for _, topic := range meta.Topics {
+		if topic.Err == sarama.ErrUnknownTopicOrPartition {
+			names = append(names, topic.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {

@@ -91,6 +91,18 @@ func (s *Store) EnsureBucket(ctx context.Context) error {
 	return wrap(err, "create bucket", s.bucket)
 }
 
+// ErrNoBucket is wrapped by the error of RequireBucket when the bucket does not exist.
+var ErrNoBucket = errors.New("does not exist")
+
+// RequireBucket returns an error unless the bucket exists. It creates nothing.
+func (s *Store) RequireBucket(ctx context.Context) error {
+	err := s.Ping(ctx)
+	if missing(err) {
+		return fmt.Errorf("the bucket %s %w", s.bucket, ErrNoBucket)
+	}
+	return err
+}
+
 // Ping returns an error if the bucket cannot be reached.
 func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

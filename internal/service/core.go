@@ -21,6 +21,7 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/infra/broker"
 	"netsim/infra/certs"
 	"netsim/infra/directory"
 	"netsim/infra/eventlog"
@@ -45,6 +46,7 @@ type core struct {
 	pool         *pgxpool.Pool  // of verified sessions
 	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
 	locks        postgres.Locks // on database sessions of their own
+	broker       *broker.Connector
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
@@ -105,10 +107,13 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks, s.observed); err != nil {
 		return nil, err
 	}
-	if err = postgres.Migrate(ctx, s.unverified); err != nil {
+	if err = s.ensureTables(ctx); err != nil {
 		return nil, err
 	}
-	topics := c.eventLogConfig()
+	if s.broker, err = c.connector(log); err != nil {
+		return nil, err
+	}
+	topics := c.eventLogConfig(s.broker)
 	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
 	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
 		return nil, err
@@ -131,7 +136,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
 	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"), s.wrap("objects"))
-	if err = s.objects.EnsureBucket(ctx); err != nil {
+	if err = s.ensureBucket(ctx); err != nil {
 		return nil, err
 	}
 	names := directory.Directory{Pool: s.pool, Now: time.Now}
@@ -151,9 +156,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	return s, err
 }
 
-func (c *Config) eventLogConfig() eventlog.Config {
+func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
 	return eventlog.Config{
-		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
+		Brokers: c.Kafka, Connect: to, Prefix: c.TopicPrefix, Partitions: c.Partitions,
 		Replication: c.replication(), Relaxed: c.Development, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 	}
 }
@@ -181,7 +186,7 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 // trustLog creates missing topics and refuses topic settings that could lose
 // facts.
 func (s *core) trustLog(ctx context.Context) error {
-	err := s.eventLog.Ensure(ctx)
+	err := s.ensureTopics(ctx)
 	if errors.Is(err, eventlog.ErrFewBrokers) {
 		return fmt.Errorf("NETSIM_REPLICATION is %d: %w; add brokers, or set NETSIM_DATA_DEV=true for development", s.config.replication(), err)
 	}
@@ -245,7 +250,7 @@ const (
 // openReadModel creates the tables of the read model in a process with the role
 // projector. Other processes wait until they exist.
 func (s *core) openReadModel(ctx context.Context) error {
-	if s.config.has(RoleProjector) {
+	if s.config.has(RoleProjector) && s.config.Migrate {
 		return s.projector.Create(ctx)
 	}
 	s.phase.Store(waiting)

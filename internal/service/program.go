@@ -32,6 +32,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.announce(ctx, log)
 	ops, err := net.Listen("tcp", c.Ops)
 	if err != nil {
 		return fmt.Errorf("listen for operations: %w", err)
@@ -133,11 +134,13 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err != nil {
 		return err
 	}
-	if err := s.beginSeals(ctx); err != nil {
-		return err
-	}
-	if err := s.seed(ctx, list); err != nil {
-		return err
+	if s.config.writes() {
+		if err := s.beginSeals(ctx); err != nil {
+			return err
+		}
+		if err := s.seed(ctx, list); err != nil {
+			return err
+		}
 	}
 	work, err := s.openDomain(ctx, list)
 	if err != nil {

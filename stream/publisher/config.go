@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 )
 
 // Config says what to publish, where and how.
 type Config struct {
-	Brokers []string // host:port of some brokers of the cluster
-	Prefix  string   // prefix of topic names; default eventlog.DefaultPrefix
-	Shards  int32    // partitions of the log's topics
+	Brokers []string          // host:port of some brokers of the cluster
+	Connect *broker.Connector // how to connect to them; nil: in plain TCP
+	Prefix  string            // prefix of topic names; default eventlog.DefaultPrefix
+	Shards  int32             // partitions of the log's topics
 
 	// Partitions, Replication and Retention apply to the public topics. Partitions is a
 	// multiple of Shards, default Shards. Replication is -1 for the brokers' default.
@@ -31,6 +33,10 @@ type Config struct {
 	Relaxed bool
 	// Untransacted publishes without transactions, also to brokers that have them.
 	Untransacted bool
+
+	// Migrated leaves the topics as they are: publishing waits while one is missing or has
+	// another retention.
+	Migrated bool
 
 	EventLog EventLog
 	Facts    Facts

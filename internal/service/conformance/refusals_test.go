@@ -151,6 +151,31 @@ func TestOtherMethodsAreNotAllowed(t *testing.T) {
 	}
 }
 
+// Browsers let no page of another origin read an answer or send a write, because no answer
+// allows it.
+func TestNoOtherOrigin(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations(t) {
+		for _, method := range []string{op.method, "OPTIONS"} {
+			r := op.request()
+			r.op.method = method
+			r.header["Origin"] = "https://elsewhere.example"
+			if method == "OPTIONS" {
+				r.header["Access-Control-Request-Method"] = op.method
+			}
+			reply := r.send(newAccountClient(t))
+			for name := range reply.Header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s %s: %s: %s", method, op.path, name, reply.Header.Get(name))
+				}
+			}
+			if method == "OPTIONS" && reply.Status != http.StatusMethodNotAllowed {
+				t.Errorf("a preflight request of %s is answered %d", op.path, reply.Status)
+			}
+		}
+	}
+}
+
 // matches reports whether the operation's path template matches the path.
 func (op operation) matches(path string) bool {
 	template, given := strings.Split(op.path, "/"), strings.Split(path, "/")
