@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,17 @@ func (s *site) unpark() {
 func (s *site) forge() {
 	s.t.Helper()
 	s.append(s.workspace("forged"), "netsim.workspace.updated.v1", `{"name":"forged"}`, false)
+}
+
+// settle retries the dead letters of reactions that failed while something was broken:
+// the site retries a reaction only once. It waits until the retries succeed.
+func (s *site) settle() {
+	s.t.Helper()
+	testworld.Await(s.t, func() bool {
+		command := exec.CommandContext(s.t.Context(), s.binary, "reactions", "retry", "--all")
+		command.Env = s.env
+		return command.Run() == nil
+	})
 }
 
 // row reads a value.
