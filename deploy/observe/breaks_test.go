@@ -10,6 +10,7 @@ const (
 	roleDown, processDown                 = "NetsimRoleUnavailable/page", "NetsimProcessDown/ticket"
 	writesPage, writesTicket              = "NetsimWritesSlow/page", "NetsimWritesSlow/ticket"
 	readsPage, readsTicket                = "NetsimReadsSlow/page", "NetsimReadsSlow/ticket"
+	letters                               = "NetsimDeadLetters/ticket"
 	collectors, behind                    = "NetsimCollectorErrors/ticket", "NetsimProjectionBehind/page"
 )
 
@@ -25,7 +26,7 @@ func breaks() []broken {
 			mend:   func(s *site) { s.unpark() },
 		},
 		{
-			name: "reaction", alerts: []string{"NetsimDeadLetters/ticket"}, sized: true,
+			name: "reaction", alerts: []string{letters}, sized: true,
 			break_: func(s *site) {
 				id := s.workspace("deleted")
 				s.sql("ALTER TABLE readmodel.mapping_files RENAME TO lost") // the deletion of a workspace reads it
@@ -43,20 +44,20 @@ func breaks() []broken {
 				release = s.lock("readmodel.mapping_files", "ACCESS EXCLUSIVE")
 				s.user().Delete("/api/v1/workspaces/" + id).Want(202)
 			},
-			mend: func(*site) { release() },
+			mend: func(s *site) { release(); s.settle() },
 		},
 		{
-			name: "forged records", alerts: []string{"NetsimForgedRecords/page"}, sized: true,
+			name: "forged records", alerts: []string{"NetsimForgedRecords/page"},
 			break_: func(s *site) { s.forge() },
 			mend:   func(*site) {},
 		},
 		{
-			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"}, sized: true,
+			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"},
 			break_: func(s *site) { s.signLate() },
 			mend:   func(s *site) { s.tool("audit", "checkpoint", "--name", "by-hand") },
 		},
 		{
-			name: "accrual", alerts: []string{"NetsimBillingLate/ticket"}, sized: true,
+			name: "accrual", alerts: []string{"NetsimBillingLate/ticket"},
 			break_: func(s *site) {
 				s.sql("INSERT INTO netsim.accrual (through) VALUES (current_date - 4) ON CONFLICT (one) DO UPDATE SET through = excluded.through")
 			},
@@ -68,7 +69,7 @@ func breaks() []broken {
 			mend:   func(s *site) { s.stores["worker"].heal() },
 		},
 		{
-			name: "engine", alerts: []string{"NetsimRunsStalled/ticket", "NetsimRunsWaiting/ticket"},
+			name: "engine", alerts: []string{"NetsimRunsStalled/ticket", "NetsimRunsWaiting/ticket"}, also: []string{"NetsimRunsFailing/ticket"},
 			break_: func(s *site) { mend = s.stallRuns() },
 			mend:   func(*site) { mend() },
 		},
@@ -94,7 +95,7 @@ func breaks() []broken {
 			},
 		},
 		{
-			name: "lake", alerts: []string{"NetsimLakeBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"}, sized: true,
+			name: "lake", alerts: []string{"NetsimLakeBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"},
 			break_: func(s *site) { s.stores["lake"].refuse("PUT", "") },
 			mend:   func(s *site) { s.stores["lake"].heal() },
 		},
@@ -130,24 +131,24 @@ func breaks() []broken {
 		},
 		{
 			name: "projections", alerts: []string{behind, errorsPage, errorsTicket},
-			also:   []string{unavailable, roleDown, writesPage, writesTicket, "NetsimReactionsBehind/ticket", collectors},
+			also:   []string{unavailable, roleDown, writesPage, writesTicket, "NetsimReactionsBehind/ticket", letters, collectors},
 			break_: func(s *site) { release = s.lock("readmodel.offsets", "EXCLUSIVE") },
-			mend:   func(*site) { release() },
+			mend:   func(s *site) { release(); s.settle() },
 		},
 		{
 			name: "slow database", alerts: []string{writesPage, readsPage, writesTicket, readsTicket},
 			also:   []string{unavailable, errorsPage, errorsTicket, collectors},
 			break_: func(s *site) { s.postgres.late.Store(int64(700 * time.Millisecond)) },
-			mend:   func(s *site) { s.postgres.late.Store(0) },
+			mend:   func(s *site) { s.postgres.late.Store(0); s.settle() },
 		},
 		{
 			name: "sessions", alerts: []string{"NetsimDatabasePoolExhausted/ticket"},
-			also: []string{unavailable, errorsPage, errorsTicket, readsPage, readsTicket, writesPage, writesTicket, behind, roleDown, collectors, "NetsimReactionsBehind/ticket"},
+			also: []string{unavailable, errorsPage, errorsTicket, readsPage, readsTicket, writesPage, writesTicket, behind, roleDown, collectors, "NetsimReactionsBehind/ticket", letters},
 			break_: func(s *site) {
 				release = s.lock("readmodel.workspaces", "ACCESS EXCLUSIVE")
 				stop = s.repeat(16, "GET", "/workspaces", "")
 			},
-			mend: func(*site) { release(); stop() },
+			mend: func(s *site) { release(); stop(); s.settle() },
 		},
 		{
 			name: "api frozen", alerts: []string{unavailable, processDown},

@@ -104,7 +104,7 @@ func startPrometheus(t *testing.T, targets []string) *prometheus {
 	config, err := yaml.Marshal(map[string]any{
 		"global": map[string]any{
 			"scrape_interval": "3s", "scrape_timeout": "3s", "evaluation_interval": "1s",
-			"external_labels": map[string]string{"runbooks": "https://example.com/runbook.md"},
+			"external_labels": map[string]string{"runbooks": "https://wiki.example/netsim"},
 		},
 		"rule_files":     []string{"rules.yaml"},
 		"scrape_configs": []any{map[string]any{"job_name": "netsim", "static_configs": []any{map[string]any{"targets": targets}}}},

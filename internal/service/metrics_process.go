@@ -10,9 +10,11 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/infra/broker"
 	"netsim/infra/certs"
 	"netsim/infra/health"
 	"netsim/infra/telemetry"
@@ -45,7 +47,11 @@ func number(is bool) float64 {
 func (s *core) observeProcess() {
 	const expiry, limit = "netsim_certificate_expiry_timestamp_seconds", "netsim_memory_limit_bytes"
 	s.metrics.Sample(func(emit telemetry.Emit) {
-		for peer, expires := range s.certificates.Report() {
+		first := s.certificates.Report()
+		if kafka := firstExpiry(s.broker.Report()); !kafka.IsZero() {
+			first["kafka"] = kafka
+		}
+		for peer, expires := range first {
 			emit(expiry, float64(expires.Unix()), peer)
 		}
 	}, expiry)
@@ -54,6 +60,17 @@ func (s *core) observeProcess() {
 			emit(limit, float64(bytes))
 		}
 	}, limit)
+}
+
+// firstExpiry returns when the first of the certificates expires that connections to
+// Kafka use; the zero time if they use none.
+func firstExpiry(r broker.Report) (first time.Time) {
+	for _, expires := range []time.Time{r.CAUntil, r.CertUntil, r.BrokerUntil} {
+		if !expires.IsZero() && (first.IsZero() || expires.Before(first)) {
+			first = expires
+		}
+	}
+	return first
 }
 
 // wrap returns a function that makes a transport report the peer's certificates.

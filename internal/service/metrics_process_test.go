@@ -5,7 +5,30 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"netsim/infra/broker"
 )
+
+// TestFirstExpiry: of the certificates for Kafka the first to expire counts, and those
+// that do not exist do not.
+func TestFirstExpiry(t *testing.T) {
+	t.Parallel()
+	soon, later := time.Unix(1000, 0), time.Unix(2000, 0)
+	for name, c := range map[string]struct {
+		report broker.Report
+		want   time.Time
+	}{
+		"plain TCP":      {broker.Report{TokenUntil: soon}, time.Time{}},
+		"only brokers'":  {broker.Report{BrokerUntil: later}, later},
+		"own is first":   {broker.Report{CertUntil: soon, BrokerUntil: later, CAUntil: later}, soon},
+		"authority's is": {broker.Report{CAUntil: soon, BrokerUntil: later}, soon},
+	} {
+		if got := firstExpiry(c.report); !got.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
 
 // TestGroupLimit: the lowest limit of a process's control group and those above it
 // counts, in both versions of control groups, and in a container that does not see the
