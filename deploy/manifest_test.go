@@ -51,9 +51,9 @@ type pod struct {
 	HostPID                       bool   `yaml:"hostPID"`
 	HostIPC                       bool   `yaml:"hostIPC"`
 	SecurityContext               struct {
-		RunAsNonRoot   bool `yaml:"runAsNonRoot"`
-		RunAsUser      int  `yaml:"runAsUser"`
-		SeccompProfile struct{ Type string }
+		RunAsNonRoot   bool                  `yaml:"runAsNonRoot"`
+		RunAsUser      int                   `yaml:"runAsUser"`
+		SeccompProfile struct{ Type string } `yaml:"seccompProfile"`
 	} `yaml:"securityContext"`
 	InitContainers []any `yaml:"initContainers"`
 	Containers     []container
