@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -179,6 +180,34 @@ func TestEveryProcessHasABudgetAndAnAccount(t *testing.T) {
 			if budgets != 1 || accounts != 1 || !m.Spec.Selector.selects(m.Spec.Template.Metadata.Labels) {
 				t.Errorf("%s: %s has %d budgets and %d accounts, want one each", values, m.Metadata.Name, budgets, accounts)
 			}
+		}
+	}
+}
+
+// TestValuesTakeNoSecrets: the schema of the values refuses every secret setting, so that
+// none is in the release that Helm stores, or in the environment of a process.
+func TestValuesTakeNoSecrets(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("chart", "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs struct {
+			Settings struct {
+				PropertyNames struct {
+					Not struct{ Enum []string }
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	refused := schema.Defs.Settings.PropertyNames.Not.Enum
+	for _, s := range service.Settings() {
+		if s.Secret && !slices.Contains(refused, s.Variable) {
+			t.Errorf("values.schema.json lets settings have the secret %s", s.Variable)
 		}
 	}
 }
