@@ -23,6 +23,9 @@ type options struct {
 	memory bool   // broker only: keep nothing on disk
 	jars   string // kafka only: directory of Apache Kafka's jars
 
+	listeners  string // kafka only: further listeners, NAME=PROTOCOL@host:port, separated by commas
+	properties string // kafka only: file whose lines are added to server.properties
+
 	ephemeral bool // delete the data at the end
 }
 
@@ -39,6 +42,8 @@ func (o *options) flags(part string) *flag.FlagSet {
 	})
 	flags.BoolVar(&o.memory, "memory", false, "broker: keep the log in memory")
 	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
+	flags.StringVar(&o.listeners, "listeners", "", "kafka: further listeners, such as TLS=SSL@127.0.0.1:9093, separated by commas")
+	flags.StringVar(&o.properties, "properties", "", "kafka: file with further lines of server.properties")
 	flags.BoolVar(&o.ephemeral, "ephemeral", false, "delete the data directory at the end")
 	return flags
 }
@@ -129,9 +134,11 @@ func part(args []string) error {
 
 // partFlags are the flags that only some parts honour.
 var partFlags = map[string][]string{
-	"memory":  {"broker"},
-	"jars":    {"kafka"},
-	"no-sync": {"broker", "kafka", "postgres"},
+	"memory":     {"broker"},
+	"jars":       {"kafka"},
+	"listeners":  {"kafka"},
+	"properties": {"kafka"},
+	"no-sync":    {"broker", "kafka", "postgres"},
 }
 
 // checkPartFlags returns an error for a flag or an argument that the part would

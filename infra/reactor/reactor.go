@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 	"netsim/internal/wait"
@@ -36,9 +37,10 @@ type EventLog interface {
 
 // Config says which log to react to and how.
 type Config struct {
-	Brokers     []string // host:port of some brokers
-	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
-	Replication int      // of the dead-letter topic, 0 for the broker's own
+	Brokers     []string          // host:port of some brokers
+	Connect     *broker.Connector // how to connect to them; nil: in plain TCP
+	Prefix      string            // of topic names, and of group names when it is not the default; "" is "netsim."
+	Replication int               // of the dead-letter topic, 0 for the broker's own
 	EventLog    EventLog
 	Facts       *facts.Reader
 	Leases      Leases
@@ -231,5 +233,6 @@ func (r *Reactor) sarama() *sarama.Config {
 	c.Producer.RequiredAcks = sarama.WaitForAll
 	c.Producer.Return.Successes = true
 	c.Net.MaxOpenRequests = 1
+	r.config.Connect.Configure(c)
 	return c
 }

@@ -148,7 +148,7 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 // reactorConfig returns the settings of the reactor.
 func (s *core) reactorConfig() reactor.Config {
 	return reactor.Config{
-		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(), Migrated: !s.config.Migrate,
+		Brokers: s.config.Kafka, Connect: s.broker, Prefix: s.config.TopicPrefix, Replication: s.config.replication(), Migrated: !s.config.Migrate,
 		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),

@@ -20,6 +20,7 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/infra/broker"
 	"netsim/infra/directory"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
@@ -43,6 +44,7 @@ type core struct {
 	pool         *pgxpool.Pool  // of verified sessions
 	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
 	locks        postgres.Locks // on database sessions of their own
+	broker       *broker.Connector
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
@@ -99,7 +101,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.ensureTables(ctx); err != nil {
 		return nil, err
 	}
-	topics := c.eventLogConfig()
+	if s.broker, err = c.connector(log); err != nil {
+		return nil, err
+	}
+	topics := c.eventLogConfig(s.broker)
 	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
 	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
 		return nil, err
@@ -141,9 +146,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	return s, err
 }
 
-func (c *Config) eventLogConfig() eventlog.Config {
+func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
 	return eventlog.Config{
-		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
+		Brokers: c.Kafka, Connect: to, Prefix: c.TopicPrefix, Partitions: c.Partitions,
 		Replication: c.replication(), Relaxed: c.Development, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 	}
 }

@@ -38,7 +38,7 @@ func TestInternalTopicsAreNotPublic(t *testing.T) {
 		c := Config{TopicPrefix: prefix}
 		internal := []string{reactor.DeadLetterTopic(prefix)}
 		for _, family := range events.Families() {
-			log := c.eventLogConfig()
+			log := c.eventLogConfig(nil)
 			internal = append(internal, log.Topic(family))
 			if !strings.HasPrefix(publisher.Topic(prefix, family), public) {
 				t.Errorf("%s does not begin with %s", publisher.Topic(prefix, family), public)
