@@ -62,8 +62,8 @@ type Config struct {
 	S3Endpoint    string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
 	S3Region      string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
 	S3Bucket      string        `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY,required" secret:"true"`
-	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY,required" secret:"true"`
+	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY" secret:"true" unset:"the role of the process"`
+	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
 	StorePatience time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m" roles:"worker"`
 	MountRoot     string        `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries" roles:"api"`
 
@@ -191,6 +191,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
 	case c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "":
 		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
+	case (c.S3AccessKey == "") != (c.S3SecretKey == ""):
+		return errors.New("one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set: it must be both or neither")
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
 	}
