@@ -81,6 +81,8 @@ func optionRows() map[string]option {
 		public   = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
+		"doctor --json": {"doctor --json", "cmd/netsim/doctor_test.go TestDoctorByCommand", nil},
+
 		"token --service":    {"token --service", tokens, nil},
 		"token --user":       {"token --user u", tokens, nil},
 		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},

@@ -96,6 +96,10 @@ func (j *Jobs) open(ctx context.Context) error {
 	return nil
 }
 
+// Sessions is how many sessions of PostgreSQL the queue opens at most, beside one for each
+// worker.
+const Sessions = 6
+
 // openPool opens a pool with the connections that river needs and one for the lock
 // of each worker. Unlike read models, not all jobs can be rebuilt, so a commit waits
 // for the disk.
@@ -104,7 +108,7 @@ func openPool(ctx context.Context, url string, workers int, option func(*pgxpool
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + 6
+	c.MaxConns = int32(workers) + Sessions
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",

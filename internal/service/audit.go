@@ -46,11 +46,11 @@ type AuditConfig struct {
 
 // AuditFromEnvironment reads the settings of an audit.
 func AuditFromEnvironment() (AuditConfig, error) {
-	c, err := settings[AuditConfig](surroundings())
-	if err == nil {
-		err = c.checkKafka(c.Development)
+	c, wrong := settings[AuditConfig](surroundings())
+	if len(wrong.errs) == 0 {
+		wrong.add(c.checkKafka(c.Development))
 	}
-	return c, err
+	return c, wrong.err()
 }
 
 // Auditor verifies an event log, and optionally compares a read model with it.

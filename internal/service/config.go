@@ -4,11 +4,8 @@
 package service
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -152,6 +149,8 @@ type Config struct {
 	// Log lines
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
 	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO" form:"logLevel"`
+
+	ignored []string // variables that look like settings, but are none
 }
 
 // The roles of a process.
@@ -167,37 +166,20 @@ const (
 // FromEnvironment reads the settings from the environment.
 func FromEnvironment() (Config, error) { return FromSettings(surroundings()) }
 
-// FromSettings reads the settings from the given variables.
+// FromSettings reads the settings from the given variables. The error has a line for each
+// wrong one.
 func FromSettings(environment map[string]string) (Config, error) {
-	c, err := settings[Config](environment)
-	if err == nil {
-		err = errors.Join(c.check(), checkTracing(environment))
-	}
-	return c, err
+	c, wrong := settings[Config](environment)
+	c.addContradictions(&wrong)
+	c.ignored = addUnknown(environment, &wrong)
+	return c, wrong.err()
 }
 
 // check refuses settings that contradict each other.
 func (c *Config) check() error {
-	switch {
-	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, publisher, lake")
-	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
-		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
-	case !c.Development && c.WriterKeys == "":
-		return errNoWriterKeys
-	case !c.Development && c.replication() < 3:
-		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
-	case strings.HasSuffix(c.TopicPrefix, "public."):
-		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
-	case c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "":
-		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
-	case (c.S3AccessKey == "") != (c.S3SecretKey == ""):
-		return errors.New("one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set: it must be both or neither")
-	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
-		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
-	}
-	_, err := c.quotas()
-	return errors.Join(err, c.checkKafka(c.Development))
+	var wrong wrongSettings
+	c.addContradictions(&wrong)
+	return wrong.err()
 }
 
 // replication returns the replication factor of new topics. -1 means the brokers'

@@ -32,6 +32,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.announce(ctx, log)
 	ops, err := net.Listen("tcp", c.Ops)
 	if err != nil {
 		return fmt.Errorf("listen for operations: %w", err)

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func Settings() []Setting {
 		texts[t.variable] = t
 	}
 	var list []Setting
-	for _, f := range configFields() {
+	for _, f := range settingFields[Config]() {
 		name, text := variable(f), texts[variable(f)]
 		s := Setting{
 			Group: text.group, Variable: name, Required: isRequired(f), Secret: isSecret(f),
@@ -49,16 +48,12 @@ func Settings() []Setting {
 	return list
 }
 
-// configFields returns the fields of Config that are settings.
-func configFields() []reflect.StructField {
-	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[Config]()), func(f reflect.StructField) bool { return f.Anonymous })
-}
-
 // readSettingsText reads settings.md: the introductions of the groups, by their headings,
 // and the entries.
 func readSettingsText(text string) (introductions map[string]string, entries []settingText) {
 	introductions = map[string]string{}
 	group := ""
+	text = strings.ReplaceAll(text, "](../../docs/", "](") // links are relative to docs
 	for block := range strings.SplitSeq(text, "\n\n") {
 		block = strings.TrimSpace(block)
 		heading, rest, _ := strings.Cut(block, "\n")

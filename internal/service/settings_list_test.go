@@ -53,3 +53,15 @@ func TestSettingsAreDescribed(t *testing.T) {
 		t.Errorf("groups (-config.go +settings.md):\n%s", diff)
 	}
 }
+
+// TestSettingsAreInTheGuide: docs/operating.md has the list that is generated.
+func TestSettingsAreInTheGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(guide), SettingsDocument()) {
+		t.Error("the list of settings in docs/operating.md is out of date; run go generate ./internal/service")
+	}
+}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,24 +41,12 @@ type Tracing struct {
 	TracingDisabled    bool     `env:"OTEL_SDK_DISABLED"`
 }
 
-// checkTracing refuses the trace variables of the specification that netsim does not
-// support.
-func checkTracing(environment map[string]string) error {
-	known := map[string]bool{"OTEL_EXPORTER_OTLP_HEADERS_FILE": true}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Tracing]()) {
-		known[variable(f)] = true
-	}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(environment)) {
-		others := strings.Contains(name, "_METRICS_") || strings.Contains(name, "_LOGS_")
-		if environment[name] != "" && !known[name] && !others && ofTraces(name) {
-			errs = append(errs, fmt.Errorf("%s is set: netsim does not honour it (docs/tracing.md)", name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
+// ofTraces reports whether the specification has a variable with this name, or may have one,
+// that concerns traces.
 func ofTraces(name string) bool {
+	if strings.Contains(name, "_METRICS_") || strings.Contains(name, "_LOGS_") {
+		return false
+	}
 	return slices.ContainsFunc([]string{
 		"OTEL_EXPORTER_OTLP_", "OTEL_TRACES_", "OTEL_BSP_", "OTEL_SPAN_", "OTEL_EVENT_", "OTEL_LINK_", "OTEL_ATTRIBUTE_",
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
