@@ -43,7 +43,7 @@ const (
 )
 
 // KafkaRights lists the least rights of each user, for a prefix of topics. It is the only
-// place that says so: netsim acls and docs/security.md are made from it. Nobody may delete
+// place that says so; netsim acls prints them (docs/security.md). Nobody may delete
 // or change a topic of the log, or its records.
 func KafkaRights(prefix string) []KafkaRight {
 	prefix = cmp.Or(prefix, eventlog.DefaultPrefix)
