@@ -27,6 +27,14 @@ type Config struct {
 	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
 	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
 
+	// Reads with a Consistency-Token (docs/replicas.md).
+	Standbys      string        `env:"NETSIM_POSTGRES_STANDBYS" form:"standbys" secret:"true"`      // standbys of the database, which answer reads with a Consistency-Token; separated by white space
+	StandbyMaxLag time.Duration `env:"NETSIM_STANDBY_MAX_LAG" envDefault:"5s" min:"500ms" max:"1h"` // age of a standby's rows above which it answers no reads
+	StandbyWait   time.Duration `env:"NETSIM_STANDBY_WAIT" envDefault:"20ms" max:"10s"`             // time that a read waits for a standby before it is answered from the primary
+	TokenTimeout  time.Duration `env:"NETSIM_TOKEN_TIMEOUT" envDefault:"2s" min:"10ms" max:"1m"`    // time that a read waits until the read model has reached its Consistency-Token
+	ReadOnly      bool          `env:"NETSIM_READ_ONLY"`                                            // this deployment has a database and a read model of its own, and writes nothing to the log
+	PrimaryURL    string        `env:"NETSIM_PRIMARY_URL" form:"url"`                               // base URL of the deployment that takes writes, for the refusals of a read-only one
+
 	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first key seals records, all keys verify seals; required outside development
 
 	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
@@ -158,6 +166,12 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case strings.HasSuffix(c.TopicPrefix, "public."):
 		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
+	case c.StandbyWait+c.TokenTimeout >= c.ReadTimeout:
+		return fmt.Errorf("NETSIM_STANDBY_WAIT and NETSIM_TOKEN_TIMEOUT are %q and %q: together they must be less than NETSIM_READ_TIMEOUT, which is %q", c.StandbyWait, c.TokenTimeout, c.ReadTimeout)
+	case c.ReadOnly && slices.ContainsFunc(c.Roles, func(role string) bool { return role != RoleAPI && role != RoleProjector }):
+		return fmt.Errorf("NETSIM_ROLES is %q: with NETSIM_READ_ONLY the roles must be among api and projector", strings.Join(c.Roles, ","))
+	case c.PrimaryURL != "" && !c.ReadOnly:
+		return fmt.Errorf("NETSIM_PRIMARY_URL is %q: it must not be set without NETSIM_READ_ONLY", c.PrimaryURL)
 	case c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "":
 		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:

@@ -121,6 +121,14 @@ func forms() map[string]form {
 			_, err := pgx.ParseConfig(text)
 			return err == nil
 		}},
+		"standbys": {"addresses such as postgres://user:password@host:5432/database, separated by white space", func(text string) bool {
+			for _, url := range strings.Fields(text) {
+				if _, err := pgx.ParseConfig(url); err != nil {
+					return false
+				}
+			}
+			return true
+		}},
 		"file": {"the path of a file that can be read", func(path string) bool {
 			info, err := os.Stat(path)
 			return err == nil && !info.IsDir()
@@ -224,8 +232,11 @@ func (c *Config) redact(text string) string {
 			secrets = append(secrets, strings.Split(reflect.ValueOf(*c).FieldByIndex(f.Index).String(), ",")...)
 		}
 	}
-	if postgres, err := pgx.ParseConfig(c.Postgres); err == nil {
-		secrets = append(secrets, postgres.Password)
+	for _, url := range append(strings.Fields(c.Standbys), c.Postgres) {
+		secrets = append(secrets, url)
+		if postgres, err := pgx.ParseConfig(url); err == nil {
+			secrets = append(secrets, postgres.Password)
+		}
 	}
 	return telemetry.Redact(text, secrets...)
 }
