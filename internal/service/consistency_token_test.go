@@ -71,12 +71,15 @@ func examplePath(op *contract.Operation) string {
 	if strings.Contains(op.Path, "/tracesets/") {
 		ids["id"] = events.NewID(events.TracesetPrefix)
 	}
+	if strings.Contains(op.Path, "/libraries/") {
+		ids["id"] = events.NewID(events.LibraryPrefix)
+	}
 	path := op.Path
 	for name, id := range ids {
 		path = strings.ReplaceAll(path, "{"+name+"}", id)
 	}
 	return path + map[string]string{
-		"GetResultDownload": "?fileName=a.csv", "GetResultData": "?metric=run_time_series",
+		"GetResultDownload": "?fileName=a.csv", "GetResultData": "?metric=perf",
 		"ListMappingFiles": "?workspaceId=" + events.NewID(events.WorkspacePrefix),
 		"ListCosts":        "?startDate=2026-11-01&endDate=2026-11-30", "GetCostSummary": "?startDate=2026-11-01&endDate=2026-11-30",
 	}[op.ID]
