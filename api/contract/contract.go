@@ -51,6 +51,7 @@ type Access struct {
 	Long  bool   // the operation reads many bytes and may take minutes
 
 	Records bool // the operation is a GET that records an event
+	Primary bool // the operation reads what only the deployment that takes writes has
 }
 
 type parameter struct {
@@ -97,6 +98,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		op.Access.Reads, _ = access["reads"].(bool)
 		op.Access.Long, _ = access["long"].(bool)
 		op.Access.Records, _ = access["records"].(bool)
+		op.Access.Primary, _ = access["primary"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value

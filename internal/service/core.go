@@ -114,8 +114,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
-	if err = s.trustKey(ctx); err != nil {
-		return nil, err
+	if !c.ReadOnly {
+		if err = s.trustKey(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.watcher = projector.NewWatcher(s.unverified, "", log)
 	s.facts = facts.NewReader(s.eventLog, s.watcher)
@@ -124,8 +126,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
 	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
-	if err = s.objects.EnsureBucket(ctx); err != nil {
-		return nil, err
+	if !c.ReadOnly {
+		if err = s.objects.EnsureBucket(ctx); err != nil {
+			return nil, err
+		}
 	}
 	names := directory.Directory{Pool: s.pool, Now: time.Now}
 	remember := func(ctx context.Context, c auth.Caller) {
@@ -170,10 +174,13 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 	}
 }
 
-// trustLog creates missing topics and refuses topic settings that could lose
-// facts.
+// trustLog creates missing topics, unless the deployment only reads, and refuses topic
+// settings that could lose facts.
 func (s *core) trustLog(ctx context.Context) error {
-	err := s.eventLog.Ensure(ctx)
+	err := error(nil)
+	if !s.config.ReadOnly {
+		err = s.eventLog.Ensure(ctx)
+	}
 	if errors.Is(err, eventlog.ErrFewBrokers) {
 		return fmt.Errorf("NETSIM_REPLICATION is %d: %w; add brokers, or set NETSIM_DATA_DEV=true for development", s.config.replication(), err)
 	}
@@ -272,7 +279,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 		return err
 	}
 	s.partitions = partitions
-	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
+	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions, Refuse: s.config.refusal()})
 	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,

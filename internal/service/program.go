@@ -132,11 +132,13 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err != nil {
 		return err
 	}
-	if err := s.beginSeals(ctx); err != nil {
-		return err
-	}
-	if err := s.seed(ctx, list); err != nil {
-		return err
+	if !s.config.ReadOnly {
+		if err := s.beginSeals(ctx); err != nil {
+			return err
+		}
+		if err := s.seed(ctx, list); err != nil {
+			return err
+		}
 	}
 	work, err := s.openDomain(ctx, list)
 	if err != nil {
@@ -149,7 +151,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if work.publisher, err = s.publisher(work.registry); err != nil {
 		return err
 	}
-	s.health.Add(s.config.checks(work.needs(s))...)
+	if !s.config.ReadOnly {
+		s.health.Add(s.config.checks(work.needs(s))...)
+	}
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}

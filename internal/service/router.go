@@ -58,7 +58,7 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),
 			d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), d.operation, fail),
-			d.whole(fail),
+			d.onlyReads(fail), d.whole(fail),
 			d.admission.Receive(d.costs, fail), // the timeout of a request begins when its body has arrived
 			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTimeout, d.isLong, d.isStream),
 			d.admission.Serve(d.costs, fail), web.Unless(d.admit, d.changes, fail),
