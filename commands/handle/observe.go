@@ -28,9 +28,9 @@ const (
 type Observation struct {
 	Command  string // the Go type's name, such as UpdateWorkspace
 	Outcome  Outcome
-	Code     fault.Code // of the error; "" without one
+	Code     fault.Code      // of the error; "" without one
 	At       events.Position // of the event; the zero value without one
-	Attempts int        // 0 when another run of the command did not end in time
+	Attempts int             // 0 when another run of the command did not end in time
 	Took     time.Duration
 }
 

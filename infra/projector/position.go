@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +36,22 @@ func (p Position) String() string {
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, " ")
+}
+
+// ParsePosition reads what String returns.
+func ParsePosition(text string) (Position, error) {
+	at := Position{}
+	for _, part := range strings.Fields(text) {
+		family, rest, _ := strings.Cut(part, "/")
+		partition, next, _ := strings.Cut(rest, ":")
+		p, wrong := strconv.ParseInt(partition, 10, 32)
+		n, malformed := strconv.ParseInt(next, 10, 64)
+		if !slices.Contains(events.Families(), events.Family(family)) || wrong != nil || malformed != nil || p < 0 || n < 0 {
+			return nil, fmt.Errorf("%q is not a position: it must be like workspaces/0:12", part)
+		}
+		at[partitionKey{events.Family(family), int32(p)}] = n
+	}
+	return at, nil
 }
 
 // reaches reports whether p is at or after the other position in every partition.
@@ -78,7 +95,9 @@ func (p Position) Parts() []events.Position {
 func (p Position) Reaches(other Position) bool { return p.reaches(other) }
 
 // Join returns the least position that reaches both.
-func (p Position) Join(other Position) Position { return PositionOf(append(p.Parts(), other.Parts()...)...) }
+func (p Position) Join(other Position) Position {
+	return PositionOf(append(p.Parts(), other.Parts()...)...)
+}
 
 // ReadPosition reads the position of the live read model.
 func ReadPosition(ctx context.Context, db rowsQuerier) (Position, error) {

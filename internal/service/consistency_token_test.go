@@ -35,8 +35,8 @@ func TestEveryReadTakesAToken(t *testing.T) {
 		}
 		path := examplePath(op)
 		for token, want := range map[string]string{
-			"AAAAAAAA": "Consistency-Token is not a token of this service",
-			foreign:    "Consistency-Token is a token of another event log; repeat the request without it",
+			"AAAAAAAA":                         "Consistency-Token is not a token of this service",
+			foreign:                            "Consistency-Token is a token of another event log; repeat the request without it",
 			strings.Repeat(own+", ", 16) + own: "Consistency-Token",
 			"any, " + own:                      "Consistency-Token",
 		} {

@@ -49,7 +49,7 @@ type core struct {
 	projector    *projector.Projector
 	recovery     *projector.Recovery
 	watcher      *projector.Watcher
-	reads        *replicas.Reads // of the API; nil before it is opened
+	reads        *replicas.Reads         // of the API; nil before it is opened
 	facts        *facts.Reader           // of all subscribers that keep up
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
