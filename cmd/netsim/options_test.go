@@ -93,7 +93,7 @@ func optionRows() map[string]option {
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
 		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
-		"readmodel diff --with-postgres-file":  {"readmodel diff x --with-postgres-file " + fixtures + "../audit.go", twoDatabases, map[string]string{"readmodel diff x --with-postgres-file none": "no such file"}},
+		"readmodel diff --with-postgres-file":  {"readmodel diff x --with-postgres-file " + fixtures + "first.key", twoDatabases, map[string]string{"readmodel diff x --with-postgres-file none": "no such file"}},
 		"readmodel diff --timeout":             {"readmodel diff x --timeout 1m", twoDatabases, map[string]string{"readmodel diff x --timeout 0s": "longer than 0s"}},
 		"readmodel digest --schema":            {"readmodel digest --schema x", twoDatabases, nil},
 		"readmodel digest --at":                {"readmodel digest --at workspaces/0:1", twoDatabases, map[string]string{"readmodel digest --at x": "not a position"}},
