@@ -15,6 +15,7 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/projector"
+	"netsim/internal/gather"
 	"netsim/internal/wait"
 )
 
@@ -51,6 +52,7 @@ type Reads struct {
 	Config
 	standbys []*standby
 	next     atomic.Uint32 // for taking turns
+	position positions     // of the own database
 }
 
 // NewReads returns the reads of a process. Run keeps track of the standbys.
@@ -65,6 +67,7 @@ func NewReads(c Config) *Reads {
 		c.Observe.Retry = func(string) {}
 	}
 	r := &Reads{Config: c}
+	r.position.of(c.Own)
 	all := &shared{
 		form: c.Form, log: c.Log, sessions: c.Sessions, options: c.Options, attach: c.Attach, maxLag: c.MaxLag,
 		history: &history{spacing: c.MaxLag / (maxSamples - 2)}, logger: c.Logger, now: c.Now,
@@ -181,7 +184,25 @@ func (r *Reads) awaitOwn(ctx context.Context, want projector.Position) error {
 // shown returns the position of the database that answers the request, which is at or
 // after all that the request has read.
 func (r *Reads) shown(ctx context.Context) (projector.Position, error) {
-	return projector.ReadPosition(ctx, r.pool(ctx))
+	from := &r.position
+	if chosen := source(ctx); chosen != nil {
+		from = &chosen.shown
+	}
+	at, _, err := from.Get(ctx, struct{}{})
+	return at, err
+}
+
+// positions reads the position of a database. Concurrent requests share a query, which
+// begins after each of them has asked.
+type positions struct {
+	gather.Gather[struct{}, projector.Position]
+}
+
+func (p *positions) of(pool *pgxpool.Pool) {
+	p.Query = func(ctx context.Context, _ []struct{}) (map[struct{}]projector.Position, error) {
+		at, err := projector.ReadPosition(ctx, pool)
+		return map[struct{}]projector.Position{{}: at}, err
+	}
 }
 
 // Report is the state of a standby.

@@ -202,3 +202,24 @@ func exec(t *testing.T, pool *pgxpool.Pool, sql string) {
 		t.Fatal(err)
 	}
 }
+
+func BenchmarkTokens(b *testing.B) {
+	tokens, err := NewTokens(LogID{1}, [][]byte{make([]byte, 32)}, time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	at := projector.PositionOf(events.Position{Family: events.Workspaces, Partition: 3, Offset: 1 << 20})
+	token := tokens.Seal(at)
+	b.Run("seal", func(b *testing.B) {
+		for b.Loop() {
+			tokens.Seal(at)
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := tokens.Open(token); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -57,6 +57,7 @@ type run struct {
 	of       *standby
 	pool     *pgxpool.Pool
 	attached any
+	shown    positions // for replies
 	model    model
 	position projector.Position // guarded by standby.mu
 }
@@ -145,6 +146,7 @@ func (s *standby) open(ctx context.Context) (*run, *pgx.Conn, error) {
 		conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it is not used again
 		return nil, nil, err
 	}
+	r.shown.of(pool)
 	r.pool, r.model, r.position, r.attached = pool, m, m.position, s.attach(pool)
 	return r, conn, nil
 }

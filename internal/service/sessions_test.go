@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,14 +85,20 @@ func TestSessionsNeverGoBack(t *testing.T) {
 	for i := range 4 {
 		paths = append(paths, here.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("w", i)}).Want(201).Header.Get("Location"))
 	}
-	var done, behind atomic.Int64
-	var all sync.WaitGroup
+	var done, behind, running atomic.Int64
+	running.Store(clients)
+	ended := make(chan struct{})
 	sessions := make([]*session, clients)
 	for i := range sessions {
 		s := &session{id: i, known: map[string]version{}, tokens: []string{replicas.Any}}
 		sessions[i] = s
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
-		all.Go(func() {
+		go func() {
+			defer func() {
+				if running.Add(-1) == 0 {
+					close(ended)
+				}
+			}()
 			for n := range steps {
 				path := paths[random.IntN(len(paths))]
 				switch write := random.IntN(4) == 0 && len(s.tokens) < 16; {
@@ -123,13 +128,8 @@ func TestSessionsNeverGoBack(t *testing.T) {
 				}
 				done.Add(1)
 			}
-		})
+		}()
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		all.Wait()
-	}()
 	w.disturb(t, rand.New(rand.NewPCG(seed, clients)), &done, ended)
 	testwait.Receive(t, ended, "the clients")
 	var wrong []string
