@@ -166,8 +166,6 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
 	case strings.HasSuffix(c.TopicPrefix, "public."):
 		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
-	case c.StandbyWait+c.TokenTimeout >= c.ReadTimeout:
-		return fmt.Errorf("NETSIM_STANDBY_WAIT and NETSIM_TOKEN_TIMEOUT are %q and %q: together they must be less than NETSIM_READ_TIMEOUT, which is %q", c.StandbyWait, c.TokenTimeout, c.ReadTimeout)
 	case c.ReadOnly && slices.ContainsFunc(c.Roles, func(role string) bool { return role != RoleAPI && role != RoleProjector }):
 		return fmt.Errorf("NETSIM_ROLES is %q: with NETSIM_READ_ONLY the roles must be among api and projector", strings.Join(c.Roles, ","))
 	case c.PrimaryURL != "" && !c.ReadOnly:
