@@ -56,15 +56,16 @@ func (s *Serve) Handle(next http.Handler) http.Handler {
 func (s *Serve) write(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	made := &noted{}
 	ctx := context.WithValue(r.Context(), notedKey{}, made)
-	next.ServeHTTP(before(w, func(status int) {
+	next.ServeHTTP(before(w, func(status int) bool {
 		if status/100 != 2 {
-			return
+			return true
 		}
 		at, exact := made.position()
 		if !exact {
 			at = at.Join(s.now(ctx))
 		}
 		w.Header().Set(Header, s.Tokens.Seal(at))
+		return true
 	}), r.WithContext(ctx))
 }
 
@@ -110,7 +111,7 @@ func (s *Serve) read(w http.ResponseWriter, r *http.Request, next http.Handler, 
 		return
 	}
 	s.Reads.Observe.Read("primary")
-	next.ServeHTTP(s.showing(w, ctx, want), r)
+	next.ServeHTTP(s.showing(w, ctx, want, func(err error) { s.Fail(w, r, err) }), r)
 }
 
 // onStandby serves a read on a standby. It returns false, and has sent nothing, if the
@@ -123,7 +124,8 @@ func (s *Serve) onStandby(w http.ResponseWriter, r *http.Request, next http.Hand
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 		defer cancel()
 	}
-	a := &attempt{w: s.showing(w, ctx, want)}
+	a := &attempt{}
+	a.w = s.showing(w, ctx, want, func(err error) { a.failed = err })
 	ctx = context.WithValue(ctx, attemptKey{}, a)
 	next.ServeHTTP(a.w, r.WithContext(ctx))
 	if a.failed == nil {
@@ -157,26 +159,34 @@ func reason(err error) string {
 	return "failed"
 }
 
-// showing returns a writer that adds the token of what the response shows.
-func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want projector.Position) *headed {
-	return before(w, func(status int) {
+// showing returns a writer that adds the token of what the response shows. If the position
+// cannot be read, the response is dropped and fail is called: without a token the client
+// could go back in time with its next read.
+func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want projector.Position, fail func(error)) *headed {
+	return before(w, func(status int) bool {
 		if status/100 != 2 && status != http.StatusNotModified {
-			return
+			return true
 		}
-		if at, err := s.Reads.shown(ctx); err == nil {
-			w.Header().Set(Header, s.Tokens.Seal(at.Join(want)))
+		at, err := s.Reads.shown(ctx)
+		if err != nil {
+			fail(err)
+			return false
 		}
+		w.Header().Set(Header, s.Tokens.Seal(at.Join(want)))
+		return true
 	})
 }
 
-// headed is a writer that calls set before the header is sent.
+// headed is a writer that calls set before the header is sent. If set returns false,
+// nothing is sent.
 type headed struct {
 	middleware.WrapResponseWriter
-	set   func(status int)
-	begun bool
+	set     func(status int) bool
+	begun   bool
+	dropped bool
 }
 
-func before(w http.ResponseWriter, set func(status int)) *headed {
+func before(w http.ResponseWriter, set func(status int) bool) *headed {
 	wrapped, ok := w.(middleware.WrapResponseWriter)
 	if !ok {
 		wrapped = middleware.NewWrapResponseWriter(w, 1)
@@ -187,7 +197,10 @@ func before(w http.ResponseWriter, set func(status int)) *headed {
 func (h *headed) WriteHeader(status int) {
 	if !h.begun {
 		h.begun = true
-		h.set(status)
+		h.dropped = !h.set(status)
+	}
+	if h.dropped {
+		return
 	}
 	h.WrapResponseWriter.WriteHeader(status)
 }
@@ -195,6 +208,9 @@ func (h *headed) WriteHeader(status int) {
 func (h *headed) Write(b []byte) (int, error) {
 	if !h.begun {
 		h.WriteHeader(http.StatusOK)
+	}
+	if h.dropped {
+		return len(b), nil
 	}
 	return h.WrapResponseWriter.Write(b)
 }
