@@ -106,7 +106,7 @@ func homes() map[string]set {
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
 		"github.com/oapi-codegen/":            {"api"},
-		"github.com/go-chi/":                  {"api", "api/contract", "infra/web", "internal/service", "bench"},
+		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "internal/service", "bench"},
 		"github.com/prometheus/":              {"infra/telemetry"},
 		"go.opentelemetry.io/":                {"infra/", "runs", "internal/service"}, // the API
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},

@@ -56,29 +56,30 @@ const fixtures = "../../audit/testdata/"
 // optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
-		bundles  = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
-		tokens   = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits   = "internal/service/audit_test.go TestAudit"
-		start    = "cmd/netsim/quickstart_test.go TestQuickstart"
-		rebuilt  = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked   = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		status   = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
-		working  = "internal/service/status_test.go TestStatusOfJobsAndRuns"
-		dead     = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
-		costs    = "billing/focus/export_test.go TestExport"
-		engines  = "runs/execution/host/host_test.go "
-		b        = "audit verify " + fixtures + "bundle.jsonl "
-		exported = "cmd/netsim/events_test.go TestExportByCommand"
-		tailed   = "cmd/netsim/events_test.go TestTailByCommand"
-		exports  = "events export --to x "
-		export   = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
-		serve    = "engine serve --token t --data d "
-		least    = "--limit must be at least 1"
-		above    = "must be above zero"
-		bundle   = "are about a bundle: name its file"
-		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
-		joined   = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
-		public   = "internal/service/publisher_test.go TestPublishersAreKilled"
+		twoDatabases = "internal/service/two_databases_test.go TestTwoDatabasesHoldTheSame"
+		bundles      = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits       = "internal/service/audit_test.go TestAudit"
+		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt      = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked       = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status       = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working      = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		dead         = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs        = "billing/focus/export_test.go TestExport"
+		engines      = "runs/execution/host/host_test.go "
+		b            = "audit verify " + fixtures + "bundle.jsonl "
+		exported     = "cmd/netsim/events_test.go TestExportByCommand"
+		tailed       = "cmd/netsim/events_test.go TestTailByCommand"
+		exports      = "events export --to x "
+		export       = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve        = "engine serve --token t --data d "
+		least        = "--limit must be at least 1"
+		above        = "must be above zero"
+		bundle       = "are about a bundle: name its file"
+		lakes        = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		joined       = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
+		public       = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
 		"doctor --json": {"doctor --json", "cmd/netsim/doctor_test.go TestDoctorByCommand", nil},
@@ -94,6 +95,12 @@ func optionRows() map[string]option {
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
 		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
+		"readmodel diff --with-postgres-file":  {"readmodel diff x --with-postgres-file " + fixtures + "first.key", twoDatabases, map[string]string{"readmodel diff x --with-postgres-file none": "no such file"}},
+		"readmodel diff --timeout":             {"readmodel diff x --timeout 1m", twoDatabases, map[string]string{"readmodel diff x --timeout 0s": "longer than 0s"}},
+		"readmodel digest --schema":            {"readmodel digest --schema x", twoDatabases, nil},
+		"readmodel digest --at":                {"readmodel digest --at workspaces/0:1", twoDatabases, map[string]string{"readmodel digest --at x": "not a position"}},
+		"readmodel digest --ranges":            {"readmodel digest --ranges 4", twoDatabases, map[string]string{"readmodel digest --ranges 3": "power of two", "readmodel digest --ranges 8192": "power of two"}},
+		"readmodel digest --timeout":           {"readmodel digest --timeout 1m", twoDatabases, map[string]string{"readmodel digest --timeout 0s": "longer than 0s"}},
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
 		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},

@@ -55,6 +55,14 @@ type Config struct {
 	Postgres         string `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
 	PostgresPoolSize int32  `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000" unit:"sessions"`
 
+	// Several databases
+	Standbys      string        `env:"NETSIM_POSTGRES_STANDBYS" form:"standbys" secret:"true" roles:"api"`
+	StandbyMaxLag time.Duration `env:"NETSIM_STANDBY_MAX_LAG" envDefault:"5s" min:"500ms" max:"1h" roles:"api"`
+	StandbyWait   time.Duration `env:"NETSIM_STANDBY_WAIT" envDefault:"20ms" max:"10s" roles:"api"`
+	TokenTimeout  time.Duration `env:"NETSIM_TOKEN_TIMEOUT" envDefault:"2s" min:"10ms" max:"1m" roles:"api"`
+	ReadOnly      bool          `env:"NETSIM_READ_ONLY" roles:"api,projector"`
+	PrimaryURL    string        `env:"NETSIM_PRIMARY_URL" form:"url" roles:"api"`
+
 	// Object store
 	S3Endpoint    string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
 	S3Region      string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
@@ -195,6 +203,8 @@ func (c *Config) replication() int {
 }
 
 // writes reports whether the process appends to the log. The others need no right to.
-func (c *Config) writes() bool { return c.has(RoleAPI) || c.has(RoleReactor) || c.has(RoleWorker) }
+func (c *Config) writes() bool {
+	return !c.ReadOnly && (c.has(RoleAPI) || c.has(RoleReactor) || c.has(RoleWorker))
+}
 
 func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }

@@ -31,6 +31,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/infra/replicas"
 	"netsim/infra/telemetry"
 	"netsim/infra/writelog"
 	"netsim/projections"
@@ -52,6 +53,7 @@ type core struct {
 	projector    *projector.Projector
 	recovery     *projector.Recovery
 	watcher      *projector.Watcher
+	reads        *replicas.Reads         // of the API; nil before it is opened
 	facts        *facts.Reader           // of all subscribers that keep up
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
@@ -126,8 +128,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
-	if err = s.trustKey(ctx); err != nil {
-		return nil, err
+	if !c.ReadOnly {
+		if err = s.trustKey(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.watcher = projector.NewWatcher(s.unverified, "", log)
 	s.facts = facts.NewReader(s.eventLog, s.watcher)
@@ -183,8 +187,8 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 	}
 }
 
-// trustLog creates missing topics and refuses topic settings that could lose
-// facts.
+// trustLog creates missing topics, unless the deployment only reads, and refuses topic
+// settings that could lose facts.
 func (s *core) trustLog(ctx context.Context) error {
 	err := s.ensureTopics(ctx)
 	if errors.Is(err, eventlog.ErrFewBrokers) {
@@ -285,7 +289,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 		return err
 	}
 	s.partitions = partitions
-	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
+	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions, Refuse: s.config.refusal()})
 	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,

@@ -76,6 +76,9 @@ func (s *core) ensureTables(ctx context.Context) error {
 }
 
 func (s *core) ensureTopics(ctx context.Context) error {
+	if s.config.ReadOnly {
+		return nil // they are another deployment's
+	}
 	if s.config.Migrate {
 		return s.eventLog.Ensure(ctx)
 	}
@@ -87,6 +90,9 @@ func (s *core) ensureTopics(ctx context.Context) error {
 }
 
 func (s *core) ensureBucket(ctx context.Context) error {
+	if s.config.ReadOnly {
+		return nil // it is another deployment's
+	}
 	if s.config.Migrate {
 		return s.objects.EnsureBucket(ctx)
 	}

@@ -153,7 +153,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if work.publisher, err = s.publisher(work.registry); err != nil {
 		return err
 	}
-	s.health.Add(s.config.checks(work.needs(s))...)
+	if !s.config.ReadOnly {
+		s.health.Add(s.config.checks(work.needs(s))...)
+	}
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}

@@ -138,8 +138,11 @@ func (c *Config) redact(text string) string {
 			secrets = append(secrets, strings.Split(reflect.ValueOf(*c).FieldByIndex(f.Index).String(), ",")...)
 		}
 	}
-	if postgres, err := pgx.ParseConfig(c.Postgres); err == nil {
-		secrets = append(secrets, postgres.Password)
+	for _, url := range append(strings.Fields(c.Standbys), c.Postgres) {
+		secrets = append(secrets, url)
+		if postgres, err := pgx.ParseConfig(url); err == nil {
+			secrets = append(secrets, postgres.Password)
+		}
 	}
 	return telemetry.Redact(text, secrets...)
 }

@@ -43,6 +43,14 @@ func forms() map[string]form {
 			_, err := pgx.ParseConfig(text)
 			return err == nil
 		}},
+		"standbys": {"addresses such as postgres://user:password@host:5432/database, separated by white space", func(text string) bool {
+			for _, url := range strings.Fields(text) {
+				if _, err := pgx.ParseConfig(url); err != nil {
+					return false
+				}
+			}
+			return true
+		}},
 		"file": {"the path of a file that can be read", func(path string) bool {
 			info, err := os.Stat(path)
 			return err == nil && !info.IsDir()

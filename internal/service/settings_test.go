@@ -119,7 +119,11 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		`NETSIM_REPLICATION is "-1": it must be at least 3`:                      {"NETSIM_REPLICATION": "-1"},
 		`NETSIM_ENGINE_PATIENCE is "1s": it must be at least NETSIM_ENGINE_POLL`: {"NETSIM_ENGINE_PATIENCE": "1s"},
 		`NETSIM_TOPIC_PREFIX is "x.public.": it must not end in public.`:         {"NETSIM_TOPIC_PREFIX": "x.public."},
-		`NETSIM_KAFKA is "broker": it must be a list`:                            {"NETSIM_KAFKA": "broker"},
+		`NETSIM_ROLES is "api,worker": with NETSIM_READ_ONLY the roles must be among api and projector`: {
+			"NETSIM_READ_ONLY": "true", "NETSIM_ROLES": "api,worker",
+		},
+		`NETSIM_PRIMARY_URL is "https://netsim.example": it must not be set without NETSIM_READ_ONLY`: {"NETSIM_PRIMARY_URL": "https://netsim.example"},
+		`NETSIM_KAFKA is "broker": it must be a list`:                                                 {"NETSIM_KAFKA": "broker"},
 		`NETSIM_SCHEMA_REGISTRY_USER is "netsim": it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET`: {
 			"NETSIM_SCHEMA_REGISTRY_USER": "netsim", "NETSIM_SCHEMA_REGISTRY_SECRET": "",
 		},

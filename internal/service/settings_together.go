@@ -58,6 +58,18 @@ func contradictions() []contradiction {
 			}
 			return nil
 		}},
+		{[]string{"NETSIM_READ_ONLY", "NETSIM_ROLES"}, func(c *Config) error {
+			if c.ReadOnly && slices.ContainsFunc(c.Roles, func(role string) bool { return role != RoleAPI && role != RoleProjector }) {
+				return fmt.Errorf("NETSIM_ROLES is %q: with NETSIM_READ_ONLY the roles must be among api and projector", strings.Join(c.Roles, ","))
+			}
+			return nil
+		}},
+		{[]string{"NETSIM_PRIMARY_URL", "NETSIM_READ_ONLY"}, func(c *Config) error {
+			if c.PrimaryURL != "" && !c.ReadOnly {
+				return fmt.Errorf("NETSIM_PRIMARY_URL is %q: it must not be set without NETSIM_READ_ONLY", c.PrimaryURL)
+			}
+			return nil
+		}},
 		{[]string{"NETSIM_SCHEMA_REGISTRY_USER", "NETSIM_SCHEMA_REGISTRY_SECRET"}, func(c *Config) error {
 			if c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "" {
 				return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"netsim/commands/handle"
+	"netsim/infra/replicas"
 	"netsim/infra/telemetry"
 	"netsim/infra/web"
 )
@@ -140,6 +141,10 @@ func (s *core) commandBegins(ctx context.Context, command, stream string) contex
 func (s *core) commandEnds(ctx context.Context, o handle.Observation) {
 	s.countCommand(o)
 	web.NoteCommand(ctx, o.Command, string(o.Outcome))
+	switch o.Outcome {
+	case handle.OutcomeAccepted, handle.OutcomeRepeated, handle.OutcomeNothing:
+		replicas.Note(ctx, o.At)
+	}
 	span, ok := ctx.Value(commandSpan{}).(trace.Span)
 	if !ok {
 		return
