@@ -3,6 +3,7 @@ package service_test
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,6 +33,7 @@ func TestARegionOnlyReads(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *service.Config) {
 		c.Roles = []string{service.RoleAPI, service.RoleProjector} // nothing writes by itself
+		c.TokenTimeout, c.ReadTimeout = time.Minute, 2*time.Minute
 	})
 	seeded := endOfLog(t, p)
 	region := startRegion(t, p)

@@ -104,6 +104,9 @@ func TestSessionsNeverGoBack(t *testing.T) {
 				switch write := random.IntN(4) == 0 && len(s.tokens) < 16; {
 				case write:
 					r := here.Patch(path, map[string]any{"name": fmt.Sprintf("client %d step %d", i, n)})
+					if r.Status == http.StatusServiceUnavailable { // its outcome is not known yet
+						continue
+					}
 					if r.Status != http.StatusOK {
 						s.wrong = append(s.wrong, fmt.Sprintf("client %d: a write answers %d %s", i, r.Status, r.Body))
 						continue
@@ -119,7 +122,7 @@ func TestSessionsNeverGoBack(t *testing.T) {
 						from = there
 					}
 					r := from.Get(path, s.send())
-					if r.Status == http.StatusServiceUnavailable {
+					if r.Status == http.StatusServiceUnavailable || r.Status == http.StatusGatewayTimeout {
 						behind.Add(1)
 						continue
 					}
