@@ -83,6 +83,10 @@ func optionRows() map[string]option {
 	return map[string]option{
 		"doctor --json": {"doctor --json", "cmd/netsim/doctor_test.go TestDoctorByCommand", nil},
 
+		"acls --principal-prefix": {"acls --principal-prefix User:x-", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
+		"acls --topic-prefix":     {"acls --topic-prefix x.", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
+		"acls --json":             {"acls --json", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
+
 		"token --service":    {"token --service", tokens, nil},
 		"token --user":       {"token --user u", tokens, nil},
 		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
