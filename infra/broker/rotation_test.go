@@ -24,6 +24,7 @@ import (
 	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -198,17 +199,20 @@ func TestCertificatesAreRotatedUnderLoad(t *testing.T) {
 	}
 	for round := range 5 {
 		for range 20 {
-			<-progress
+			testwait.Receive(t, progress, "an append")
 		}
 		a.Issue(file, teststack.Certificate{Name: machine})
 		network.cut()
-		testworld.Await(t, func() bool { <-progress; return c.Report().Reloads > int64(round) })
+		testworld.Await(t, func() bool {
+			testwait.Receive(t, progress, "an append")
+			return c.Report().Reloads > int64(round)
+		})
 	}
 	for range 20 {
-		<-progress
+		testwait.Receive(t, progress, "an append")
 	}
 	close(stop)
-	working.Wait()
+	testwait.Group(t, &working, "the writers")
 	found := map[int64]string{}
 	for next := int64(0); ; {
 		records, end, err := log.Read(t.Context(), log.Topic(events.Workspaces), 0, next, 1<<20, 0)
@@ -285,7 +289,6 @@ func TestReadinessSaysWhy(t *testing.T) {
 		admin.set(own)
 		own.Roles = []string{service.RoleAPI, service.RoleProjector}
 	})
-	_ = p
 	w := s.as(users[service.RoleProjector])
 	reader := servicetest.Start(t, func(own *service.Config) {
 		*own = p.Config
