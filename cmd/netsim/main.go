@@ -39,6 +39,7 @@ type commands struct {
 	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
 	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
 	Lake      lakes      `cmd:"" help:"Show, share and drop the lake."`
+	ACLs      acls       `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 

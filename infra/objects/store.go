@@ -10,12 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -30,7 +27,7 @@ type Config struct {
 	Endpoint  string // base URL; buckets are addressed by path
 	Region    string
 	Bucket    string
-	AccessKey string
+	AccessKey string // with SecretKey; "" takes the role of the process
 	SecretKey string
 	Now       func() time.Time // times of presigned links; default time.Now
 	// Observe, when set, is called after every call to the store, with the
@@ -40,10 +37,11 @@ type Config struct {
 
 // Store is one bucket. It is safe for concurrent use.
 type Store struct {
-	bucket  string
-	client  *s3.Client
-	presign *s3.PresignClient
-	now     func() time.Time
+	bucket      string
+	client      *s3.Client
+	presign     *s3.PresignClient
+	credentials aws.CredentialsProvider
+	now         func() time.Time
 }
 
 // New makes a store. It does not contact the server.
@@ -51,24 +49,19 @@ func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	keys := provider(c)
 	client := s3.New(s3.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       c.Region,
 		UsePathStyle: true,
-		Credentials:  credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""),
-		HTTPClient: &http.Client{Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: callTimeout,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       90 * time.Second,
-		}},
+		Credentials:  keys,
+		HTTPClient:   newClient(),
 		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 		APIOptions:                 observe(c.Observe),
 	})
-	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
+	return &Store{bucket: c.Bucket, client: client, credentials: keys, presign: s3.NewPresignClient(client), now: c.Now}
 }
 
 // EnsureBucket creates the bucket unless it exists.

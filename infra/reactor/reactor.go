@@ -214,11 +214,16 @@ func (r *Reactor) Group(name string, family events.Family) string {
 }
 
 func groupOf(prefix, name string, family events.Family) string {
-	group := "netsim-reactor." + name + "." + string(family)
+	return GroupPrefix(prefix) + name + "." + string(family)
+}
+
+// GroupPrefix is what the names of all groups begin with, for a prefix of topics.
+func GroupPrefix(prefix string) string {
+	const groups = "netsim-reactor."
 	if prefixOf(prefix) == eventlog.DefaultPrefix {
-		return group
+		return groups
 	}
-	return prefix + group
+	return prefix + groups
 }
 
 func prefixOf(prefix string) string { return cmp.Or(prefix, eventlog.DefaultPrefix) }

@@ -59,8 +59,8 @@ type Config struct {
 	S3Endpoint    string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
 	S3Region      string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
 	S3Bucket      string        `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY,required" secret:"true"`
-	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY,required" secret:"true"`
+	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY" secret:"true" unset:"the role of the process"`
+	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
 	StorePatience time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m" roles:"worker"`
 	MountRoot     string        `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries" roles:"api"`
 
@@ -193,5 +193,8 @@ func (c *Config) replication() int {
 	}
 	return 3
 }
+
+// writes reports whether the process appends to the log. The others need no right to.
+func (c *Config) writes() bool { return c.has(RoleAPI) || c.has(RoleReactor) || c.has(RoleWorker) }
 
 func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }

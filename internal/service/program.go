@@ -133,11 +133,13 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err != nil {
 		return err
 	}
-	if err := s.beginSeals(ctx); err != nil {
-		return err
-	}
-	if err := s.seed(ctx, list); err != nil {
-		return err
+	if s.config.writes() {
+		if err := s.beginSeals(ctx); err != nil {
+			return err
+		}
+		if err := s.seed(ctx, list); err != nil {
+			return err
+		}
 	}
 	work, err := s.openDomain(ctx, list)
 	if err != nil {

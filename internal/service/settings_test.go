@@ -88,7 +88,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 				t.Errorf("%s=%s gives the error %q, want one line with %q", name, value, said, want)
 			}
 		}
-		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && name != "NETSIM_SCHEMA_REGISTRY_SECRET" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
+		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && !strings.HasPrefix(name, "NETSIM_S3_ACCESS") && !strings.HasPrefix(name, "NETSIM_S3_SECRET") && name != "NETSIM_SCHEMA_REGISTRY_SECRET" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
 			if said := wrong(t, map[string]string{name: ""}); !strings.Contains(said, name+" is not set: it must be ") {
 				t.Errorf("without %s the error is %q, want that it is not set", name, said)
 			}
@@ -124,6 +124,16 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 			"NETSIM_SCHEMA_REGISTRY_USER": "netsim", "NETSIM_SCHEMA_REGISTRY_SECRET": "",
 		},
 		`NETSIM_ENGINE_URLS is "http://engine": it must not be set without NETSIM_ENGINE_TOKEN`: {"NETSIM_ENGINE_URLS": "http://engine", "NETSIM_ENGINE_TOKEN": ""},
+		`NETSIM_KAFKA_TLS is not true: it must be`:                                              {"NETSIM_KAFKA_SERVER_NAME": "kafka"},
+		`one of NETSIM_KAFKA_CERT and NETSIM_KAFKA_KEY is set`:                                  {"NETSIM_KAFKA_TLS": "true", "NETSIM_KAFKA_KEY": "settings_test.go"},
+		`NETSIM_KAFKA_SASL is not set: it must be`:                                              {"NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`NETSIM_KAFKA_SASL is "": it must be OAUTHBEARER`:                                       {"NETSIM_KAFKA_OAUTH_SCOPE": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must be set`:                               {"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must not be set`:                           {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_USER": "x"},
+		`one of NETSIM_KAFKA_OAUTH_TOKEN_FILE and NETSIM_KAFKA_OAUTH_`:                          {"NETSIM_KAFKA_SASL": "OAUTHBEARER"},
+		`NETSIM_KAFKA_OAUTH_TOKEN_URL is set: `:                                                 {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_OAUTH_TOKEN_URL": "https://issuer"},
+		`NETSIM_KAFKA_TLS must be true, because it sends a secret`:                              {"NETSIM_KAFKA_SASL": "PLAIN", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set`:                           {"NETSIM_S3_ACCESS_KEY": ""},
 		`NETSIM_QUOTAS: `: {"NETSIM_QUOTAS": "streams.opne=1"},
 		`NETSIM_DATA_DEV is true beside a setting of a production installation, NETSIM_OIDC_ISSUER=https://issuer/: `: {"NETSIM_DATA_DEV": "true"},
 		`a production installation, NETSIM_REPLICATION=3: it must be false`:                                           development("NETSIM_REPLICATION", "3"),
@@ -135,6 +145,8 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		}
 	}
 	for _, more := range []map[string]string{
+		{"NETSIM_S3_ACCESS_KEY": "", "NETSIM_S3_SECRET_KEY": ""},
+		{"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
 		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true", "NETSIM_OIDC_ISSUER": "https://localhost/", "NETSIM_S3_ENDPOINT": "https://[::1]:9000"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
 	} {
 		if said := wrong(t, more); said != "" {

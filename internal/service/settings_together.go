@@ -64,6 +64,12 @@ func contradictions() []contradiction {
 			}
 			return nil
 		}},
+		{[]string{"NETSIM_S3_ACCESS_KEY", "NETSIM_S3_SECRET_KEY"}, func(c *Config) error {
+			if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
+				return errors.New("one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set: it must be both or neither")
+			}
+			return nil
+		}},
 		{[]string{"NETSIM_ENGINE_PATIENCE", "NETSIM_ENGINE_POLL"}, func(c *Config) error {
 			if 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll {
 				return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)

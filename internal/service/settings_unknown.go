@@ -47,6 +47,9 @@ func (c *Config) announce(ctx context.Context, log *slog.Logger) {
 	if c.Development {
 		log.WarnContext(ctx, "development mode: events can be lost or forged; never use it with data that matters", "setting", "NETSIM_DATA_DEV")
 	}
+	for _, plain := range c.plainConnections() {
+		log.WarnContext(ctx, "a connection to another machine is not protected (docs/security.md)", "setting", plain.setting, "because", plain.because)
+	}
 	if len(c.ignored) > 0 {
 		log.WarnContext(ctx, "variables that begin with NETSIM_ and are not settings of this release are ignored", "variables", c.ignored)
 	}
