@@ -50,7 +50,7 @@ type Config struct {
 	Now      func() time.Time // default time.Now
 
 	// Every is the least time from the begin of a transaction of a shard to that of the
-	// next while there is no backlog; default DefaultEvery. A fact that comes after a
+	// next while there is no backlog; A fact that comes after a
 	// pause is published at once.
 	Every time.Duration
 
@@ -58,10 +58,6 @@ type Config struct {
 	dial       func(network, address string) (net.Conn, error) // set by tests
 	step       func(ctx context.Context, name string) error    // called between steps; set by tests
 }
-
-// DefaultEvery bounds the transactions to ten a second and shard: each costs five round
-// trips to the brokers.
-const DefaultEvery = 100 * time.Millisecond
 
 // Facts reads the facts of the log. facts.Reader implements it.
 type Facts interface {
@@ -120,7 +116,6 @@ func (c Config) withDefaults() (Config, error) {
 	c.Prefix = cmp.Or(c.Prefix, eventlog.DefaultPrefix)
 	c.Partitions = cmp.Or(c.Partitions, c.Shards)
 	c.Replication = cmp.Or(c.Replication, -1)
-	c.Every = cmp.Or(c.Every, DefaultEvery)
 	c.checkEvery = cmp.Or(c.checkEvery, defaultCheck)
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
