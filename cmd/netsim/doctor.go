@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,16 @@ import (
 )
 
 type examine struct {
-	JSON bool `help:"Print JSON instead of a table."`
+	JSON    bool          `help:"Print JSON instead of a table."`
+	Timeout time.Duration `help:"Longest time of a check." default:"15s"`
+}
+
+// Validate implements kong.Validatable.
+func (e examine) Validate() error {
+	if e.Timeout <= 0 {
+		return errors.New("--timeout must be longer than 0s")
+	}
+	return nil
 }
 
 // Help implements kong.HelpProvider.
@@ -27,7 +37,7 @@ func (e examine) Run(ctx context.Context) error {
 	var rows []doctor.Row
 	if err != nil {
 		rows = service.ExamineSettings(err)
-	} else if rows, err = service.Examine(ctx, c, time.Now); err != nil {
+	} else if rows, err = service.Examine(ctx, c, e.Timeout, time.Now); err != nil {
 		return err
 	}
 	counts := map[doctor.Status]int{}

@@ -39,7 +39,7 @@ func TestDoctorByCommand(t *testing.T) {
 		"NETSIM_S3_ENDPOINT": "http://" + down, "NETSIM_S3_ACCESS_KEY": "hidden-2", "NETSIM_S3_SECRET_KEY": "hidden-3",
 		"NETSIM_OIDC_ISSUER": "http://" + down, "NETSIM_OIDC_JWKS_URL": "http://" + down + "/keys", "NETSIM_WRITER_KEYS": strings.Repeat("5e", 32),
 	}
-	out, said, code := doctorBy(t, settings, "--json")
+	out, said, code := doctorBy(t, settings, "--json", "--timeout", "10m")
 	var answer struct {
 		Status doctor.Status
 		Checks []doctor.Row
@@ -56,7 +56,7 @@ func TestDoctorByCommand(t *testing.T) {
 			t.Errorf("%s did not fail: %s", name, out)
 		}
 	}
-	table, _, code := doctorBy(t, settings)
+	table, _, code := doctorBy(t, settings, "--timeout", "10m")
 	for _, want := range []string{"COMPONENT", "no broker answers", "What to do:", "start PostgreSQL", " fail, "} {
 		if code != 1 || !strings.Contains(table, want) {
 			t.Errorf("exit status %d, and the table lacks %q:\n%s", code, want, table)
@@ -66,6 +66,9 @@ func TestDoctorByCommand(t *testing.T) {
 		if strings.Contains(out+table+said, secret) {
 			t.Errorf("a secret is shown:\n%s\n%s", out, table)
 		}
+	}
+	if out, _, code := doctorBy(t, settings, "--timeout", "1ns"); code != 1 || !strings.Contains(out, "no result within 1ns") && !strings.Contains(out, "deadline exceeded") {
+		t.Errorf("exit status %d with a timeout that is too short:\n%s", code, out)
 	}
 	settings["NETSIM_WORKERS"], settings["NETSIM_PARTITONS"] = "many", "4"
 	for _, want := range []string{`NETSIM_WORKERS is "many"`, "NETSIM_PARTITONS is set", "2 of 2 checks failed"} {
@@ -81,7 +84,7 @@ func TestDoctorByCommand(t *testing.T) {
 		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_ROLES": "projector,worker",
 	}
-	if out, said, code := doctorBy(t, healthy); code != 0 || !strings.Contains(out, " 0 fail, 0 skipped") {
+	if out, said, code := doctorBy(t, healthy, "--timeout", "10m"); code != 0 || !strings.Contains(out, " 0 fail, 0 skipped") {
 		t.Errorf("exit status %d before the first start:\n%s%s", code, out, said)
 	}
 }

@@ -32,6 +32,8 @@ const (
 	tokenTimeout = 10 * time.Second // of a request for a token
 	// unknownLife is how long a token is used whose lifetime the endpoint does not say.
 	unknownLife = time.Minute
+	// longestLife is how long a token is used at most.
+	longestLife = 24 * time.Hour
 )
 
 // tokens are the tokens of this process.
@@ -152,8 +154,10 @@ func (t *tokens) fetch(ctx context.Context, now time.Time) (text string, until t
 		return "", until, fmt.Errorf("ask the token endpoint %s for a token: %w", t.TokenURL, err)
 	}
 	life := unknownLife
-	if token.ExpiresIn > 0 {
-		life = time.Duration(min(token.ExpiresIn, int64((24*time.Hour).Seconds()))) * time.Second
+	if seconds, ok := token.Extra("expires_in").(float64); ok && seconds > 0 {
+		life = time.Duration(min(seconds, longestLife.Seconds())) * time.Second
+	} else if !token.Expiry.IsZero() { // sent as text
+		life = min(time.Until(token.Expiry), longestLife)
 	}
 	return token.AccessToken, now.Add(life), checkToken(token.AccessToken)
 }

@@ -21,18 +21,15 @@ import (
 	"netsim/stream/publisher"
 )
 
-// doctorTimeout bounds each check of an examination.
-const doctorTimeout = 15 * time.Second
-
-// Examine examines every component that a process with the settings depends on. Secrets
-// are not in the rows.
-func Examine(ctx context.Context, c Config, now func() time.Time) ([]doctor.Row, error) {
+// Examine examines every component that a process with the settings depends on, each check
+// for at most the timeout. now is this machine's clock. Secrets are not in the rows.
+func Examine(ctx context.Context, c Config, timeout time.Duration, now func() time.Time) ([]doctor.Row, error) {
 	x := &examination{config: c, now: now}
 	if err := x.open(ctx); err != nil {
 		return nil, err
 	}
 	defer x.pool.Close()
-	rows := doctor.Examine(ctx, x.checks(), doctorTimeout)
+	rows := doctor.Examine(ctx, x.checks(), timeout)
 	for i := range rows {
 		rows[i].Finding, rows[i].Advice = c.redact(rows[i].Finding), c.redact(rows[i].Advice)
 	}
