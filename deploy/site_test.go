@@ -44,8 +44,11 @@ type site struct {
 	processes          []*process
 }
 
-// binary builds netsim as the container file does, once.
+// binary builds netsim as the container file does, once. NETSIM_BIN can name another one.
 var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("NETSIM_BIN"); path != "" {
+		return path, nil
+	}
 	text, err := os.ReadFile(filepath.Join("container", "Containerfile"))
 	if err != nil {
 		return "", err
