@@ -221,15 +221,16 @@ func (w *site) run(t *testing.T, p plan) {
 	}
 }
 
-// start starts a process and waits until its startup probe succeeds.
+// start starts a process.
 func (w *site) start(t *testing.T, p plan) *process {
 	t.Helper()
 	running := w.prepare(t, p)
 	if err := running.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { running.exited <- running.cmd.Wait() }()
-	t.Cleanup(func() { running.cmd.Process.Kill() }) //nolint:errcheck // it has ended unless the test failed
+	cmd := running.cmd // end forgets it
+	go func() { running.exited <- cmd.Wait() }()
+	t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it has ended unless the test failed
 	w.processes = append(w.processes, running)
 	return running
 }
