@@ -56,6 +56,7 @@ func directions() map[string]set {
 
 		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "internal/recent", "internal/wait"}, // facts for clients that follow them
 
+		"deploy":                      {}, // no program: files, and tests that hold them to the service
 		"api":                         {},
 		"api/contract":                {"api", "fault"},
 		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra

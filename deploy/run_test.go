@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"netsim/internal/testwait"
 )
 
 // The tests of this file run the processes that the chart, the Compose file and the units
@@ -108,9 +110,9 @@ func drain(t *testing.T, w *site, apis []*process) {
 	}
 	apis[1].end(t)
 	ended.Store(true)
-	clients.Wait()
+	testwait.Group(t, &clients, "the clients")
 	close(stop)
-	<-looked
+	testwait.Receive(t, looked, "the router to end")
 	t.Logf("%d requests, %d failed", sent.Load(), failed.Load())
 	if sent.Load() < 200 {
 		t.Errorf("%d requests were sent, want at least 200", sent.Load())

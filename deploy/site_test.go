@@ -44,8 +44,11 @@ type site struct {
 	processes          []*process
 }
 
-// binary builds netsim as the container file does, once.
+// binary builds netsim as the container file does, once. NETSIM_BIN can name another one.
 var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("NETSIM_BIN"); path != "" {
+		return path, nil
+	}
 	text, err := os.ReadFile(filepath.Join("container", "Containerfile"))
 	if err != nil {
 		return "", err
@@ -218,15 +221,16 @@ func (w *site) run(t *testing.T, p plan) {
 	}
 }
 
-// start starts a process and waits until its startup probe succeeds.
+// start starts a process.
 func (w *site) start(t *testing.T, p plan) *process {
 	t.Helper()
 	running := w.prepare(t, p)
 	if err := running.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { running.exited <- running.cmd.Wait() }()
-	t.Cleanup(func() { running.cmd.Process.Kill() }) //nolint:errcheck // it has ended unless the test failed
+	cmd := running.cmd // end forgets it
+	go func() { running.exited <- cmd.Wait() }()
+	t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it has ended unless the test failed
 	w.processes = append(w.processes, running)
 	return running
 }
@@ -254,7 +258,7 @@ func (w *site) awaitReady(t *testing.T) {
 					t.Fatalf("%s ended: %v: %s", p.name, err, p.log)
 				case <-deadline.C:
 					p.cmd.Process.Kill() //nolint:errcheck // it may have ended
-					<-p.exited
+					testwait.Receive(t, p.exited, p.name+" to end")
 					t.Fatalf("%s does not answer its probe %s: %s", p.name, path, p.log)
 				case <-every.C:
 				}

@@ -66,7 +66,7 @@ for pid in "$LOGS"/*.pid; do wait "$(cat "$pid")"; done
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) //nolint:errcheck // all have ended unless the test failed
-	stuck := time.AfterFunc(5*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	stuck := time.AfterFunc(10*time.Minute, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 	defer stuck.Stop()
 	if err := cmd.Wait(); err != nil {
 		for _, log := range logsIn(t, filepath.Join(dir, "logs")) {

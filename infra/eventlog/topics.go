@@ -24,6 +24,7 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	timeout := answerTimeout
 	var missing []kafka.TopicConfig
 	for _, name := range missingIn(meta) {
 		missing = append(missing, k.topicConfig(name))
@@ -36,8 +37,9 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		if err := k.create(ctx, missing); err != nil {
 			return err
 		}
+		timeout = electionTimeout
 	}
-	return k.awaitTopics(ctx)
+	return k.awaitTopics(ctx, timeout)
 }
 
 // ErrNoTopics is wrapped by the error of Require.
@@ -57,7 +59,7 @@ func (k *Kafka) Require(ctx context.Context, further ...string) error {
 		}
 		missing := missingIn(meta)
 		if len(missing) == 0 {
-			return k.awaitTopics(ctx)
+			return k.awaitTopics(ctx, answerTimeout)
 		}
 		if !pause.wait(patient) {
 			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
@@ -67,6 +69,10 @@ func (k *Kafka) Require(ctx context.Context, further ...string) error {
 
 // newTopicTimeout bounds how long a broker may not know a new topic.
 const newTopicTimeout = 5 * time.Second
+
+// electionTimeout bounds how long busy brokers may take to elect the leaders of new
+// topics.
+const electionTimeout = time.Minute
 
 func missingIn(meta *sarama.MetadataResponse) (names []string) {
 	for _, topic := range meta.Topics {
@@ -120,8 +126,8 @@ func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHe
 
 // awaitTopics waits until every partition answers and the client knows all leaders:
 // a cluster acknowledges new topics before it can serve them.
-func (k *Kafka) awaitTopics(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+func (k *Kafka) awaitTopics(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
 		d, err := k.Describe(ctx)
