@@ -18,6 +18,9 @@ type Kafka struct {
 	Partitions int      // of new topics
 	Internal   []string // names of other topics that the service appends to and reads
 	Public     []string // names of the public topics; none if this process does not publish
+	// Writes says that this process appends to the log, Reacts that it appends to the topics
+	// in Internal. It needs the right to only then.
+	Writes, Reacts bool
 	// Transactional says that this process publishes in transactions.
 	Transactional bool
 	// Recognize refuses a log from which the read model was not built.
@@ -241,7 +244,8 @@ func (k Kafka) rights(r eventlog.BrokerReport) Result {
 		said = true
 		var missing []string
 		for _, n := range needed {
-			if t.Rights&n.right == 0 {
+			reads := slices.Contains(k.Internal, name) && !k.Reacts || !slices.Contains(k.Internal, name) && !slices.Contains(k.Public, name) && !k.Writes
+			if t.Rights&n.right == 0 && !(n.right == eventlog.MayWrite && reads) {
 				missing = append(missing, n.name)
 			}
 		}
@@ -255,7 +259,7 @@ func (k Kafka) rights(r eventlog.BrokerReport) Result {
 	case !said:
 		return Good("the brokers do not say what this process may do")
 	}
-	return Good("this process may read, write and describe its topics")
+	return Good("this process may do with its topics what its roles need")
 }
 
 // identity checks that the read model was built from this log.

@@ -111,7 +111,7 @@ func describe(t *testing.T, k Kafka) (eventlog.Description, error) {
 // TestKafkaReports: what a broker reports of topics, rights and versions is judged.
 func TestKafkaReports(t *testing.T) {
 	t.Parallel()
-	k := Kafka{Config: eventlog.Config{Prefix: "p."}, Internal: []string{"p.poison"}, Transactional: true}
+	k := Kafka{Config: eventlog.Config{Prefix: "p."}, Internal: []string{"p.poison"}, Transactional: true, Writes: true, Reacts: true}
 	const all = eventlog.MayRead | eventlog.MayWrite | eventlog.MayDescribe | eventlog.MayDescribeConfigs
 	report := func(change func(t *eventlog.TopicsReplica)) eventlog.BrokerReport {
 		r := eventlog.BrokerReport{Level: minLevel, Transactions: true, Topics: map[string]eventlog.TopicsReplica{}}
@@ -128,6 +128,9 @@ func TestKafkaReports(t *testing.T) {
 	want(t, k.replicas(same), OK)
 	want(t, k.version(same), OK)
 	want(t, k.rights(report(func(t *eventlog.TopicsReplica) { t.Rights &^= eventlog.MayWrite })), Fail, "p.poison lacks Write", "ACL")
+	reader := k
+	reader.Writes, reader.Reacts = false, false
+	want(t, reader.rights(report(func(t *eventlog.TopicsReplica) { t.Rights &^= eventlog.MayWrite })), OK)
 	want(t, k.rights(report(func(t *eventlog.TopicsReplica) { t.Err = sarama.ErrTopicAuthorizationFailed })), Fail, "p.poison: ")
 	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.Leaderless = 2 })), Fail, "2 of 3 of p.poison")
 	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.OutOfSync = 1 })), Warn, "1 of 3 of p.poison")

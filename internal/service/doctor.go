@@ -87,7 +87,7 @@ func (x *examination) kafka() doctor.Kafka {
 	c := &x.config
 	k := doctor.Kafka{
 		Config: c.eventLogConfig(x.broker), Partitions: int(c.Partitions), Internal: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
-		Recognize: x.recognize, Now: x.now,
+		Writes: c.writes(), Reacts: c.has(RoleReactor), Recognize: x.recognize, Now: x.now,
 	}
 	if c.has(RolePublisher) {
 		k.Transactional = c.PublicTransactions
