@@ -82,13 +82,6 @@ func optionRows() map[string]option {
 		public       = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
-		"doctor --json":    {"doctor --json", "cmd/netsim/doctor_test.go TestDoctorByCommand", nil},
-		"doctor --timeout": {"doctor --timeout 1m", "cmd/netsim/doctor_test.go TestDoctorByCommand", map[string]string{"doctor --timeout 0s": "longer than 0s"}},
-
-		"acls --principal-prefix": {"acls --principal-prefix User:x-", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
-		"acls --topic-prefix":     {"acls --topic-prefix x.", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
-		"acls --json":             {"acls --json", "cmd/netsim/acls_test.go TestRightsByCommand", nil},
-
 		"token --service":    {"token --service", tokens, nil},
 		"token --user":       {"token --user u", tokens, nil},
 		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
@@ -222,6 +215,7 @@ func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
 	maps.Copy(rows, eventOptionRows())
+	maps.Copy(rows, examinationOptionRows())
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)
