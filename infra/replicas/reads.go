@@ -131,15 +131,8 @@ func (r *Reads) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return r.pool(ctx).QueryRow(ctx, sql, args...)
 }
 
-// choose returns the standby that answers a read which wants the position, nil for the
-// own database, which has then reached the position.
-func (r *Reads) choose(ctx context.Context, want projector.Position) (*run, error) {
-	if chosen := r.chooseStandby(ctx, want); chosen != nil {
-		return chosen, nil
-	}
-	return nil, r.awaitOwn(ctx, want)
-}
-
+// chooseStandby returns the standby that answers a read which wants the position, nil for
+// the own database.
 func (r *Reads) chooseStandby(ctx context.Context, want projector.Position) *run {
 	n := len(r.standbys)
 	if n == 0 {
