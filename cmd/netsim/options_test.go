@@ -88,7 +88,6 @@ func optionRows() map[string]option {
 		"token --workspaces": {"token --workspaces a,b", tokens, nil},
 		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than 0s"}},
 		"token --data":       {"token --data d", tokens, nil},
-
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
 		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
@@ -102,7 +101,6 @@ func optionRows() map[string]option {
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
 		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
-
 		"readmodel status --limit": {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":  {"readmodel status --json", status, nil},
 		"streams status --limit":   {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
@@ -214,8 +212,9 @@ func optionRows() map[string]option {
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
-	maps.Copy(rows, eventOptionRows())
-	maps.Copy(rows, examinationOptionRows())
+	for _, more := range []map[string]option{eventOptionRows(), examinationOptionRows()} {
+		maps.Copy(rows, more)
+	}
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)
