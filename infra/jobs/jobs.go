@@ -180,7 +180,7 @@ func (j *Jobs) migrated(ctx context.Context, driver *riverpgxv5.Driver) error {
 // settings returns river's configuration. It has no job timeout: the locks decide
 // whether a worker is alive (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
-	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
+	c := &river.Config{Schema: Schema, Logger: slog.New(withoutCanceled{j.config.Log.Handler()}), JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
 	if j.config.Tracer != nil {
 		c.Middleware = []rivertype.Middleware{&traces{tracer: j.config.Tracer}}
 	}
