@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
@@ -164,7 +165,7 @@ func reason(err error) string {
 // could go back in time with its next read.
 func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want projector.Position, fail func(error)) *headed {
 	return before(w, func(status int) bool {
-		if status/100 != 2 && status != http.StatusNotModified {
+		if !shows(status) {
 			return true
 		}
 		at, err := s.Reads.shown(ctx)
@@ -175,6 +176,12 @@ func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want project
 		w.Header().Set(Header, s.Tokens.Seal(at.Join(want)))
 		return true
 	})
+}
+
+// shows reports whether a response says something about a resource, if only that there is
+// none.
+func shows(status int) bool {
+	return status/100 == 2 || slices.Contains([]int{http.StatusNotModified, http.StatusNotFound, http.StatusGone}, status)
 }
 
 // headed is a writer that calls set before the header is sent. If set returns false,

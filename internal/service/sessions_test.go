@@ -46,7 +46,14 @@ func (s *session) wrote(r servicetest.Reply) {
 }
 
 // showed keeps the token of a read, which covers those that the request sent.
-func (s *session) showed(r servicetest.Reply) { s.tokens = []string{r.Header.Get(replicas.Header)} }
+func (s *session) showed(path string, r servicetest.Reply) {
+	token := r.Header.Get(replicas.Header)
+	if token == "" {
+		s.wrong = append(s.wrong, fmt.Sprintf("client %d: %s answers %d %s without a token", s.id, path, r.Status, r.Body))
+		return
+	}
+	s.tokens = []string{token}
+}
 
 // saw checks what a reply shows of a workspace, and keeps it.
 func (s *session) saw(path string, r servicetest.Reply) {
@@ -127,7 +134,7 @@ func TestSessionsNeverGoBack(t *testing.T) {
 						continue
 					}
 					s.saw(path, r)
-					s.showed(r)
+					s.showed(path, r)
 				}
 				done.Add(1)
 			}
