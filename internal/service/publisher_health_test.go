@@ -29,7 +29,7 @@ func TestHealthOfPublicTopics(t *testing.T) {
 	}
 }
 
-// Whoever reads every topic that begins with the prefix of public topics reads no dead
+// A consumer of every topic that begins with the prefix of public topics reads no dead
 // letters and nothing of the log.
 func TestInternalTopicsAreNotPublic(t *testing.T) {
 	t.Parallel()
