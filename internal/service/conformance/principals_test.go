@@ -143,7 +143,7 @@ func (w *world) principals(t *testing.T) []principal {
 	foreign := func(claims map[string]any) string {
 		return token(devissuer.Options{User: "tester", Account: other, Claims: claims})
 	}
-	all := []principal{
+	return []principal{
 		{name: "nobody"},
 		{name: "an empty token", scheme: "Bearer "},
 		{name: "another scheme", token: valid, scheme: "Basic "},
@@ -192,7 +192,6 @@ func (w *world) principals(t *testing.T) []principal {
 		{name: "a use of the token that is none", is: admitted, user: true, token: user(map[string]any{"token_use": "Service"})},
 		{name: "a service of every account", is: admitted, token: token(devissuer.Options{Service: true, Account: "*"})},
 	}
-	return all
 }
 
 // signed returns a token with the payload, signed by another than the issuer.
