@@ -15,6 +15,10 @@ import (
 // answerWithin is the timeout of a request.
 const answerWithin = 30 * time.Second
 
+// quietFor is how long a connection may be quiet before it is replaced. Servers close a
+// connection whose next request does not come in time, the first one within 5 s.
+const quietFor = 2 * time.Second
+
 // target is a server under load and the token that its clients send.
 type target struct{ address, token string }
 
@@ -23,7 +27,8 @@ type target struct{ address, token string }
 // fraction of the cost of net/http's client.
 type conn struct {
 	net.Conn
-	head []byte // the protocol, host and token, which all requests have in common
+	used time.Time // when the last request was sent; when it was dialled if there is none
+	head []byte    // the protocol, host and token, which all requests have in common
 	in   *bufio.Reader
 	out  []byte
 	body bytes.Buffer
@@ -43,7 +48,7 @@ func (t target) dial(count int) (conns []*conn, hangUp func(), err error) {
 			return nil, nil, err
 		}
 		conns = append(conns, &conn{
-			Conn: c, in: bufio.NewReaderSize(c, 8<<10),
+			Conn: c, used: time.Now(), in: bufio.NewReaderSize(c, 8<<10),
 			head: fmt.Appendf(nil, " HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n", t.address, t.token),
 		})
 	}
@@ -60,13 +65,36 @@ func (c *conn) do(method, path string, body []byte) (status int, answer []byte, 
 		c.out = append(strconv.AppendInt(c.out, int64(len(body)), 10), "\r\n"...)
 	}
 	c.out = append(append(c.out, "\r\n"...), body...)
-	if err := c.SetDeadline(time.Now().Add(answerWithin)); err != nil {
+	now := time.Now()
+	if now.Sub(c.used) > quietFor {
+		if err := c.dialAgain(); err != nil {
+			return 0, nil, err
+		}
+	}
+	c.used = now
+	if err := c.SetDeadline(now.Add(answerWithin)); err != nil {
 		return 0, nil, err
 	}
 	if _, err := c.Write(c.out); err != nil {
 		return 0, nil, err
 	}
-	return c.receive()
+	status, answer, err = c.receive()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return status, answer, err
+}
+
+// dialAgain replaces the connection.
+func (c *conn) dialAgain() error {
+	another, err := net.Dial("tcp", c.RemoteAddr().String())
+	if err != nil {
+		return err
+	}
+	c.Close() //nolint:errcheck // nothing is written to it
+	c.Conn = another
+	c.in.Reset(another)
+	return nil
 }
 
 // want sends a request and returns an error if the response has another status.
