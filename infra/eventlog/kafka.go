@@ -74,7 +74,7 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		queues:    map[topicPartition]*queue{},
 		tails:     newTails(tailBytes),
 	}
-	if _, err := k.metadata(ctx); err != nil {
+	if _, err := k.metadata(ctx, k.topics()); err != nil {
 		cancel()
 		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), err)
 	}

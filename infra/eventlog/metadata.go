@@ -22,7 +22,7 @@ func (k *Kafka) saramaConfig() *sarama.Config {
 }
 
 // metadata reads the metadata of the topics from the first broker that answers.
-func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) {
+func (k *Kafka) metadata(ctx context.Context, topics []string) (*sarama.MetadataResponse, error) {
 	c := k.saramaConfig()
 	var errs []error
 	for _, address := range k.Brokers {
@@ -34,7 +34,7 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 			errs = append(errs, err)
 			continue
 		}
-		meta, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, k.topics()))
+		meta, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, topics))
 		broker.Close() //nolint:errcheck // the response is complete or failed
 		if err == nil {
 			return meta, nil

@@ -17,7 +17,7 @@ var ErrFewBrokers = errors.New("the cluster is too small")
 // Ensure creates the missing topics and waits until all topics can be written. It
 // does not change existing topics.
 func (k *Kafka) Ensure(ctx context.Context) error {
-	meta, err := k.metadata(ctx)
+	meta, err := k.metadata(ctx, k.topics())
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 			return err
 		}
 	}
-	return k.awaitTopics(ctx)
+	return k.awaitTopics(ctx, k.topics())
 }
 
 func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
@@ -81,13 +81,13 @@ func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHe
 
 // awaitTopics waits until every partition answers and the client knows all leaders:
 // a cluster acknowledges new topics before it can serve them.
-func (k *Kafka) awaitTopics(ctx context.Context) error {
+func (k *Kafka) awaitTopics(ctx context.Context, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
-		d, err := k.Describe(ctx)
+		d, err := k.describeFamilies(ctx, k.families(names))
 		if err == nil {
-			err = k.routed(ctx, d)
+			err = k.routed(ctx, names, d)
 		}
 		if err == nil {
 			return nil
@@ -99,8 +99,8 @@ func (k *Kafka) awaitTopics(ctx context.Context) error {
 }
 
 // routed returns an error when kafka-go's cached metadata lacks a topic.
-func (k *Kafka) routed(ctx context.Context, d Description) error {
-	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: k.topics()})
+func (k *Kafka) routed(ctx context.Context, names []string, d Description) error {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
 	if err != nil {
 		return fmt.Errorf("ask for metadata: %w", err)
 	}
