@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -65,6 +66,9 @@ func (k *Kafka) BeginCopy(ctx context.Context, partitions map[string]int32) erro
 
 const createTime = "CreateTime"
 
+// copyTimeout bounds the tries to append a batch.
+const copyTimeout = time.Minute
+
 // checkCopy refuses a topic that cannot be one of an unfinished copy.
 func (k *Kafka) checkCopy(t *Topic, partitions int32) error {
 	if int32(len(t.Partitions)) != partitions {
@@ -95,6 +99,9 @@ func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, ba
 	set := make([]byte, 4, 4+len(batch))
 	binary.BigEndian.PutUint32(set, uint32(len(batch)))
 	set = append(set, batch...)
+	binary.BigEndian.PutUint64(set[4:], 0) // the broker sets the offset
+	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
+	defer cancel()
 	for pause := (backoff{}); ; {
 		base, err := k.produce(ctx, topic, partition, set)
 		switch {

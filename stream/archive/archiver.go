@@ -1,0 +1,417 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/mod/sumdb/note"
+
+	"netsim/events"
+	"netsim/fault"
+	"netsim/infra/eventlog"
+	"netsim/internal/wait"
+	"netsim/stream/export"
+)
+
+// Target is where the files of an archive are.
+type Target interface {
+	export.Target
+	// Part opens n bytes of a file from an offset on, fault.NotFound when there is no
+	// such file.
+	Part(ctx context.Context, name string, at, n int64) (io.ReadCloser, error)
+}
+
+// Archiver writes the log to an archive. Run and Follow may be called again, one at a
+// time.
+type Archiver struct {
+	Log    *eventlog.Kafka // Config.Beside has the other topics to archive
+	Target Target
+	Key    note.Signer
+	Keys   []string // public keys that may have signed the last note; that of Key is among them
+	// Groups has the consumer groups whose positions are archived, by name.
+	Groups map[string]events.Family
+	// SegmentBytes is the size of records, before compression, with which a segment
+	// ends. 16 MiB when 0.
+	SegmentBytes int
+	// Step, when set, is called at each step; an error ends the run there.
+	Step func(step string) error
+
+	zstd *zstd.Encoder
+	last *Segment // nil: the archive was not read yet
+	note []byte   // of last; nil for an empty archive
+
+	mu     sync.Mutex
+	report Report
+}
+
+// Report says how far an archive is.
+type Report struct {
+	Segments int64
+	Records  int64     // archived by this process
+	Bytes    int64     // written by this process, compressed
+	Behind   int64     // records that the last run saw and that are not archived
+	Caught   time.Time // when the last run that archived everything read the ends of the log
+	Err      error     // of the last run
+}
+
+// Report returns how far the archive is. It is safe for concurrent use.
+func (a *Archiver) Report() Report {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.report
+}
+
+func (a *Archiver) update(f func(*Report)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(&a.report)
+}
+
+const (
+	defaultSegment = 16 << 20
+	readBytes      = 4 << 20
+	readWait       = time.Second
+)
+
+// Follow archives what is appended, every so often, until ctx ends. After an error it
+// tries again; failed is told each.
+func (a *Archiver) Follow(ctx context.Context, every time.Duration, failed func(error)) {
+	for ctx.Err() == nil {
+		if err := a.Run(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if wait.For(ctx, every) != nil {
+			return
+		}
+	}
+}
+
+// Run archives the records that the log has when it begins.
+func (a *Archiver) Run(ctx context.Context) error {
+	began := time.Now()
+	err := a.run(ctx)
+	a.update(func(r *Report) {
+		if r.Err = err; err == nil {
+			r.Caught = began
+		}
+	})
+	if err != nil {
+		a.last = nil // the archive is read again
+	}
+	return err
+}
+
+func (a *Archiver) run(ctx context.Context) error {
+	if err := a.Target.Begin(ctx); err != nil {
+		return err
+	}
+	defer a.Target.Close() //nolint:errcheck // nothing is written any more
+	groups, err := a.groups(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := a.Log.DescribeAll(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range d.Topics {
+		for _, p := range t.Partitions {
+			if p.Start > 0 {
+				return fmt.Errorf("topic %s begins at offset %d: the log has lost its first records", t.Name, p.Start)
+			}
+		}
+		if t.Copying() && slices.Contains(events.Families(), t.Family) {
+			return fmt.Errorf("topic %s is being restored: archive the log when that is finished", t.Name)
+		}
+	}
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	if err := a.continues(d); err != nil {
+		return err
+	}
+	for {
+		s, file, more, err := a.segment(ctx, d)
+		if err != nil {
+			return err
+		}
+		if !more {
+			s.Groups = groups
+			if len(s.Sections) == 0 && a.note != nil && slices.Equal(groups, a.last.Groups) {
+				return nil
+			}
+		}
+		if err := a.write(ctx, s, file); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// groups returns what the groups have committed.
+func (a *Archiver) groups(ctx context.Context) (all []Group, err error) {
+	for name, family := range a.Groups {
+		topic := a.Log.Topic(family)
+		count, err := a.Log.PartitionsOf(ctx, topic)
+		if err != nil || count == 0 {
+			return nil, errors.Join(err, ctx.Err())
+		}
+		committed, err := a.Log.GroupOffsets(ctx, name, topic, int32(count))
+		if err != nil {
+			return nil, err
+		}
+		for partition, at := range committed {
+			if at.Next > 0 {
+				all = append(all, Group{name, family, int32(partition), at.Next, at.Metadata})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Family, b.Family), cmp.Compare(a.Partition, b.Partition))
+	})
+	return all, nil
+}
+
+// open reads the last note. When it is known already, it verifies that no other process
+// has written since.
+func (a *Archiver) open(ctx context.Context) error {
+	if a.last != nil {
+		return a.alone(ctx)
+	}
+	names, err := a.Target.Names(ctx)
+	if err != nil {
+		return err
+	}
+	a.last, a.note = &Segment{}, nil
+	newest := ""
+	for _, name := range names {
+		switch {
+		case strings.HasSuffix(name, ".note"):
+			newest = max(newest, name)
+		case !strings.HasSuffix(name, ".zst"):
+			a.last = nil
+			return fault.New(fault.Conflict, "the target has the file %s, which is not of an archive of the log: use another target", name)
+		}
+	}
+	if newest == "" {
+		return nil
+	}
+	if a.note, err = readAll(ctx, a.Target, newest); err == nil {
+		a.last, err = unsigned(a.note)
+	}
+	if err == nil {
+		err = trusted(a.note, a.Keys)
+	}
+	if err == nil && noteName(a.last.Number) != newest {
+		err = fmt.Errorf("it is the note of segment %d", a.last.Number)
+	}
+	if err != nil {
+		a.last = nil
+		return fmt.Errorf("read %s of the archive: %w", newest, err)
+	}
+	a.update(func(r *Report) { r.Segments = a.last.Number })
+	return nil
+}
+
+// alone refuses an archive to which another process has written.
+func (a *Archiver) alone(ctx context.Context) error {
+	if a.note == nil {
+		return nil
+	}
+	have, err := readAll(ctx, a.Target, noteName(a.last.Number))
+	if err == nil && !bytes.Equal(have, a.note) {
+		err = fault.New(fault.Conflict, "another process writes to the archive: segment %d is not the one that this process has written", a.last.Number)
+	}
+	return err
+}
+
+// continues refuses a log that is not the one in the archive.
+func (a *Archiver) continues(d eventlog.Description) error {
+	if a.note == nil {
+		a.last.Cluster = d.ClusterID
+	}
+	if a.last.Cluster != d.ClusterID {
+		return fault.New(fault.Conflict, "the archive is of the log in cluster %s, this is cluster %s: use another target", a.last.Cluster, d.ClusterID)
+	}
+	for _, was := range a.last.Topics {
+		i := slices.IndexFunc(d.Topics, func(t eventlog.Topic) bool { return t.Family == was.Family })
+		switch {
+		case i < 0:
+			return fault.New(fault.Conflict, "the log has no topic of %s any more", was.Family)
+		case d.Topics[i].ID != was.ID:
+			return fault.New(fault.Conflict, "the topic of %s was deleted and made again: its id is %s, the archive is of %s: use another target", was.Family, d.Topics[i].ID, was.ID)
+		case int32(len(d.Topics[i].Partitions)) != was.Partitions:
+			return fault.New(fault.Conflict, "the topic of %s has %d partitions, in the archive it has %d", was.Family, len(d.Topics[i].Partitions), was.Partitions)
+		}
+		for n, p := range d.Topics[i].Partitions {
+			if next := a.last.next(was.Family, int32(n)); p.End < next {
+				return fault.New(fault.Conflict, "the log lost its tail: %s/%d ends at offset %d, the archive has the records before %d", was.Family, n, p.End, next)
+			}
+		}
+	}
+	return nil
+}
+
+// segment returns the next segment with its file, and whether the log has more.
+func (a *Archiver) segment(ctx context.Context, d eventlog.Description) (*Segment, []byte, bool, error) {
+	s := &Segment{Number: a.last.Number + 1, Cluster: d.ClusterID}
+	if a.note != nil {
+		s.Previous = sumOf(a.note)
+	}
+	var file []byte
+	left, behind := cmp.Or(a.SegmentBytes, defaultSegment), int64(0)
+	for _, t := range d.Topics {
+		s.Topics = append(s.Topics, Topic{t.Family, t.ID, int32(len(t.Partitions))})
+		for n, p := range t.Partitions {
+			from := a.last.next(t.Family, int32(n))
+			to := from
+			if left > 0 && from < p.End {
+				records, size, err := a.records(ctx, t.Name, int32(n), from, p.End, left)
+				if err != nil {
+					return nil, nil, false, err
+				}
+				left -= size
+				to = from + int64(len(records))
+				packed := a.pack(eventlog.AppendBatches(nil, records))
+				s.Sections = append(s.Sections, Section{t.Family, int32(n), from, to, int64(len(file)), int64(len(packed)), sumOf(packed)})
+				file = append(file, packed...)
+			}
+			s.Positions = append(s.Positions, Position{t.Family, int32(n), to})
+			behind += p.End - to
+		}
+	}
+	a.update(func(r *Report) { r.Behind = behind + s.records() })
+	return s, file, behind > 0, nil
+}
+
+func (s *Segment) records() (n int64) {
+	for _, p := range s.Sections {
+		n += p.To - p.From
+	}
+	return n
+}
+
+// records reads records of a partition before an offset until their size is as given.
+func (a *Archiver) records(ctx context.Context, topic string, partition int32, from, end int64, bytes int) (all []events.Record, size int, err error) {
+	for from < end && size < bytes {
+		records, _, err := a.Log.Read(ctx, topic, partition, from, min(readBytes, bytes-size), readWait)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(records) == 0 {
+			return nil, 0, fmt.Errorf("%s/%d ends before offset %d, at %d", topic, partition, end, from)
+		}
+		for i := range records {
+			r := &records[i]
+			if r.Offset != from {
+				return nil, 0, fmt.Errorf("%s/%d has no record at offset %d: the next is %d", topic, partition, from, r.Offset)
+			}
+			if from == end || size >= bytes {
+				break
+			}
+			all = append(all, *r)
+			size += sizeOf(r)
+			from++
+		}
+	}
+	return all, size, nil
+}
+
+// perRecord is added to the size of a record for what is stored beside its contents.
+const perRecord = 32
+
+func sizeOf(r *events.Record) int {
+	size := perRecord + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		size += len(h.Key) + len(h.Value)
+	}
+	return size
+}
+
+// pack compresses a section.
+func (a *Archiver) pack(section []byte) []byte {
+	if a.zstd == nil {
+		a.zstd, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow)) //nolint:errcheck // the options are right
+	}
+	return a.zstd.EncodeAll(section, nil)
+}
+
+// maxWindow bounds the memory for decompressing a section, in bytes.
+const maxWindow = 8 << 20
+
+// write writes a segment: its file, then its note.
+func (a *Archiver) write(ctx context.Context, s *Segment, file []byte) error {
+	if err := a.step("segment read"); err != nil {
+		return err
+	}
+	if len(s.Sections) > 0 {
+		if err := a.put(ctx, fileName(s.Number), file); err != nil {
+			return err
+		}
+		if err := a.step("file written"); err != nil {
+			return err
+		}
+	}
+	signed, err := s.sign(a.Key)
+	if err != nil {
+		return err
+	}
+	if err := a.alone(ctx); err != nil {
+		return err
+	}
+	if err := a.put(ctx, noteName(s.Number), signed); err != nil {
+		return err
+	}
+	a.last, a.note = s, signed
+	a.update(func(r *Report) {
+		r.Segments, r.Records, r.Bytes = s.Number, r.Records+s.records(), r.Bytes+int64(len(file)+len(signed))
+		r.Behind -= s.records()
+	})
+	return a.step("note written")
+}
+
+func (a *Archiver) put(ctx context.Context, name string, content []byte) error {
+	draft, err := a.Target.Create(ctx)
+	if err != nil {
+		return err
+	}
+	defer draft.Discard()
+	if _, err := draft.Write(content); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	if err := a.step("file begun"); err != nil {
+		return err
+	}
+	return draft.Finish(ctx, name)
+}
+
+func (a *Archiver) step(name string) error {
+	if a.Step == nil {
+		return nil
+	}
+	return a.Step(name)
+}
+
+// maxNote bounds a note, in bytes.
+const maxNote = 64 << 20
+
+func readAll(ctx context.Context, t Target, name string) ([]byte, error) {
+	in, err := t.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	content, err := io.ReadAll(io.LimitReader(in, maxNote))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return content, nil
+}
