@@ -15,9 +15,12 @@ import (
 type held struct {
 	seen     []projector.Seen
 	accepted []events.LostRecords
+	moves    []events.LogMoved
 }
 
 func (h *held) Seen(context.Context) ([]projector.Seen, error) { return h.seen, nil }
+
+func (h *held) Moves(context.Context) ([]events.LogMoved, error) { return h.moves, nil }
 
 func (h *held) Accepted(context.Context) ([]events.LostRecords, error) { return h.accepted, nil }
 

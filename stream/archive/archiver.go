@@ -42,6 +42,8 @@ type Archiver struct {
 	// SegmentBytes is the size of records, before compression, with which a segment
 	// ends. 16 MiB when 0.
 	SegmentBytes int
+	// Done, when set, is called after each run.
+	Done func(Report)
 	// Step, when set, is called at each step; an error ends the run there.
 	Step func(step string) error
 
@@ -82,13 +84,11 @@ const (
 	readWait       = time.Second
 )
 
-// Follow archives what is appended, every so often, until ctx ends. After an error it
-// tries again; failed is told each.
-func (a *Archiver) Follow(ctx context.Context, every time.Duration, failed func(error)) {
+// Follow archives what is appended, every so often, until ctx ends. After an error, which
+// Done gets, it tries again.
+func (a *Archiver) Follow(ctx context.Context, every time.Duration) {
 	for ctx.Err() == nil {
-		if err := a.Run(ctx); err != nil && ctx.Err() == nil {
-			failed(err)
-		}
+		_ = a.Run(ctx)
 		if wait.For(ctx, every) != nil {
 			return
 		}
@@ -106,6 +106,9 @@ func (a *Archiver) Run(ctx context.Context) error {
 	})
 	if err != nil {
 		a.last = nil // the archive is read again
+	}
+	if a.Done != nil {
+		a.Done(a.Report())
 	}
 	return err
 }
