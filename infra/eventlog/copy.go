@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -19,10 +19,11 @@ import (
 // of the records that are appended (CreateTime). Check refuses such topics, so no service
 // uses a copy before FinishCopy.
 
-// BeginCopy makes the topics of a copy that are missing, by name with their numbers of
-// partitions. It refuses a topic that exists and is not one of an unfinished copy.
-func (k *Kafka) BeginCopy(ctx context.Context, partitions map[string]int32) error {
-	names := sortedNames(partitions)
+// BeginCopy makes the topics of a copy that are missing. ends has, by the name of a
+// topic, the ends of the partitions that are copied. It refuses a topic that exists,
+// unless it is one of an unfinished copy, or of a finished one with the same ends.
+func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
+	names := slices.Sorted(maps.Keys(ends))
 	meta, err := k.metadata(ctx, names)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (k *Kafka) BeginCopy(ctx context.Context, partitions map[string]int32) erro
 			continue
 		}
 		c := k.topicConfig(topic.Name)
-		c.NumPartitions = int(partitions[topic.Name])
+		c.NumPartitions = len(ends[topic.Name])
 		for i := range c.ConfigEntries {
 			if c.ConfigEntries[i].ConfigName == settingTimestamp {
 				c.ConfigEntries[i].ConfigValue = createTime
@@ -57,7 +58,7 @@ func (k *Kafka) BeginCopy(ctx context.Context, partitions map[string]int32) erro
 		return err
 	}
 	for i := range d.Topics {
-		if err := k.checkCopy(&d.Topics[i], partitions[d.Topics[i].Name]); err != nil {
+		if err := k.checkCopy(&d.Topics[i], ends[d.Topics[i].Name]); err != nil {
 			return err
 		}
 	}
@@ -69,12 +70,16 @@ const createTime = "CreateTime"
 // copyTimeout bounds the tries to append a batch.
 const copyTimeout = time.Minute
 
-// checkCopy refuses a topic that cannot be one of an unfinished copy.
-func (k *Kafka) checkCopy(t *Topic, partitions int32) error {
-	if int32(len(t.Partitions)) != partitions {
-		return fmt.Errorf("%w: topic %s has %d partitions, the log that is copied has %d", ErrNoCopy, t.Name, len(t.Partitions), partitions)
+// checkCopy refuses a topic that cannot be one of a copy.
+func (k *Kafka) checkCopy(t *Topic, ends []int64) error {
+	if len(t.Partitions) != len(ends) {
+		return fmt.Errorf("%w: topic %s has %d partitions, the log that is copied has %d", ErrNoCopy, t.Name, len(t.Partitions), len(ends))
 	}
-	if got := t.Settings[settingTimestamp]; got != createTime {
+	complete := true
+	for n, end := range ends {
+		complete = complete && t.Partitions[n].End == end
+	}
+	if got := t.Settings[settingTimestamp]; got != createTime && !complete {
 		return fmt.Errorf("%w: topic %s has %s=%q, a topic of an unfinished copy has %q", ErrNoCopy, t.Name, settingTimestamp, got, createTime)
 	}
 	if err := checkBeginning(t); err != nil {
@@ -165,15 +170,6 @@ func (k *Kafka) FinishCopy(ctx context.Context, names []string) error {
 
 // Copying reports whether topics are those of an unfinished copy.
 func (t *Topic) Copying() bool { return t.Settings[settingTimestamp] == createTime }
-
-func sortedNames(partitions map[string]int32) []string {
-	names := make([]string, 0, len(partitions))
-	for name := range partitions {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, strings.Compare)
-	return names
-}
 
 // Batches splits a set of AppendBatches into its batches, with the offset of the first
 // record of each and the offset after its last one.

@@ -75,11 +75,11 @@ func (c *Copy) begin(ctx context.Context) ([]Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	partitions := map[string]int32{}
+	ends := map[string][]int64{}
 	for _, s := range shapes {
-		partitions[c.To.Topic(s.Family)] = s.Partitions
+		ends[c.To.Topic(s.Family)] = s.Ends
 	}
-	if err := c.To.BeginCopy(ctx, partitions); err != nil {
+	if err := c.To.BeginCopy(ctx, ends); err != nil {
 		return nil, err
 	}
 	return shapes, c.step("topics made")
