@@ -208,6 +208,7 @@ func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
 	maps.Copy(rows, eventOptionRows())
+	maps.Copy(rows, logOptionRows())
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)

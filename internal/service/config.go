@@ -100,6 +100,10 @@ type Config struct {
 	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h"`             // time after the end of an hour when its files are merged
 	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h"`         // time after which a file that no snapshot needs is deleted
 
+	// The archive of the log (docs/recovery.md), which a process with the role archiver writes.
+	Archive      string        `env:"NETSIM_ARCHIVE" form:"name"`                                 // a directory, or s3://bucket/prefix in the object store
+	ArchiveEvery time.Duration `env:"NETSIM_ARCHIVE_EVERY" envDefault:"10s" min:"100ms" max:"1h"` // pause between two runs; a disaster loses the records since the last
+
 	// The public topics (docs/public-topics.md).
 	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000"`                      // partitions of the public topics, a multiple of those of the log; 0 means as many
 	PublicRetention    time.Duration `env:"NETSIM_PUBLIC_RETENTION" max:"876000h"`                     // age of a fact after which it is deleted from the public topic; 0 means never
@@ -131,6 +135,7 @@ const (
 	RoleWorker    = "worker"
 	RoleLake      = "lake"
 	RolePublisher = "publisher"
+	RoleArchiver  = "archiver"
 )
 
 // FromEnvironment reads the settings from the environment.
@@ -149,7 +154,7 @@ func FromSettings(environment map[string]string) (Config, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, publisher, lake")
+		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, publisher, lake, archiver")
 	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
 		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
 	case !c.Development && c.WriterKeys == "":
@@ -162,6 +167,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
 	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
 		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
+	}
+	if err := c.checkArchive(); err != nil {
+		return err
 	}
 	_, err := c.quotas()
 	return err

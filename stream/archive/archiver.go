@@ -62,6 +62,7 @@ type Report struct {
 	Bytes    int64     // written by this process, compressed
 	Behind   int64     // records that the last run saw and that are not archived
 	Caught   time.Time // when the last run that archived everything read the ends of the log
+	Failures int64     // runs of this process that failed
 	Err      error     // of the last run
 }
 
@@ -102,6 +103,8 @@ func (a *Archiver) Run(ctx context.Context) error {
 	a.update(func(r *Report) {
 		if r.Err = err; err == nil {
 			r.Caught = began
+		} else if ctx.Err() == nil {
+			r.Failures++
 		}
 	})
 	if err != nil {
