@@ -1,7 +1,6 @@
 package archive_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
