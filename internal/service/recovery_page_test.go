@@ -12,6 +12,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/teststack"
+	"netsim/internal/testworld"
 )
 
 // blocks returns the blocks of commands of docs/recovery.md below a heading.
@@ -287,4 +288,42 @@ func TestTheLogIsMoved(t *testing.T) {
 	d.start()
 	d.whole(acknowledged)
 	old.Stop()
+}
+
+// TestPostgresIsRestoredFromABackUp: a physical copy of the database is older than the
+// log. The projector replays what is missing; reactions, jobs and runs that were under
+// way at the copy do nothing twice.
+func TestPostgresIsRestoredFromABackUp(t *testing.T) {
+	t.Parallel()
+	d := newDisaster(t)
+	acknowledged := d.load(20)
+	before := d.submit()
+	d.kill() // with the simulation under way
+	d.postgres.Stop()
+	backup := filepath.Join(t.TempDir(), "data")
+	copyFolder(t, d.dataDir, backup)
+	d.postgres.Restart()
+	d.start()
+	d.writers = &writers{t: t, url: d.url, token: d.writers.token}
+	for name, id := range d.load(20) {
+		acknowledged[name] = id
+	}
+	after := d.submit()
+	d.quiet(d.broker)
+	d.kill()
+	d.postgres.Kill()
+	if err := os.RemoveAll(d.dataDir); err != nil {
+		t.Fatal(err)
+	}
+	copyFolder(t, backup, d.dataDir)
+	d.postgres.Restart()
+	d.start()
+	for _, id := range []string{before, after} {
+		testworld.Await(t, func() (done bool) {
+			d.query(`SELECT coalesce((SELECT status = 'completed' FROM readmodel.simulations WHERE id = '`+id+`'), false)`, &done)
+			return done
+		})
+	}
+	d.tool("audit", "checkpoint", "--name", "before")
+	d.whole(acknowledged)
 }
