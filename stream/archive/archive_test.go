@@ -204,6 +204,8 @@ func TestDamageIsFound(t *testing.T) {
 			text[len(text)/2] ^= 1
 			return write(dir, data[1], string(text))
 		}, data[1] + " "},
+		"a forged record with the right checksums": {func(dir string) error { return write(dir, data[0], forged(t, files[noted[0]], files[data[0]])) },
+			data[0] + " "},
 		"a shorter file": {func(dir string) error { return write(dir, data[2], files[data[2]][:len(files[data[2]])-1]) }, data[2] + " "},
 		"a missing file": {func(dir string) error { return os.Remove(filepath.Join(dir, data[1])) }, data[1] + " is missing"},
 		"a missing note": {func(dir string) error { return os.Remove(filepath.Join(dir, noted[1])) }, noted[1] + " is missing"},

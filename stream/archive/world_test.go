@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/mod/sumdb/note"
 
 	"netsim/events"
@@ -178,7 +180,50 @@ func records(t *testing.T, log *eventlog.Kafka) map[string][]stored {
 	return all
 }
 
-// notes returns the names of the notes in a directory, in order.
+// forged returns the file of a segment with one byte of a record changed, compressed to
+// the same size, with correct checksums.
+func forged(t *testing.T, noted, file string) string {
+	t.Helper()
+	_, line, _ := strings.Cut(noted, "\nsection ")
+	words := strings.Fields(line)
+	size, err := strconv.Atoi(words[5])
+	if err != nil {
+		t.Fatal(err)
+	}
+	unzip, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unzip.Close()
+	zip, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := unzip.DecodeAll([]byte(file[:size]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := eventlog.ReadBatches(set, "x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		if len(all[i].Value) == 0 {
+			continue
+		}
+		for bit := range 8 {
+			all[i].Value[0] ^= 1 << bit
+			if packed := zip.EncodeAll(eventlog.AppendBatches(nil, all), nil); len(packed) == size {
+				return string(packed) + file[size:]
+			}
+			all[i].Value[0] ^= 1 << bit
+		}
+	}
+	t.Fatal("no forged section has the size of the real one")
+	return ""
+}
+
+// names returns the names of the notes in a directory, in order.
 func names(files map[string]string, suffix string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !strings.HasSuffix(name, suffix) })
 }
