@@ -2,8 +2,10 @@ package archive_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +91,39 @@ func TestTwoArchivers(t *testing.T) {
 	}
 	w.run(first)
 	w.open(target)
+}
+
+// changedSource returns another first record for the first read of each partition.
+type changedSource struct {
+	archive.Source
+	read map[string]bool
+}
+
+func (s changedSource) Records(ctx context.Context, family events.Family, partition int32, from int64) ([]events.Record, error) {
+	records, err := s.Source.Records(ctx, family, partition, from)
+	at := fmt.Sprint(family, partition)
+	if len(records) > 0 && !s.read[at] {
+		s.read[at] = true
+		records = slices.Clone(records)
+		records[0].Value = append(slices.Clone(records[0].Value), 'x')
+	}
+	return records, err
+}
+
+// TestACopyIsReadBack: a copy in which a record became another one on its way is not
+// finished.
+func TestACopyIsReadBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 30)
+	to := open(t, prefix(t))
+	c := archive.Copy{From: changedSource{archive.Cluster{Log: w.log}, map[string]bool{}}, To: to, Workers: 1}
+	if _, err := c.Finish(t.Context()); err == nil || !strings.Contains(err.Error(), "delete the topics and repeat") {
+		t.Errorf("the error is %v", err)
+	}
+	d, err := to.Describe(t.Context())
+	if err != nil || to.Check(d) == nil {
+		t.Errorf("the service would accept the copy (%v)", err)
+	}
 }
 
 // TestAMirrorUnderLoad: a log is copied to another cluster while it is written to, and

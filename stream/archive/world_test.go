@@ -24,7 +24,7 @@ import (
 
 // world is a log with records of all shapes, and a key.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	log      *eventlog.Kafka
 	key      note.Signer
 	verifier string
@@ -32,7 +32,7 @@ type world struct {
 
 const partitions = 2
 
-func newWorld(t *testing.T, records int) *world {
+func newWorld(t testing.TB, records int) *world {
 	t.Helper()
 	private, public, err := note.GenerateKey(nil, "test")
 	if err != nil {
@@ -51,11 +51,11 @@ func newWorld(t *testing.T, records int) *world {
 }
 
 // prefix returns a prefix of topics that no other test uses.
-func prefix(t *testing.T) string {
+func prefix(testing.TB) string {
 	return events.NewID("t") + "."
 }
 
-func open(t *testing.T, prefix string) *eventlog.Kafka {
+func open(t testing.TB, prefix string) *eventlog.Kafka {
 	t.Helper()
 	log, err := eventlog.Open(t.Context(), eventlog.Config{
 		Brokers: teststack.Broker(t), Prefix: prefix, Partitions: partitions, Relaxed: true, Beside: []string{prefix + "poison"},
