@@ -50,7 +50,7 @@ func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
 			return err
 		}
 	}
-	if err := k.awaitTopics(ctx, names); err != nil {
+	if err := k.awaitTopics(ctx, names, electionTimeout); err != nil {
 		return err
 	}
 	d, err := k.describeFamilies(ctx, k.families(names))

@@ -17,7 +17,7 @@ func (k *Kafka) saramaConfig() *sarama.Config {
 	c.ClientID = clientID
 	c.Version = sarama.V2_8_0_0 // the first with topic ids
 	c.Net.DialTimeout, c.Net.ReadTimeout, c.Net.WriteTimeout = 3*time.Second, 5*time.Second, 5*time.Second
-	c.Net.TLS.Enable, c.Net.TLS.Config = k.TLS != nil, k.TLS
+	k.Connect.Configure(c)
 	return c
 }
 
@@ -41,7 +41,7 @@ func (k *Kafka) metadata(ctx context.Context, topics []string) (*sarama.Metadata
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("ask for metadata: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("ask for metadata: %w", k.Connect.Explain(errors.Join(errs...)))
 }
 
 // describeOffsets reads the first and last offsets of all partitions from their

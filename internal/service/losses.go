@@ -83,6 +83,9 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 	if reason == "" || err != nil {
 		return err
 	}
+	if err := s.config.refusal(); err != nil {
+		return err
+	}
 	lost, err := p.Losses(ctx)
 	if err != nil || len(lost) == 0 {
 		return err

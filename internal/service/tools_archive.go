@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,12 +26,23 @@ type ArchiveConfig struct {
 }
 
 // ArchiveFromEnvironment reads the settings of these commands.
-func ArchiveFromEnvironment() (ArchiveConfig, error) { return settings[ArchiveConfig](surroundings()) }
+func ArchiveFromEnvironment() (ArchiveConfig, error) {
+	c, wrong := settings[ArchiveConfig](surroundings())
+	if len(wrong.errs) == 0 {
+		wrong.add(c.checkKafka(c.Development))
+	}
+	return c, wrong.err()
+}
 
-// openLog opens the log at some brokers with all topics that are archived.
+// openLog opens the log at some brokers, as the same user of Kafka, with all topics that
+// are archived.
 func (c ArchiveConfig) openLog(ctx context.Context, brokers []string) (*eventlog.Kafka, error) {
+	connect, err := c.connector(slog.Default())
+	if err != nil {
+		return nil, err
+	}
 	all := Config{Kafka: brokers, TopicPrefix: c.TopicPrefix, Partitions: c.Partitions, Replication: c.Replication, Development: c.Development}
-	return eventlog.Open(ctx, all.eventLogConfig())
+	return eventlog.Open(ctx, all.eventLogConfig(connect))
 }
 
 // archiveTarget returns the target of an archive: a directory, or s3://bucket/prefix in
