@@ -32,10 +32,10 @@ type at struct {
 	partition int32
 }
 
-// stored is a section and the segment in whose file it is.
+// stored is a section and the file in which it is.
 type stored struct {
 	Section
-	segment int64
+	file string
 }
 
 // Damage is a defect of an archive.
@@ -90,14 +90,14 @@ func Open(ctx context.Context, target Target, keys []string) (*Archive, []Damage
 		}
 		delete(there, noteName(n))
 		if len(s.Sections) > 0 {
-			if !there[fileName(n)] {
-				damage = append(damage, Damage{fileName(n), "is missing"})
+			if !there[fileName(s)] {
+				damage = append(damage, Damage{fileName(s), "is missing"})
 			}
-			delete(there, fileName(n))
+			delete(there, fileName(s))
 		}
 		previous = sum
 	}
-	delete(there, fileName(newest+1)) // of a run that was killed
+	maps.DeleteFunc(there, func(name string, _ bool) bool { return isFile.MatchString(name) }) // of a run that was killed, or of the slower of two
 	if len(damage) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(there)) {
 			damage = append(damage, Damage{name, "is not of the archive"})
@@ -158,7 +158,7 @@ func (a *Archive) add(s *Segment) error {
 	}
 	for _, p := range s.Sections {
 		key := at{p.Family, p.Partition}
-		a.sections[key] = append(a.sections[key], stored{p, s.Number})
+		a.sections[key] = append(a.sections[key], stored{p, fileName(s)})
 	}
 	if len(s.Groups) == 0 && len(s.Positions) > 0 {
 		s.Groups = a.last.Groups // those of the last run that ended
@@ -174,7 +174,7 @@ func (a *Archive) Verify(ctx context.Context) (damage []Damage, err error) {
 			_, err := a.read(ctx, key, p)
 			switch {
 			case errors.Is(err, ErrDamaged):
-				damage = append(damage, Damage{fileName(p.segment), err.Error()})
+				damage = append(damage, Damage{p.file, err.Error()})
 			case err != nil:
 				return nil, err
 			}
@@ -186,9 +186,9 @@ func (a *Archive) Verify(ctx context.Context) (damage []Damage, err error) {
 
 // read reads the records of a section.
 func (a *Archive) read(ctx context.Context, key at, p stored) ([]events.Record, error) {
-	in, err := a.target.Part(ctx, fileName(p.segment), p.At, p.Bytes)
+	in, err := a.target.Part(ctx, p.file, p.At, p.Bytes)
 	if fault.CodeOf(err) == fault.NotFound {
-		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, fileName(p.segment))
+		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, p.file)
 	}
 	if err != nil {
 		return nil, err
@@ -196,9 +196,9 @@ func (a *Archive) read(ctx context.Context, key at, p stored) ([]events.Record, 
 	defer in.Close() //nolint:errcheck // only read
 	packed, err := io.ReadAll(io.LimitReader(in, p.Bytes))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", fileName(p.segment), err)
+		return nil, fmt.Errorf("read %s: %w", p.file, err)
 	}
-	where := fmt.Sprintf("%s, bytes %d to %d, %s/%d offsets %d to %d", fileName(p.segment), p.At, p.At+p.Bytes, key.family, key.partition, p.From, p.To)
+	where := fmt.Sprintf("%s, bytes %d to %d, %s/%d offsets %d to %d", p.file, p.At, p.At+p.Bytes, key.family, key.partition, p.From, p.To)
 	if sumOf(packed) != p.SHA256 {
 		return nil, fmt.Errorf("%w: %s: the bytes are not those that were signed", ErrDamaged, where)
 	}

@@ -12,8 +12,6 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/infra/objects"
-	"netsim/infra/teststack"
 	"netsim/stream/archive"
 	"netsim/stream/export"
 )
@@ -23,12 +21,9 @@ import (
 // settings of a log.
 func TestARestoredLogIsTheLog(t *testing.T) {
 	t.Parallel()
-	store := teststack.Objects(t)
 	for name, target := range map[string]archive.Target{
 		"directory": &export.Directory{Path: t.TempDir()},
-		"bucket": &export.Bucket{Prefix: "log/", Store: objects.New(objects.Config{
-			Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket, AccessKey: store.AccessKey, SecretKey: store.SecretKey,
-		})},
+		"bucket":    bucket(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

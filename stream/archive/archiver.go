@@ -28,10 +28,15 @@ type Target interface {
 	// Part opens n bytes of a file from an offset on, fault.NotFound when there is no
 	// such file.
 	Part(ctx context.Context, name string, at, n int64) (io.ReadCloser, error)
+	// Publish writes a small file unless there is one with this name: then it changes
+	// nothing, and the error is fault.Conflict. Of several processes that publish one name
+	// at the same time, one succeeds.
+	Publish(ctx context.Context, name string, content []byte) error
 }
 
 // Archiver writes the log to an archive. Run and Follow may be called again, one at a
-// time.
+// time. Several Archivers can write to one archive, also in other processes: each segment
+// is of one of them.
 type Archiver struct {
 	Log    *eventlog.Kafka // Config.Beside has the other topics to archive
 	Target Target
@@ -50,6 +55,8 @@ type Archiver struct {
 	zstd *zstd.Encoder
 	last *Segment // nil: the archive was not read yet
 	note []byte   // of last; nil for an empty archive
+
+	exclusive bool // the target is known not to replace a note
 
 	mu     sync.Mutex
 	report Report
@@ -121,6 +128,11 @@ func (a *Archiver) run(ctx context.Context) error {
 		return err
 	}
 	defer a.Target.Close() //nolint:errcheck // nothing is written any more
+	// The archive is read first: another process may archive what is appended after the
+	// ends of the log were read.
+	if err := a.open(ctx); err != nil {
+		return err
+	}
 	groups, err := a.groups(ctx)
 	if err != nil {
 		return err
@@ -138,9 +150,6 @@ func (a *Archiver) run(ctx context.Context) error {
 		if t.Copying() && slices.Contains(events.Families(), t.Family) {
 			return fmt.Errorf("topic %s is being restored: archive the log when that is finished", t.Name)
 		}
-	}
-	if err := a.open(ctx); err != nil {
-		return err
 	}
 	if err := a.continues(d); err != nil {
 		return err
@@ -224,17 +233,17 @@ func (a *Archiver) open(ctx context.Context) error {
 		return fmt.Errorf("read %s of the archive: %w", newest, err)
 	}
 	a.update(func(r *Report) { r.Segments = a.last.Number })
-	return nil
+	return a.exclude(ctx, newest)
 }
 
-// alone refuses an archive to which another process has written.
+// alone refuses an archive whose last note is not the one that this process has written.
 func (a *Archiver) alone(ctx context.Context) error {
 	if a.note == nil {
 		return nil
 	}
 	have, err := readAll(ctx, a.Target, noteName(a.last.Number))
 	if err == nil && !bytes.Equal(have, a.note) {
-		err = fault.New(fault.Conflict, "another process writes to the archive: segment %d is not the one that this process has written", a.last.Number)
+		err = fault.New(fault.Conflict, "the note of segment %d in the archive is not the one that this process has written or read", a.last.Number)
 	}
 	return err
 }
@@ -272,7 +281,7 @@ func (a *Archiver) write(ctx context.Context, s *Segment, file []byte) error {
 		return err
 	}
 	if len(s.Sections) > 0 {
-		if err := a.put(ctx, fileName(s.Number), file); err != nil {
+		if err := a.put(ctx, fileName(s), file); err != nil {
 			return err
 		}
 		if err := a.step("file written"); err != nil {
@@ -283,10 +292,7 @@ func (a *Archiver) write(ctx context.Context, s *Segment, file []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := a.alone(ctx); err != nil {
-		return err
-	}
-	if err := a.put(ctx, noteName(s.Number), signed); err != nil {
+	if err := a.publish(ctx, noteName(s.Number), signed); err != nil {
 		return err
 	}
 	a.last, a.note = s, signed
@@ -294,7 +300,44 @@ func (a *Archiver) write(ctx context.Context, s *Segment, file []byte) error {
 		r.Segments, r.Records, r.Bytes = s.Number, r.Records+s.records(), r.Bytes+int64(len(file)+len(signed))
 		r.Behind -= s.records()
 	})
-	return a.step("note written")
+	if err := a.step("note written"); err != nil {
+		return err
+	}
+	return a.exclude(ctx, noteName(s.Number))
+}
+
+// publish writes a note, which commits its segment. If another process has written a note
+// with this number, nothing of this segment is in the archive.
+func (a *Archiver) publish(ctx context.Context, name string, signed []byte) error {
+	err := a.Target.Publish(ctx, name, signed)
+	if fault.CodeOf(err) != fault.Conflict {
+		return err
+	}
+	// The answer to an earlier call may have been lost, or another process has written
+	// the same segment.
+	have, readErr := readAll(ctx, a.Target, name)
+	if readErr != nil || bytes.Equal(have, signed) {
+		return readErr
+	}
+	return fault.New(fault.Conflict, "another process has archived segment %d meanwhile: the next run continues after it", a.last.Number+1)
+}
+
+// exclude verifies once that the target does not replace a note: an object store may not
+// know conditional writes, and ignore the condition. It publishes the last note again,
+// with the same content, which must be refused.
+func (a *Archiver) exclude(ctx context.Context, name string) error {
+	if a.exclusive {
+		return nil
+	}
+	err := a.Target.Publish(ctx, name, a.note)
+	if fault.CodeOf(err) == fault.Conflict {
+		a.exclusive = true
+		return nil
+	}
+	if err == nil {
+		err = errors.New("the object store replaces objects although it is asked not to (If-None-Match): it must support conditional writes, or two archivers could damage the archive")
+	}
+	return err
 }
 
 func (a *Archiver) put(ctx context.Context, name string, content []byte) error {

@@ -75,24 +75,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTwoArchivers: of two processes that write to one archive, one stops. The archive
-// remains whole.
-func TestTwoArchivers(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 60)
-	target := w.directory()
-	first, second := w.archiver(target), w.archiver(target)
-	w.run(first)
-	w.run(second)
-	w.append(60)
-	w.run(second)
-	if err := first.Run(t.Context()); err == nil {
-		w.run(first) // its segment was the last one, or it has read the archive again
-	}
-	w.run(first)
-	w.open(target)
-}
-
 // changedSource returns another first record for the first read of each partition.
 type changedSource struct {
 	archive.Source

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,4 +192,16 @@ func sumOf(content []byte) string {
 }
 
 func noteName(number int64) string { return fmt.Sprintf("%012d.note", number) }
-func fileName(number int64) string { return fmt.Sprintf("%012d.zst", number) }
+
+// fileName returns the name of the file of a segment. It has a digest of the content, so
+// two processes that write another segment with the same number write two files.
+func fileName(s *Segment) string {
+	var sums strings.Builder
+	for _, p := range s.Sections {
+		sums.WriteString(p.SHA256)
+	}
+	return fmt.Sprintf("%012d-%s.zst", s.Number, sumOf([]byte(sums.String()))[:32])
+}
+
+// isFile matches what fileName returns.
+var isFile = regexp.MustCompile(`^[0-9]{12}-[0-9a-f]{32}\.zst$`)

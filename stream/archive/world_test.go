@@ -17,6 +17,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/objects"
 	"netsim/infra/teststack"
 	"netsim/stream/archive"
 	"netsim/stream/export"
@@ -102,6 +103,15 @@ func (w *world) archiver(target archive.Target) *archive.Archiver {
 }
 
 func (w *world) directory() *export.Directory { return &export.Directory{Path: w.t.TempDir()} }
+
+// bucket returns a target in a bucket of its own.
+func bucket(t testing.TB) *export.Bucket {
+	t.Helper()
+	store := teststack.Objects(t)
+	return &export.Bucket{Prefix: "log/", Store: objects.New(objects.Config{
+		Endpoint: store.Endpoint, Region: store.Region, Bucket: store.Bucket, AccessKey: store.AccessKey, SecretKey: store.SecretKey,
+	})}
+}
 
 func (w *world) run(a *archive.Archiver) {
 	w.t.Helper()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"netsim/fault"
+	"netsim/infra/objects"
 )
 
 // Part opens n bytes of a file from an offset on, fault.NotFound when there is no such
@@ -34,4 +35,34 @@ func (b *Bucket) Part(ctx context.Context, name string, at, n int64) (content io
 		return err
 	})
 	return content, err
+}
+
+// Publish writes a small file unless there is one with this name, fault.Conflict.
+func (d *Directory) Publish(ctx context.Context, name string, content []byte) error {
+	created, err := d.Create(ctx)
+	if err != nil {
+		return err
+	}
+	draft := created.(*draftFile)
+	defer draft.Discard()
+	if _, err := draft.Write(content); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	err = draft.finish(name, func() error { return os.Link(draft.Name(), filepath.Join(d.Path, name)) })
+	if errors.Is(err, os.ErrExist) {
+		return fault.New(fault.Conflict, "%s already has %s", d.Path, name)
+	}
+	return err
+}
+
+// Publish writes a small object unless there is one with this name, fault.Conflict.
+func (b *Bucket) Publish(ctx context.Context, name string, content []byte) error {
+	err := b.call(ctx, func() error { return b.Store.PutNew(ctx, b.Prefix+name, contentType(name), content) })
+	if errors.Is(err, objects.ErrExists) {
+		return fault.New(fault.Conflict, "the object store already has %s", b.Prefix+name)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
 }
