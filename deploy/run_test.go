@@ -218,7 +218,6 @@ func unit(t *testing.T, file, instance string, w *site) plan {
 	p.environment["NETSIM_PARTITIONS"] = "4"
 	if instance != "" { // of ROLE.env
 		p.environment["NETSIM_HTTP"], p.environment["NETSIM_OPS"] = "127.0.0.1:8080", "127.0.0.1:8081"
-		p.environment["NETSIM_ARCHIVE"] = "s3://netsim/archive"
 	}
 	lines := regexp.MustCompile(`(?m)^(ExecStart|Environment|LoadCredential)=(.*)$`).FindAllStringSubmatch(strings.ReplaceAll(string(text), "%i", instance), -1)
 	for _, line := range lines {
