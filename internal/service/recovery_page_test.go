@@ -186,6 +186,9 @@ func TestTheClusterIsLost(t *testing.T) {
 	d.moved()
 	d.start()
 	d.quiet(d.broker)
+	if said := d.run(blocks(t, "The object store is lost")[0]); !strings.Contains(said, " 0 are missing") {
+		t.Errorf("objects missing says\n%s", said)
+	}
 	before["checkpoints"]++ // the move
 	for family, n := range d.records(d.broker) {
 		if n != before[family] {

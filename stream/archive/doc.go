@@ -6,7 +6,7 @@
 //
 // An archive is a sequence of segments. Segment n has the records that were appended
 // since segment n-1: a note (000000000001.note) and, unless it has no records, a file
-// (000000000001.zst). The file is a sequence of sections, each of one partition: Kafka's
+// (000000000001-DIGEST.zst). The file is a sequence of sections, each of one partition: Kafka's
 // record batches of format 2 with the offset, time, key, value and headers of each
 // record, compressed with Zstandard. The note is signed like a log checkpoint:
 //
@@ -27,10 +27,18 @@
 // # Why an interrupted run continues exactly
 //
 // The file is complete before its note is written, and appears as a whole, as the note
-// does. So the last note says what is archived. A file without a note is replaced by the
-// next run, with the same bytes if the log has the same records: a segment is a function
+// does. So the last note says what is archived. A file without a note is not of the
+// archive. If the log has the same records, the next run writes it again: a segment is a function
 // of the positions at which it begins, the ends of the log when the run began, and the
 // size at which segments end. Nothing in it depends on when it was made.
+//
+// # Why several archivers do not disturb each other
+//
+// The name of a file has a digest of its sections, so no archiver replaces the file of
+// another. A note is published only if there is none with its number: of several
+// archivers one commits a segment, and the others read the archive again. An archiver
+// reads the archive before the ends of the log, so it never takes what another one has
+// archived meanwhile for a lost tail.
 //
 // # Why one signature is enough
 //
