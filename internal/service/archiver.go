@@ -28,16 +28,25 @@ type archiving struct {
 
 const archiverLock = "archive of the log"
 
+// archiveOf returns the target of NETSIM_ARCHIVE.
+func (c *Config) archiveOf() (archive.Target, error) {
+	target, err := AuditConfig{
+		S3Endpoint: c.S3Endpoint, S3Region: c.S3Region, S3AccessKey: c.S3AccessKey, S3SecretKey: c.S3SecretKey,
+	}.archiveTarget(c.Archive)
+	if err != nil {
+		return nil, fmt.Errorf("NETSIM_ARCHIVE is %q: %w", c.Archive, err)
+	}
+	return target, nil
+}
+
 // archiver returns what archives the log in a process with this role, or else nil.
 func (s *core) archiver() (*archiving, error) {
 	if !s.config.has(RoleArchiver) {
 		return nil, nil
 	}
-	target, err := AuditConfig{
-		S3Endpoint: s.config.S3Endpoint, S3Region: s.config.S3Region, S3AccessKey: s.config.S3AccessKey, S3SecretKey: s.config.S3SecretKey,
-	}.archiveTarget(s.config.Archive)
+	target, err := s.config.archiveOf()
 	if err != nil {
-		return nil, fmt.Errorf("NETSIM_ARCHIVE is %q: %w", s.config.Archive, err)
+		return nil, err
 	}
 	a := &archiving{locks: s.locks, every: s.config.ArchiveEvery, core: s, begun: time.Now()}
 	a.Archiver = &archive.Archiver{

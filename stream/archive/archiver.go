@@ -201,39 +201,58 @@ func (a *Archiver) open(ctx context.Context) error {
 	if a.last != nil {
 		return a.alone(ctx)
 	}
-	names, err := a.Target.Names(ctx)
+	last, signed, err := newest(ctx, a.Target, a.Keys)
 	if err != nil {
 		return err
 	}
-	a.last, a.note = &Segment{}, nil
-	newest := ""
-	for _, name := range names {
-		switch {
-		case strings.HasSuffix(name, ".note"):
-			newest = max(newest, name)
-		case !strings.HasSuffix(name, ".zst"):
-			a.last = nil
-			return fault.New(fault.Conflict, "the target has the file %s, which is not of an archive of the log: use another target", name)
-		}
-	}
-	if newest == "" {
+	a.last, a.note = last, signed
+	if signed == nil {
 		return nil
 	}
-	if a.note, err = readAll(ctx, a.Target, newest); err == nil {
-		a.last, err = unsigned(a.note)
+	a.update(func(r *Report) { r.Segments = last.Number })
+	return a.exclude(ctx, noteName(last.Number))
+}
+
+// Newest reads the newest note of an archive, which one of the keys must have signed. An
+// empty target has the segment 0.
+func Newest(ctx context.Context, target Target, keys []string) (*Segment, error) {
+	last, _, err := newest(ctx, target, keys)
+	return last, err
+}
+
+// newest returns the last segment and its signed note, which is nil for an empty target.
+func newest(ctx context.Context, target Target, keys []string) (*Segment, []byte, error) {
+	names, err := target.Names(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := ""
+	for _, n := range names {
+		switch {
+		case strings.HasSuffix(n, ".note"):
+			name = max(name, n)
+		case !strings.HasSuffix(n, ".zst"):
+			return nil, nil, fault.New(fault.Conflict, "the target has the file %s, which is not of an archive of the log: use another target", n)
+		}
+	}
+	if name == "" {
+		return &Segment{}, nil, nil
+	}
+	var last *Segment
+	signed, err := readAll(ctx, target, name)
+	if err == nil {
+		last, err = unsigned(signed)
 	}
 	if err == nil {
-		err = trusted(a.note, a.Keys)
+		err = trusted(signed, keys)
 	}
-	if err == nil && noteName(a.last.Number) != newest {
-		err = fmt.Errorf("it is the note of segment %d", a.last.Number)
+	if err == nil && noteName(last.Number) != name {
+		err = fmt.Errorf("it is the note of segment %d", last.Number)
 	}
 	if err != nil {
-		a.last = nil
-		return fmt.Errorf("read %s of the archive: %w", newest, err)
+		return nil, nil, fmt.Errorf("read %s of the archive: %w", name, err)
 	}
-	a.update(func(r *Report) { r.Segments = a.last.Number })
-	return a.exclude(ctx, newest)
+	return last, signed, nil
 }
 
 // alone refuses an archive whose last note is not the one that this process has written.
