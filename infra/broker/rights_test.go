@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -120,25 +118,6 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	deadLetter(t, api, client, fmt.Sprint(workspace["id"]))
 	public(t, s, api)
 	reads(t, s, users[service.UserConsumer], c.TopicPrefix)
-}
-
-// archives reports whether a directory has an archive of records of every family that has
-// some, and of what reactions have committed.
-func archives(t *testing.T, dir string) bool {
-	t.Helper()
-	notes, err := filepath.Glob(filepath.Join(dir, "*.note"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all strings.Builder
-	for _, note := range notes {
-		text, err := os.ReadFile(note)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(text)
-	}
-	return strings.Contains(all.String(), "\nsection "+string(events.Workspaces)+" ") && strings.Contains(all.String(), "\ngroup ")
 }
 
 // reads consumes a public topic in a consumer group.

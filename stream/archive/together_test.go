@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/fault"
+	"netsim/internal/testwait"
 	"netsim/stream/archive"
 	"netsim/stream/export"
 )
@@ -131,7 +132,7 @@ func TestArchiversTogether(t *testing.T) {
 	for range 8 {
 		w.append(20)
 	}
-	all.Wait()
+	testwait.Group(t, &all, "the archivers")
 	w.whole(t, target)
 }
 
