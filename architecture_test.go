@@ -62,6 +62,7 @@ func directions() map[string]set {
 		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
 		"stream/tables":               {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
 		"stream/export":               {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
+		"stream/archive":              {"events", "fault", "infra/eventlog", "internal/wait", "stream/export"},                                                       // the log as files, and copies of it
 		"stream/contracts":            {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
 		"stream/public":               {"events", "infra/facts"},                                                                                                     // the public form of a fact
 		"stream/publisher":            {"events", "infra/broker", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                 // publishes facts in the public topics
@@ -114,7 +115,7 @@ func homes() map[string]set {
 		"go.opentelemetry.io/otel/exporters/": {"infra/telemetry"},
 		"github.com/alecthomas/kong":          {"cmd/"},
 		"github.com/caarlos0/env/":            {"internal/service"},
-		"github.com/klauspost/compress":       {"simulator/", "runs", "internal/service"},
+		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},

@@ -850,6 +850,7 @@ func (e ReadinessStatus) Valid() bool {
 
 // Defines values for ReadinessCheckName.
 const (
+	ReadinessCheckNameArchive        ReadinessCheckName = "archive"
 	ReadinessCheckNameBilling        ReadinessCheckName = "billing"
 	ReadinessCheckNameDeadLetters    ReadinessCheckName = "deadLetters"
 	ReadinessCheckNameEngine         ReadinessCheckName = "engine"
@@ -869,6 +870,8 @@ const (
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
 func (e ReadinessCheckName) Valid() bool {
 	switch e {
+	case ReadinessCheckNameArchive:
+		return true
 	case ReadinessCheckNameBilling:
 		return true
 	case ReadinessCheckNameDeadLetters:

@@ -52,7 +52,9 @@ type header struct {
 	To       string `json:"to"`           // inclusive
 	Covered  string `json:"coveredUntil"` // the time of the last checkpoint
 	Cluster  string `json:"cluster"`
-	Verifier string `json:"verifier"` // the public key of the seal
+	// MovedFrom has the clusters in which the log was before, the oldest first.
+	MovedFrom []string `json:"movedFrom,omitempty"`
+	Verifier  string   `json:"verifier"` // the public key of the seal
 	// Successions are the signed notes, from before the period, that lead from
 	// the first key of the log to the key of the first checkpoint in the bundle.
 	Successions []string `json:"successions,omitempty"`

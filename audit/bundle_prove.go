@@ -66,7 +66,7 @@ func (b *bundle) follow() {
 	for _, l := range b.notes {
 		notes = append(notes, l.body.Note)
 	}
-	b.keys = newRing(notes, b.header.Cluster, known)
+	b.keys = newRing(notes, append(slices.Clone(b.header.MovedFrom), b.header.Cluster), known)
 	for _, note := range b.header.Successions {
 		if _, err := b.keys.open(note); err != nil {
 			b.problem(1, "a succession of the log's keys: %v", err)

@@ -60,7 +60,11 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 	}
 	var wanted []*signed
 	var successions []string
-	keys := newRing(notesOf(notes), log.Cluster, key.Verifier)
+	m, err := log.history(ctx)
+	if err != nil {
+		return err
+	}
+	keys := log.ring(notes, key.Verifier, m)
 	for _, n := range notes {
 		c, err := keys.open(n.note)
 		switch {
@@ -82,7 +86,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 		return fmt.Errorf("the period to %s has no checkpoint of this key made at %s or later: netsim audit checkpoint makes one now, and a preliminary bundle may end on the checkpoint's day",
 			r.To, covered.Format(events.TimeLayout))
 	}
-	facts, err := gather(ctx, log, &r, wanted)
+	facts, err := gather(ctx, log, &r, wanted, m)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 	last := wanted[len(wanted)-1]
 	w.add(kindHeader, &header{
 		Format: bundleFormat, Account: r.Account, Platform: r.Platform, From: r.From, To: r.To,
-		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, Verifier: key.Verifier, Successions: successions,
+		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, MovedFrom: m.clusters, Verifier: key.Verifier, Successions: successions,
 	})
 	b := newBooks()
 	for _, f := range facts {
@@ -115,7 +119,7 @@ func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writ
 
 // gather collects the facts of the rate chain and of the account's chain up to
 // the last checkpoint, and proves the head of both at each checkpoint.
-func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts []*Fact, err error) {
+func gather(ctx context.Context, log *Log, r *Request, wanted []*signed, m moved) (facts []*Fact, err error) {
 	parts := log.open(events.Billing)
 	var rates []*Fact
 	keep := func(f *Fact) error {
@@ -131,7 +135,7 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed) (facts 
 	for _, c := range wanted {
 		for _, p := range parts {
 			i := slices.IndexFunc(c.Parts, func(cut Part) bool {
-				return cut.Family == p.topic.Family && cut.Partition == p.number && cut.TopicID == p.topic.ID
+				return cut.Family == p.topic.Family && cut.Partition == p.number && m.isTopic(p.topic, cut.TopicID)
 			})
 			if i < 0 {
 				return nil, fmt.Errorf("checkpoint %s does not cover %s/%d", c.Name, p.topic.Name, p.number)

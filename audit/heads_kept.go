@@ -19,7 +19,11 @@ func (l *Log) KeptHeads(ctx context.Context, verifier string) ([]events.Hash, er
 		return nil, err
 	}
 	var made []Checkpoint
-	keys := newRing(notesOf(notes), l.Cluster, verifier)
+	m, err := l.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := l.ring(notes, verifier, m)
 	for _, n := range notes {
 		if c, err := keys.open(n.note); err == nil && c.Heads != (events.Hash{}) {
 			made = append(made, c)

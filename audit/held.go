@@ -27,7 +27,11 @@ func (l *Log) Checkpoint(ctx context.Context, verifier, name string) (c Checkpoi
 	if err != nil {
 		return c, "", err
 	}
-	keys := newRing(notesOf(notes), l.Cluster, verifier)
+	m, err := l.history(ctx)
+	if err != nil {
+		return c, "", err
+	}
+	keys := l.ring(notes, verifier, m)
 	bad := errors.New("there is none")
 	for _, n := range notes {
 		opened, err := keys.open(n.note)
@@ -56,7 +60,11 @@ func Held(ctx context.Context, log *Log, verifier string, notes []string) ([]Fin
 		return nil, err
 	}
 	there := map[string]bool{}
-	keys := newRing(notesOf(published), log.Cluster, verifier)
+	m, err := log.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := log.ring(published, verifier, m)
 	for _, n := range published {
 		there[n.note] = true
 		_, _ = keys.open(n.note) // Verify reports what is wrong with it

@@ -19,7 +19,11 @@ func VerifyFrom(ctx context.Context, log *Log, verifier string, readModel []Expe
 	if err != nil {
 		return Report{}, err
 	}
-	v := newVerification(log, verifier, notes, readModel)
+	m, err := log.history(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	v := newVerification(log, verifier, notes, readModel, m)
 	at := slices.IndexFunc(notes, func(n published) bool { return n.note == note })
 	if at < 0 {
 		return v.report, v.absent(note)
@@ -61,7 +65,7 @@ func (v *verification) join(ctx context.Context, c Checkpoint, heads Heads) erro
 	found := len(v.report.Findings)
 	err := c.EachHeads(ctx, heads, func(h HeadsOf) (func(string, events.Head), error) {
 		p := v.part(h.Family, h.Partition)
-		if p == nil || p.topic.ID != h.TopicID {
+		if p == nil || !v.moved.isTopic(p.topic, h.TopicID) {
 			return nil, fmt.Errorf("%w at checkpoint %s: it is of another topic than %s/%d, id %s", ErrJoin, c.Name, h.Family, h.Partition, h.TopicID)
 		}
 		if count := len(p.topic.Ends); int(h.Heads.Count) != count {

@@ -162,7 +162,7 @@ func TestJoiningAnywhereIsJudgingFromTheBeginning(t *testing.T) {
 			if diff := same(want, got); diff != "" {
 				r.Fatalf("from %s (-whole +joined):\n%s", got.Joined, diff)
 			}
-			v := newVerification(log, c.key.Verifier, nil, nil)
+			v := newVerification(log, c.key.Verifier, nil, nil, moved{})
 			checkpoint, err := OpenCheckpoint(note, c.key.Verifier)
 			if err != nil {
 				r.Fatal(err)

@@ -66,22 +66,22 @@ func (s Succession) check(signed, verifier string) error {
 // ring has the keys of a log in the order in which they signed it. One of them is
 // known; successions prove the others.
 type ring struct {
-	cluster string   // of the log
-	keys    []string // the last signs the next note
+	clusters []string // of the log, now and before
+	keys     []string // the last signs the next note
 }
 
 // newRing returns the ring as it is before the first of a log's notes, which are
 // in the order of the log. It has one key: the earliest from which successions in
 // the notes lead to the known key, or the known key itself if there is none.
-func newRing(notes []string, cluster, known string) *ring {
+func newRing(notes []string, clusters []string, known string) *ring {
 	first := known
 	for _, note := range slices.Backward(notes) {
 		c, err := OpenCheckpoint(note, first)
-		if err == nil && c.Succession.To == first && c.Cluster == cluster {
+		if err == nil && c.Succession.To == first && slices.Contains(clusters, c.Cluster) {
 			first = c.Succession.From
 		}
 	}
-	return &ring{cluster, []string{first}}
+	return &ring{clusters, []string{first}}
 }
 
 func (r *ring) current() string { return r.keys[len(r.keys)-1] }
@@ -96,8 +96,8 @@ func (r *ring) open(note string) (Checkpoint, error) {
 	switch {
 	case err != nil:
 		return c, err
-	case c.Cluster != r.cluster:
-		return c, fmt.Errorf("it is of cluster %s, this is %s", c.Cluster, r.cluster)
+	case !slices.Contains(r.clusters, c.Cluster):
+		return c, fmt.Errorf("it is of cluster %s, this is %s", c.Cluster, r.clusters[len(r.clusters)-1])
 	case c.Succession != (Succession{}):
 		r.keys = append(r.keys, c.Succession.To)
 	}
@@ -134,7 +134,7 @@ func Latest(notes []string, known string) (last Checkpoint) {
 			last = c
 		}
 	}
-	keys := newRing(notes, last.Cluster, known)
+	keys := newRing(notes, []string{last.Cluster}, known)
 	for _, note := range notes {
 		if c, err := keys.open(note); err == nil {
 			last = c

@@ -60,6 +60,7 @@ type published struct {
 type verification struct {
 	log      *Log
 	keys     *ring
+	moved    moved
 	parts    []*partition
 	report   Report
 	expected map[*partition]Expected
@@ -77,14 +78,18 @@ func Verify(ctx context.Context, log *Log, verifier string, readModel []Expected
 	if err != nil {
 		return Report{}, err
 	}
-	v := newVerification(log, verifier, notes, readModel)
+	m, err := log.history(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	v := newVerification(log, verifier, notes, readModel, m)
 	err = v.run(ctx, notes, "")
 	return v.report, err
 }
 
 // newVerification returns a verification that has read nothing yet.
-func newVerification(log *Log, verifier string, notes []published, readModel []Expected) *verification {
-	v := &verification{log: log, keys: newRing(notesOf(notes), log.Cluster, verifier), parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
+func newVerification(log *Log, verifier string, notes []published, readModel []Expected, m moved) *verification {
+	v := &verification{log: log, keys: log.ring(notes, verifier, m), moved: m, parts: log.open(), expected: map[*partition]Expected{}, last: map[*partition]int64{}}
 	v.report.Rejected, v.report.Unreadable = map[events.Verdict]int64{}, map[string]int64{}
 	for _, e := range readModel {
 		if p := v.part(e.Family, e.Partition); p != nil && p.topic.ID == e.TopicID {
@@ -236,7 +241,7 @@ func (v *verification) billing() (*tree, error) {
 
 func (v *verification) comparePart(ctx context.Context, c *Checkpoint, want Part) error {
 	p := v.part(want.Family, want.Partition)
-	if p == nil || p.topic.ID != want.TopicID {
+	if p == nil || !v.moved.isTopic(p.topic, want.TopicID) {
 		v.find(Where{Topic: string(want.Family), Partition: want.Partition},
 			"checkpoint %s is of another topic, id %s", c.Name, want.TopicID)
 		return nil

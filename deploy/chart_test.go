@@ -48,6 +48,10 @@ func TestChartGivesSettingsThatTheServiceTakes(t *testing.T) {
 		all := []string{service.RoleAPI, service.RoleLake, service.RoleProjector, service.RolePublisher, service.RoleReactor, service.RoleWorker}
 		slices.Sort(run)
 		slices.Sort(made)
+		if archives := slices.Contains(run, service.RoleArchiver); archives != slices.Contains([]string{"everything", "local"}, values) {
+			t.Errorf("%s: a process has the role archiver: %v", values, archives)
+		}
+		run = slices.DeleteFunc(run, func(role string) bool { return role == service.RoleArchiver }) // needs nothing that the job makes
 		if !slices.Equal(slices.Compact(run), all) || !slices.Equal(made, all) {
 			t.Errorf("%s: processes have the roles %v, and the job makes what %v need; want %v", values, run, made, all)
 		}

@@ -164,8 +164,8 @@ func testComposeRuns(t *testing.T) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(file.Services)), func(name string) bool {
 		return file.Services[name].Image != "netsim" || name == "migrate"
 	})
-	if len(names) != 6 {
-		t.Fatalf("the Compose file runs netsim as %v, want each of the six roles", names)
+	if len(names) != 7 {
+		t.Fatalf("the Compose file runs netsim as %v, want each of the seven roles", names)
 	}
 	var api *process
 	for _, name := range append([]string{"migrate"}, names...) {
@@ -196,7 +196,7 @@ func testUnitsRun(t *testing.T) {
 	w := newSite(t, "units")
 	w.run(t, unit(t, "netsim-migrate.service", "", w))
 	var api *process
-	for _, role := range []string{"api", "projector", "reactor", "worker", "publisher", "lake"} {
+	for _, role := range []string{"api", "projector", "reactor", "worker", "publisher", "lake", "archiver"} {
 		if p := w.start(t, unit(t, "netsim@.service", role, w)); p.http != "" {
 			api = p
 		}

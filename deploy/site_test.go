@@ -101,6 +101,7 @@ func newSite(t *testing.T, name string) *site {
 		settings: map[string]string{
 			"NETSIM_KAFKA": strings.Join(brokers, ","), "NETSIM_TOPIC_PREFIX": name + ".",
 			"NETSIM_S3_ENDPOINT": store.Endpoint, "NETSIM_S3_REGION": store.Region, "NETSIM_S3_BUCKET": store.Bucket,
+			"NETSIM_ARCHIVE":     "s3://" + store.Bucket + "/archive",
 			"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL,
 		},
 		secrets: map[string]string{

@@ -17,3 +17,22 @@ type LostRecords struct {
 }
 
 func (LogLossAccepted) EventType() string { return "netsim.log.loss_accepted.v1" }
+
+// LogMoved records that the log is in other topics than before: it was restored or
+// mirrored to another Kafka cluster, with the same records at the same offsets.
+type LogMoved struct {
+	Reason      string       `json:"reason"`      // as the operator gave it
+	FromCluster string       `json:"fromCluster"` // id of the Kafka cluster in which the log was
+	Cluster     string       `json:"cluster"`     // id of the one in which it is now
+	Topics      []MovedTopic `json:"topics"`
+}
+
+// MovedTopic is a family's topic.
+type MovedTopic struct {
+	Family      string  `json:"family"`
+	FromTopicID string  `json:"fromTopicId"`
+	TopicID     string  `json:"topicId"`
+	Ends        []int64 `json:"ends"` // by partition: the first offset that was not copied
+}
+
+func (LogMoved) EventType() string { return "netsim.log.moved.v1" }

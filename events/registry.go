@@ -48,7 +48,7 @@ func registry() []entry {
 		tracesetEvents(),
 		mappingFileEvents(),
 		billingEvents(),
-		[]entry{of[AccountQuotasSet](), of[CheckpointPublished](), of[LogLossAccepted](), of[LogSealed]()},
+		[]entry{of[AccountQuotasSet](), of[CheckpointPublished](), of[LogLossAccepted](), of[LogMoved](), of[LogSealed]()},
 	)
 }
 

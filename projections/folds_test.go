@@ -18,6 +18,7 @@ func unfolded() map[string]string {
 		"AccessLogged":        "auditors read it from the log",
 		"CheckpointPublished": "its stream's state has the last checkpoint, and verification reads the log",
 		"LogLossAccepted":     "its stream's state lists all of them",
+		"LogMoved":            "the audit and the projector read it from the log",
 		"LogSealed":           "the projector itself stores which seals a partition demands",
 	}
 }

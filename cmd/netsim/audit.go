@@ -107,6 +107,8 @@ type auditVerify struct {
 	Key     string `help:"The public key to verify with. When absent, the key of NETSIM_AUDIT_KEY for the log, and the bundle's own key for a bundle." placeholder:"VERIFIERKEY"`
 	LogOnly bool   `help:"Do not compare with the read model of NETSIM_POSTGRES."`
 
+	Archive string `help:"Verify the log in this archive, a directory or s3://bucket/prefix, and not the one of NETSIM_KAFKA." placeholder:"TARGET"`
+
 	Note []string `help:"A file with a checkpoint that you hold; the log or the bundle must contain it. May be repeated." type:"existingfile" sep:"none" placeholder:"FILE"`
 
 	FromCheckpoint string `help:"A file with a checkpoint that you hold: judge the log from there on, and trust it before." type:"existingfile" placeholder:"FILE"`
@@ -128,6 +130,8 @@ func (v auditVerify) Validate() error {
 		return errors.New("--from-checkpoint is about the log: a bundle is always verified whole")
 	case v.Heads != "" && v.FromCheckpoint == "":
 		return errors.New("--heads are those of a checkpoint: name it with --from-checkpoint")
+	case v.Bundle != "" && v.Archive != "":
+		return errors.New("--archive is about the log: a bundle needs none")
 	case v.Bundle != "" && v.LogOnly:
 		return errors.New("--log-only is about the log: bundles are never compared with a read model")
 	case v.Bundle != "":
@@ -146,7 +150,7 @@ func (v auditVerify) Run(ctx context.Context) error {
 	if v.Bundle != "" {
 		return v.bundle()
 	}
-	return withAuditor(ctx, v.LogOnly, func(a *service.Auditor, c service.AuditConfig) error {
+	return v.withAuditor(ctx, func(a *service.Auditor, c service.AuditConfig) error {
 		verifier, err := c.Verifier(v.Key)
 		if err != nil {
 			return err
@@ -192,6 +196,32 @@ func (v auditVerify) Run(ctx context.Context) error {
 		}
 		return report(append(r.Findings, held...))
 	})
+}
+
+// withAuditor runs use with an auditor of the log, or of an archive whose files are those
+// that were signed.
+func (v auditVerify) withAuditor(ctx context.Context, use func(*service.Auditor, service.AuditConfig) error) error {
+	if v.Archive == "" {
+		return withAuditor(ctx, v.LogOnly, use)
+	}
+	c, err := service.ArchiveAuditFromEnvironment()
+	if err != nil {
+		return err
+	}
+	verifier, err := c.Verifier(v.Key)
+	if err != nil {
+		return err
+	}
+	debug.SetGCPercent(400)
+	a, damage, err := service.OpenArchiveAudit(ctx, c, v.Archive, []string{verifier})
+	if err != nil {
+		return err
+	}
+	if len(damage) > 0 {
+		return report(damage)
+	}
+	defer a.Close()
+	return use(a, c)
 }
 
 // log verifies the log, as a whole or from a checkpoint on.

@@ -82,7 +82,7 @@ func breaks() []broken {
 			},
 		},
 		{
-			name: "object store", alerts: []string{"NetsimObjectStoreFailing/page"}, also: []string{roleDown, "NetsimLakeBehind/ticket"},
+			name: "object store", alerts: []string{"NetsimObjectStoreFailing/page"}, also: []string{roleDown, "NetsimLakeBehind/ticket", "NetsimArchiveBehind/ticket"},
 			break_: func(s *site) {
 				for _, g := range s.stores {
 					g.refuse("", "")
@@ -98,6 +98,11 @@ func breaks() []broken {
 			name: "lake", alerts: []string{"NetsimLakeBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"},
 			break_: func(s *site) { s.stores["lake"].refuse("PUT", "") },
 			mend:   func(s *site) { s.stores["lake"].heal() },
+		},
+		{
+			name: "archive", alerts: []string{"NetsimArchiveBehind/ticket"},
+			break_: func(s *site) { s.stores["archiver"].refuse("PUT", "") },
+			mend:   func(s *site) { s.stores["archiver"].heal() },
 		},
 		{
 			name: "issuer", alerts: []string{"NetsimTokenIssuerFailing/page"}, also: []string{unavailable, errorsPage},

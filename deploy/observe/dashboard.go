@@ -78,6 +78,7 @@ func rows() []row {
 			{"Public topics", "Age of the oldest fact that is not published.", seconds, []query{{`max(netsim_publisher_lag_seconds` + every + `)`, "lag"}}},
 			{"Published facts", "", perSecond, []query{{`sum by (family) (rate(netsim_publisher_facts_total` + every + `[$__rate_interval]))`, "{{family}}"}}},
 			{"Lake", "Age of the oldest record that waits for the next snapshot.", seconds, []query{{`max(netsim_lake_lag_seconds` + every + `)`, "lag"}}},
+			{"Archive of the log", "A loss of all brokers loses the records of this time.", seconds, []query{{`max(netsim_archive_lag_seconds` + every + `)`, "lag"}}},
 			{"Schemas missing in the registry", "", count, []query{{`max(netsim_schema_registry_schemas{job="$job", state="missing"})`, "missing"}}},
 		}},
 		{"Surroundings", []panel{

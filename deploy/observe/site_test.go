@@ -57,7 +57,7 @@ func newSite(t *testing.T) *site {
 	c := servicetest.Config(t)
 	s := &site{
 		t: t, binary: filepath.Join(t.TempDir(), "netsim"), program: &servicetest.Program{Config: c},
-		roles:   []string{"projector", "api", "reactor", "worker", "publisher", "lake"},
+		roles:   []string{"projector", "api", "reactor", "worker", "publisher", "lake", "archiver"},
 		process: map[string]*process{}, stores: map[string]*gateway{}, account: servicetest.NewAccount(),
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.binary, "netsim/cmd/netsim").CombinedOutput(); err != nil {
@@ -77,7 +77,7 @@ func newSite(t *testing.T) *site {
 		"NETSIM_OIDC_ISSUER="+c.Issuer, "NETSIM_OIDC_JWKS_URL="+s.issuer.URL, "NETSIM_OIDC_AUDIENCE="+c.Audience, "NETSIM_OIDC_KEYS_MAX_AGE=1m",
 		"SSL_CERT_FILE="+s.issuer.roots, "NETSIM_SCHEMA_REGISTRY="+s.registry.URL,
 		"NETSIM_ENGINE_URLS="+s.engine.URL, "NETSIM_ENGINE_TOKEN=shared", "NETSIM_ENGINE_POLL=100ms", "NETSIM_ENGINE_RUNS=1", "NETSIM_RUN_STALL=2m",
-		"NETSIM_WORKERS=1", "NETSIM_STORE_PATIENCE=1s", "NETSIM_JOB_RECONCILE=1s", "NETSIM_LAKE_EVERY=500ms", "NETSIM_DRAIN=0s",
+		"NETSIM_WORKERS=1", "NETSIM_STORE_PATIENCE=1s", "NETSIM_JOB_RECONCILE=1s", "NETSIM_LAKE_EVERY=500ms", "NETSIM_ARCHIVE=s3://"+c.S3Bucket+"/archive", "NETSIM_ARCHIVE_EVERY=500ms", "NETSIM_DRAIN=0s",
 		"NETSIM_VERDICT_TIMEOUT=5s", "NETSIM_READ_TIMEOUT=5s", "NETSIM_REACTION_RETRIES=1", "NETSIM_QUOTAS=requests.heavy=1", "NETSIM_LOG_LEVEL=WARN",
 	)
 	var targets []string

@@ -77,7 +77,7 @@ func (s *stack) as(name string) way {
 
 // TestRolesHaveTheRightsTheyNeed runs a process for each role, each with its own user of
 // Kafka that has only the rights of the list. Writes, runs, reactions, dead letters, public
-// topics and the lake work, and so do the commands for operators.
+// topics, the lake and the archive work, and so do the commands for operators.
 func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	t.Parallel()
 	s := kafkaStack(t)
@@ -90,7 +90,8 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	}
 	c.Migrate = false
 	var api *servicetest.Program
-	for _, role := range []string{service.RoleProjector, service.RoleAPI, service.RoleReactor, service.RoleWorker, service.RolePublisher, service.RoleLake} {
+	c.Archive, c.ArchiveEvery = t.TempDir(), time.Second
+	for _, role := range []string{service.RoleProjector, service.RoleAPI, service.RoleReactor, service.RoleWorker, service.RolePublisher, service.RoleLake, service.RoleArchiver} {
 		p := servicetest.Start(t, func(own *service.Config) {
 			*own = c
 			own.Roles, own.LakeEvery = []string{role}, time.Second
@@ -123,6 +124,7 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 		status, err := tools.LakeStatus(t.Context())
 		return err == nil && status.Facts > 0
 	})
+	testworld.Await(t, func() bool { return archives(t, c.Archive) })
 	deadLetter(t, api, client, fmt.Sprint(workspace["id"]))
 	public(t, s, api)
 	reads(t, s, users[service.UserConsumer], c.TopicPrefix)
@@ -177,13 +179,13 @@ func attempts(prefix string) map[string]attempt {
 // may says who may do what. It is written by hand, not made from the list.
 func may() map[string][]string {
 	const api, projector, reactor, worker = service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker
-	const publisher, lake, tools, consumer = service.RolePublisher, service.RoleLake, service.UserTools, service.UserConsumer
+	const publisher, lake, archiver, tools, consumer = service.RolePublisher, service.RoleLake, service.RoleArchiver, service.UserTools, service.UserConsumer
 	return map[string][]string{
 		"write the log":            {api, reactor, worker, tools},
 		"write dead letters":       {reactor, tools},
 		"write public topics":      {publisher},
-		"read the log":             {api, projector, reactor, worker, publisher, lake, tools},
-		"read dead letters":        {api, projector, reactor, worker, publisher, lake, tools},
+		"read the log":             {api, projector, reactor, worker, publisher, lake, archiver, tools},
+		"read dead letters":        {api, projector, reactor, worker, publisher, lake, archiver, tools},
 		"read public topics":       {publisher, tools, consumer},
 		"change the log's topics":  {},
 		"change public topics":     {service.UserMigrate, tools},

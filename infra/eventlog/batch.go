@@ -50,34 +50,41 @@ func appendBatch(buf []byte, appends []*Pending, now time.Time) []byte {
 	start := len(buf)
 	buf = append(buf, make([]byte, batchHeader)...)
 	for i, a := range appends {
-		buf = appendRecord(buf, &a.message, i)
+		buf = appendRecord(buf, &a.message, i, 0)
 	}
-	b := buf[start:]
+	sealBatch(buf[start:], len(appends), now.UnixMilli(), now.UnixMilli())
+	return buf
+}
+
+// sealBatch fills in the header of a batch with so many records, the time of the first
+// one and the latest time, both in Unix milliseconds.
+func sealBatch(b []byte, count int, first, last int64) {
 	be := binary.BigEndian
 	be.PutUint32(b[atLength:], uint32(len(b)-atMagic+4)) // the bytes after the length
 	be.PutUint32(b[12:], ^uint32(0))                     // leader epoch, which the broker sets
 	b[atMagic] = 2
-	be.PutUint32(b[atLastDelta:], uint32(len(appends)-1))
-	be.PutUint64(b[atFirstTime:], uint64(now.UnixMilli()))
-	be.PutUint64(b[atMaxTime:], uint64(now.UnixMilli()))
+	be.PutUint32(b[atLastDelta:], uint32(count-1))
+	be.PutUint64(b[atFirstTime:], uint64(first))
+	be.PutUint64(b[atMaxTime:], uint64(last))
 	be.PutUint64(b[43:], ^uint64(0)) // no producer id, epoch, sequence
 	be.PutUint16(b[51:], ^uint16(0))
 	be.PutUint32(b[53:], ^uint32(0))
-	be.PutUint32(b[atRecordCount:], uint32(len(appends)))
+	be.PutUint32(b[atRecordCount:], uint32(count))
 	be.PutUint32(b[atCRC:], crc32.Checksum(b[atAttributes:], castagnoli()))
-	return buf
 }
 
-// appendRecord appends the record with the given index in the batch. The length
-// is first, so it is computed before the record is written.
-func appendRecord(buf []byte, m *events.Message, index int) []byte {
-	length := 1 + varintLen(0) + varintLen(index) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
+// appendRecord appends the record with the given index in the batch, and the time since
+// the first record in milliseconds. The length is first, so it is computed before the
+// record is written.
+func appendRecord(buf []byte, m *events.Message, index int, since int64) []byte {
+	length := 1 + timeLen(since) + varintLen(index) + bytesLen(m.Key) + bytesLen(m.Value) + varintLen(len(m.Headers))
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		length += varintLen(len(h.Key)) + len(h.Key) + bytesLen(h.Value)
 	}
 	buf = binary.AppendVarint(buf, int64(length))
-	buf = append(buf, 0, 0) // attributes; time since the first record
+	buf = append(buf, 0) // attributes
+	buf = binary.AppendVarint(buf, since)
 	buf = binary.AppendVarint(buf, int64(index))
 	buf = appendBytes(buf, m.Key)
 	buf = appendBytes(buf, m.Value)
@@ -105,6 +112,9 @@ func bytesLen(b []byte) int {
 	}
 	return varintLen(len(b)) + len(b)
 }
+
+// timeLen is the length of a difference of times, which can be negative, as a varint.
+func timeLen(d int64) int { return len(binary.AppendVarint(make([]byte, 0, binary.MaxVarintLen64), d)) }
 
 // varintLen is the length of n >= 0 as a zigzag varint.
 func varintLen(n int) int {

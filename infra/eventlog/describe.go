@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -49,11 +50,30 @@ func (d Description) TopicName(family events.Family) string {
 
 // Describe asks the cluster for its description.
 func (k *Kafka) Describe(ctx context.Context) (Description, error) {
+	return k.describeFamilies(ctx, events.Families())
+}
+
+// DescribeAll is Describe with the topics of Config.Beside too, each under the part of
+// its name after the prefix.
+func (k *Kafka) DescribeAll(ctx context.Context) (Description, error) {
+	return k.describeFamilies(ctx, k.families(append(k.topics(), k.Beside...)))
+}
+
+// families returns the parts of topics' names after the prefix.
+func (k *Kafka) families(names []string) []events.Family {
+	families := make([]events.Family, len(names))
+	for i, name := range names {
+		families[i] = events.Family(strings.TrimPrefix(name, k.Prefix))
+	}
+	return families
+}
+
+func (k *Kafka) describeFamilies(ctx context.Context, families []events.Family) (Description, error) {
 	var d Description
 	err := k.ask(ctx, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		defer cancel()
-		d, err = k.describe(ctx)
+		d, err = k.describe(ctx, families)
 		return err
 	})
 	if err != nil {
@@ -62,8 +82,12 @@ func (k *Kafka) Describe(ctx context.Context) (Description, error) {
 	return d, nil
 }
 
-func (k *Kafka) describe(ctx context.Context) (Description, error) {
-	meta, err := k.metadata(ctx, k.topics())
+func (k *Kafka) describe(ctx context.Context, families []events.Family) (Description, error) {
+	names := make([]string, len(families))
+	for i, family := range families {
+		names[i] = k.Topic(family)
+	}
+	meta, err := k.metadata(ctx, names)
 	if err != nil {
 		return Description{}, err
 	}
@@ -75,7 +99,7 @@ func (k *Kafka) describe(ctx context.Context) (Description, error) {
 	for _, topic := range meta.Topics {
 		named[topic.Name] = topic
 	}
-	for _, family := range events.Families() {
+	for _, family := range families {
 		topic := named[k.Topic(family)]
 		if topic == nil || topic.Err == sarama.ErrUnknownTopicOrPartition {
 			continue

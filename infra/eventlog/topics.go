@@ -39,7 +39,7 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		}
 		timeout = electionTimeout
 	}
-	return k.awaitTopics(ctx, timeout)
+	return k.awaitTopics(ctx, k.topics(), timeout)
 }
 
 // ErrNoTopics is wrapped by the error of Require.
@@ -59,7 +59,7 @@ func (k *Kafka) Require(ctx context.Context, further ...string) error {
 		}
 		missing := missingIn(meta)
 		if len(missing) == 0 {
-			return k.awaitTopics(ctx, answerTimeout)
+			return k.awaitTopics(ctx, k.topics(), answerTimeout)
 		}
 		if !pause.wait(patient) {
 			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
@@ -126,13 +126,13 @@ func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHe
 
 // awaitTopics waits until every partition answers and the client knows all leaders:
 // a cluster acknowledges new topics before it can serve them.
-func (k *Kafka) awaitTopics(ctx context.Context, timeout time.Duration) error {
+func (k *Kafka) awaitTopics(ctx context.Context, names []string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
-		d, err := k.Describe(ctx)
+		d, err := k.describeFamilies(ctx, k.families(names))
 		if err == nil {
-			err = k.routed(ctx, d)
+			err = k.routed(ctx, names, d)
 		}
 		if err == nil {
 			return nil
@@ -144,8 +144,8 @@ func (k *Kafka) awaitTopics(ctx context.Context, timeout time.Duration) error {
 }
 
 // routed returns an error when kafka-go's cached metadata lacks a topic.
-func (k *Kafka) routed(ctx context.Context, d Description) error {
-	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: k.topics()})
+func (k *Kafka) routed(ctx context.Context, names []string, d Description) error {
+	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
 	if err != nil {
 		return fmt.Errorf("ask for metadata: %w", err)
 	}

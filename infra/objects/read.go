@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"time"
@@ -35,6 +36,18 @@ func (s *Store) Get(ctx context.Context, key string) (io.ReadCloser, Info, error
 		CRC64NVME:   aws.ToString(out.ChecksumCRC64NVME),
 		Modified:    aws.ToTime(out.LastModified),
 	}, nil
+}
+
+// GetRange opens n bytes of the object from an offset on; fewer if it is shorter. The
+// caller closes the reader.
+func (s *Store) GetRange(ctx context.Context, key string, at, n int64) (io.ReadCloser, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &s.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", at, at+n-1)),
+	})
+	if err != nil {
+		return nil, wrap(err, "get", key)
+	}
+	return out.Body, nil
 }
 
 // Head describes the object without opening it.

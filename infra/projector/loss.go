@@ -19,6 +19,8 @@ type Witness interface {
 	Seen(ctx context.Context) ([]Seen, error)
 	// Accepted returns the losses that an operator has accepted in the log.
 	Accepted(ctx context.Context) ([]events.LostRecords, error)
+	// Moves returns the moves of the log that the log records.
+	Moves(ctx context.Context) ([]events.LogMoved, error)
 }
 
 // Seen is an end of a partition that a witness saw.
@@ -76,7 +78,14 @@ func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err 
 	if err != nil {
 		return nil, err
 	}
+	moves, err := p.moves(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range seen {
+		if moved, whole := s.follow(moves); whole {
+			s = moved // else the loss is of the topic in which the records were seen
+		}
 		at := s.partitionState
 		at.topic = log.TopicName(at.family)
 		err := compareTopic(log, at)

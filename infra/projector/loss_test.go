@@ -15,9 +15,12 @@ import (
 type held struct {
 	seen     []projector.Seen
 	accepted []events.LostRecords
+	moves    []events.LogMoved
 }
 
 func (h *held) Seen(context.Context) ([]projector.Seen, error) { return h.seen, nil }
+
+func (h *held) Moves(context.Context) ([]events.LogMoved, error) { return h.moves, nil }
 
 func (h *held) Accepted(context.Context) ([]events.LostRecords, error) { return h.accepted, nil }
 
@@ -99,5 +102,75 @@ func TestAnEmptyReadModelAsksTheWitness(t *testing.T) {
 	s.Listen(t)
 	if _, err := s.createWorkspace(t.Context(), "one"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A log with the records that the live read model has seen, in another cluster, is
+// adopted once it records that it was moved. A log with another record is not, and one
+// that is too short is a loss.
+func TestALogThatWasMovedIsAdopted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		damage string
+		lost   int
+		other  bool
+	}{
+		"with every record":        {``, 0, false},
+		"without its last records": {`UPDATE readmodel.offsets SET next = next + 5 WHERE next > 0`, 1, false},
+		"another log":              {`UPDATE readmodel.offsets SET last_record = sha256('another') WHERE next > 0`, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stack{testworld.NewServers(t).Connect(t)}
+			live, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- s.Projector(s.DB, projector.Live).Run(live) }()
+			s.Listen(t)
+			if _, err := s.createWorkspace(t.Context(), "one"); err != nil {
+				t.Fatal(err)
+			}
+			end()
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
+				t.Fatal(err)
+			}
+			const elsewhere = `UPDATE readmodel.log SET cluster_id = 'before'; UPDATE readmodel.offsets SET topic_id = 'of ' || family;`
+			if _, err := s.DB.Exec(t.Context(), elsewhere+c.damage); err != nil {
+				t.Fatal(err)
+			}
+			known := &held{}
+			p := s.Projector(s.DB, projector.Live, func(c *projector.Config) { c.Witness = known })
+			move, lost, err := p.Moved(t.Context())
+			if c.other {
+				if !errors.Is(err, projector.ErrNoMove) {
+					t.Errorf("another log: %v, want ErrNoMove", err)
+				}
+				return
+			}
+			if err != nil || move == nil || move.FromCluster != "before" || len(move.Topics) != len(events.Families()) || len(lost) != c.lost {
+				t.Fatalf("moved: %+v, lost %+v, %v", move, lost, err)
+			}
+			if err := p.Adopt(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
+				t.Errorf("adopted before the move is recorded: %v, want ErrOtherLog", err)
+			}
+			known.moves = []events.LogMoved{*move}
+			if err := p.Adopt(t.Context()); (err == nil) != (c.lost == 0) {
+				t.Fatalf("adopted with %d losses: %v", c.lost, err)
+			}
+			if move, _, err := p.Moved(t.Context()); move != nil || err != nil {
+				t.Errorf("after the move is recorded: %+v, %v, want no move", move, err)
+			}
+			if c.lost > 0 {
+				return
+			}
+			running, stop := context.WithCancel(t.Context())
+			go func() { ended <- s.Projector(s.DB, projector.Live).Run(running) }()
+			if _, err := s.createWorkspace(t.Context(), "two"); err != nil {
+				t.Errorf("the read model does not go on: %v", err)
+			}
+			stop()
+			if err := testwait.Receive(t, ended, "it to end"); err != nil {
+				t.Errorf("the projector: %v", err)
+			}
+		})
 	}
 }

@@ -123,7 +123,7 @@ func (l *Lag) measure(ctx context.Context) (m measurement, err error) {
 	m.done = map[events.Family][]int64{}
 	for family, partitions := range l.Families {
 		topic := prefixOf(l.Prefix) + string(family)
-		committed, err := l.Log.GroupOffsets(ctx, groupOf(l.Prefix, l.Handler, family), topic, partitions)
+		committed, err := l.Log.GroupOffsets(ctx, GroupOf(l.Prefix, l.Handler, family), topic, partitions)
 		if err != nil {
 			return measurement{}, err
 		}

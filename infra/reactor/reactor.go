@@ -210,10 +210,12 @@ func (r *Reactor) add(router *message.Router, f *feed, deadLetters message.Handl
 
 // Group is the name of the consumer group of a handler and a family.
 func (r *Reactor) Group(name string, family events.Family) string {
-	return groupOf(r.config.Prefix, name, family)
+	return GroupOf(r.config.Prefix, name, family)
 }
 
-func groupOf(prefix, name string, family events.Family) string {
+// GroupOf is the name of the consumer group of a handler and a family, for a prefix of
+// topics.
+func GroupOf(prefix, name string, family events.Family) string {
 	return GroupPrefix(prefix) + name + "." + string(family)
 }
 

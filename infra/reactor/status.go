@@ -70,7 +70,7 @@ func ReadStatus(ctx context.Context, log LagLog, prefix string, handlers map[str
 
 func readGroup(ctx context.Context, log LagLog, prefix, handler string, family events.Family, judged []Position, now time.Time) ([]Status, error) {
 	topic := prefixOf(prefix) + string(family)
-	committed, err := log.GroupOffsets(ctx, groupOf(prefix, handler, family), topic, int32(len(judged)))
+	committed, err := log.GroupOffsets(ctx, GroupOf(prefix, handler, family), topic, int32(len(judged)))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ const (
 	RoleWorker    = "worker"
 	RolePublisher = "publisher"
 	RoleLake      = "lake"
+	RoleArchiver  = "archiver"
 )
 
 // Kind is the type of a metric.
@@ -37,11 +38,11 @@ type Metric struct {
 // Catalogue lists every metric of the service, except those of the Go runtime and
 // the process.
 func Catalogue() []Metric {
-	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), publisherMetrics(), lakeMetrics())
+	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), publisherMetrics(), lakeMetrics(), archiverMetrics())
 }
 
 func commonMetrics() []Metric {
-	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake}
+	every := []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver}
 	writers := []string{RoleAPI, RoleReactor, RoleWorker}
 	pool := "db_client_connection_pool_name"
 	return []Metric{
@@ -212,6 +213,20 @@ func lakeMetrics() []Metric {
 			Help: "Files of the lake that this process committed, replaced by merged ones (merged), and deleted."},
 		{Name: "netsim_lake_failures_total", Kind: Counter, Unit: "failures", Roles: lake,
 			Help: "Attempts to write the lake that failed and were repeated from the committed positions."},
+	}
+}
+
+func archiverMetrics() []Metric {
+	archiver := []string{RoleArchiver}
+	return []Metric{
+		{Name: "netsim_archive_writing", Kind: Gauge, Roles: archiver,
+			Help: "1 in the process that archives the log, 0 in others."},
+		{Name: "netsim_archive_lag_seconds", Kind: Gauge, Unit: "seconds", Roles: archiver,
+			Help: "Age of the newest moment from which on records may be missing in the archive; 0 in a process that does not write it."},
+		{Name: "netsim_archive_records_total", Kind: Counter, Unit: "records", Roles: archiver,
+			Help: "Records that this process archived."},
+		{Name: "netsim_archive_failures_total", Kind: Counter, Unit: "failures", Roles: archiver,
+			Help: "Attempts to archive that failed and were repeated."},
 	}
 }
 

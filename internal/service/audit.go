@@ -53,13 +53,25 @@ func AuditFromEnvironment() (AuditConfig, error) {
 	return c, wrong.err()
 }
 
+// ArchiveAuditFromEnvironment reads the settings of an audit of an archive, which needs
+// no brokers.
+func ArchiveAuditFromEnvironment() (AuditConfig, error) {
+	environment := surroundings()
+	if environment["NETSIM_KAFKA"] == "" {
+		environment["NETSIM_KAFKA"] = "127.0.0.1:9092" // not used
+	}
+	c, wrong := settings[AuditConfig](environment)
+	return c, wrong.err()
+}
+
 // Auditor verifies an event log, and optionally compares a read model with it.
 type Auditor struct {
 	config   AuditConfig
 	broker   *broker.Connector
 	keys     *events.WriterKeys // nil means that seals are not checked
 	eventLog *eventlog.Kafka
-	model    *snapshot // nil means that the read model is not compared
+	archived *audit.Log // of an archive, in which case there is no event log
+	model    *snapshot  // nil means that the read model is not compared
 	close    []func()
 }
 
@@ -113,6 +125,9 @@ func (a *Auditor) ChecksSeals() bool { return a.keys != nil }
 
 // log returns the current description of the event log.
 func (a *Auditor) log(ctx context.Context) (*audit.Log, error) {
+	if a.archived != nil {
+		return a.archived, nil
+	}
 	return auditLog(ctx, a.eventLog, a.keys)
 }
 
@@ -202,8 +217,11 @@ func (a *Auditor) Public(ctx context.Context) (r audit.PublicReport, err error) 
 	return audit.ComparePublic(ctx, log, topics)
 }
 
-// DeadLetters returns the number of open dead letters.
+// DeadLetters returns the number of open dead letters; those of an archive are not read.
 func (a *Auditor) DeadLetters(ctx context.Context) (int, error) {
+	if a.archived != nil {
+		return 0, nil
+	}
 	open, err := reactor.NewDeadLetters(a.eventLog, a.config.TopicPrefix).Open(ctx)
 	return len(open), err
 }

@@ -42,6 +42,7 @@ type domain struct {
 	lake        *lake.Lake
 	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 	registry    *contracts.Registry  // of schemas; nil if there is none
+	archiver    *archiving           // nil without the role archiver
 }
 
 // close stops the uploads in progress and disconnects from the job queue.
@@ -133,6 +134,10 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	if s.config.has(RoleLake) {
 		s.observeLake(d.lake)
 		roles.Go(s.part(ctx, "the lake", d.lake.Run))
+	}
+	if d.archiver != nil {
+		s.observeArchiver(d.archiver)
+		roles.Go(s.part(ctx, "the archiver", d.archiver.run))
 	}
 	if s.config.has(RolePublisher) {
 		s.observePublisher(d.publisher)

@@ -145,6 +145,10 @@ type Config struct {
 	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h" roles:"lake"`
 	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h" roles:"lake"`
 
+	// Archive of the log
+	Archive      string        `env:"NETSIM_ARCHIVE" form:"name" roles:"archiver"`
+	ArchiveEvery time.Duration `env:"NETSIM_ARCHIVE_EVERY" envDefault:"10s" min:"100ms" max:"1h" roles:"archiver"`
+
 	// Event feed
 	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m" roles:"api"`
 	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864" unit:"bytes" roles:"api"`
@@ -169,6 +173,7 @@ const (
 	RoleWorker    = "worker"
 	RoleLake      = "lake"
 	RolePublisher = "publisher"
+	RoleArchiver  = "archiver"
 )
 
 // FromEnvironment reads the settings from the environment.

@@ -114,7 +114,7 @@ type deployment struct {
 	log      *os.File
 
 	broker, postgres *teststack.Process
-	logDir           string        // the broker's data
+	logDir, dataDir  string        // the data of the broker and of PostgreSQL
 	child            *exec.Cmd     // nil while the service does not run
 	ended            chan struct{} // closed when the child has ended
 }
@@ -129,7 +129,8 @@ func newDeployment(t *testing.T) *deployment {
 	broker := teststack.BrokerPart()
 	d.logDir = t.TempDir()
 	d.broker = teststack.Start(t, broker, d.logDir)
-	d.postgres = teststack.Start(t, "postgres", t.TempDir())
+	d.dataDir = t.TempDir()
+	d.postgres = teststack.Start(t, "postgres", d.dataDir)
 	store, issuer := teststack.Objects(t), teststack.Issuer(t)
 	http, ops := teststack.FreeAddress(t), teststack.FreeAddress(t)
 	d.url, d.ops = "http://"+http, "http://"+ops

@@ -69,6 +69,9 @@ func (x *examination) checks() []doctor.Check {
 	if c.has(RoleAPI) || c.has(RoleWorker) {
 		checks = append(checks, x.engineChecks()...)
 	}
+	if c.has(RoleArchiver) {
+		checks = append(checks, doctor.Check{Component: "archive", Name: "readable", Run: x.archive})
+	}
 	if c.has(RolePublisher) && c.SchemaRegistry != "" {
 		checks = append(checks, x.registryChecks()...)
 	}

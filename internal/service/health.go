@@ -28,7 +28,7 @@ type need struct {
 }
 
 func everyRole() []string {
-	return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake}
+	return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver}
 }
 
 // needs returns the checks of the core.
@@ -52,6 +52,7 @@ func (d *domain) needs(s *core) []need {
 		{name: "engine", helps: []string{RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{RoleAPI}, probe: s.probeBilling},
 		{name: "lake", helps: []string{RoleLake}, probe: d.probeLake},
+		{name: "archive", helps: []string{RoleArchiver}, probe: d.probeArchive},
 		{name: "publicTopics", helps: []string{RolePublisher}, probe: d.probePublic},
 		{name: "schemaRegistry", helps: []string{RolePublisher}, probe: d.probeRegistry},
 	}

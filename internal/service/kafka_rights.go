@@ -28,7 +28,7 @@ type KafkaRight struct {
 
 // KafkaUsers lists the users that have rights.
 func KafkaUsers() []string {
-	return []string{UserMigrate, RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, UserTools, UserConsumer}
+	return []string{UserMigrate, RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver, UserTools, UserConsumer}
 }
 
 // The operations, as kafka-acls.sh names them.
@@ -62,7 +62,7 @@ func KafkaRights(prefix string) []KafkaRight {
 	}
 	letters := []string{reactor.DeadLetterTopic(prefix)}
 	writers := []string{RoleAPI, RoleReactor, RoleWorker, UserTools}
-	readers := []string{RoleProjector, RolePublisher, RoleLake}
+	readers := []string{RoleProjector, RolePublisher, RoleLake, RoleArchiver}
 
 	allow([]string{UserMigrate}, "topic", false, slices.Concat(log, letters), opCreate, opDescribe, opDescribeConfigs)
 	allow([]string{UserMigrate}, "topic", false, public, opCreate, opDescribe, opDescribeConfigs, opAlterConfigs)
@@ -70,6 +70,8 @@ func KafkaRights(prefix string) []KafkaRight {
 	allow(writers, "topic", false, log, opRead, opWrite, opDescribeConfigs)
 	allow(readers, "topic", false, log, opRead, opDescribeConfigs)
 	allow([]string{RoleAPI, RoleProjector, RoleWorker, RolePublisher, RoleLake}, "topic", false, letters, opRead)
+	allow([]string{RoleArchiver}, "topic", false, letters, opRead, opDescribeConfigs)
+	allow([]string{RoleArchiver}, "group", true, []string{reactor.GroupPrefix(prefix)}, opDescribe)
 	allow([]string{RoleReactor, UserTools}, "topic", false, letters, opRead, opWrite)
 	allow([]string{RoleReactor, UserTools}, "group", true, []string{reactor.GroupPrefix(prefix)}, opRead)
 

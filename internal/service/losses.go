@@ -62,6 +62,15 @@ func (w witness) Accepted(ctx context.Context) (all []events.LostRecords, err er
 	return all, err
 }
 
+// Moves implements projector.Witness.
+func (w witness) Moves(ctx context.Context) ([]events.LogMoved, error) {
+	log, err := auditLog(ctx, w.eventLog, w.keys)
+	if err != nil {
+		return nil, err
+	}
+	return log.Moves(ctx)
+}
+
 // maxReason bounds the reason for accepting a loss, in bytes.
 const maxReason = 1000
 
@@ -70,20 +79,40 @@ const maxReason = 1000
 // does not use a command, because no read model judges such a log before the loss is
 // accepted.
 func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason string) error {
-	reason = strings.TrimSpace(reason)
-	if reason == "" {
-		return nil
+	reason, err := checkReason(reason)
+	if reason == "" || err != nil {
+		return err
 	}
 	if err := s.config.refusal(); err != nil {
 		return err
-	}
-	if len(reason) > maxReason {
-		return fmt.Errorf("the reason has %d bytes, want at most %d", len(reason), maxReason)
 	}
 	lost, err := p.Losses(ctx)
 	if err != nil || len(lost) == 0 {
 		return err
 	}
+	if err := s.recordInLog(ctx, events.LogLossAccepted{Reason: reason, Lost: lost}); err != nil {
+		return fmt.Errorf("record the accepted loss: %w", err)
+	}
+	lost, err = p.Losses(ctx)
+	if err == nil && len(lost) > 0 {
+		err = errors.New("the accepted loss was not recorded as a fact: another record came before it; repeat the command")
+	}
+	return err
+}
+
+// checkReason returns an operator's reason without the space around it.
+func checkReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if len(reason) > maxReason {
+		return "", fmt.Errorf("the reason has %d bytes, want at most %d", len(reason), maxReason)
+	}
+	return reason, nil
+}
+
+// recordInLog appends what an operator decided about the log to the stream of log
+// checkpoints, at its head in the log. The caller reads the log to see whether it became
+// a fact.
+func (s *core) recordInLog(ctx context.Context, data events.Data) error {
 	log, err := auditLog(ctx, s.eventLog, s.keys)
 	if err != nil {
 		return err
@@ -93,13 +122,12 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 	if err != nil {
 		return err
 	}
-	accepted := events.LogLossAccepted{Reason: reason, Lost: lost}
-	value, err := events.Encode(accepted)
+	value, err := events.Encode(data)
 	if err != nil {
 		return err
 	}
 	frame := events.Frame{
-		ID: events.DerivedUUID("accepted loss", stream, head.Hash.String()).String(), Type: accepted.EventType(), Stream: stream, PartitionKey: stream,
+		ID: events.DerivedUUID(data.EventType(), stream, head.Hash.String()).String(), Type: data.EventType(), Stream: stream, PartitionKey: stream,
 		Sequence: head.Sequence + 1, PreviousHash: head.Hash, Time: time.Now().UTC().Truncate(time.Millisecond),
 		Actor: events.System, DataVersion: 1,
 	}
@@ -111,12 +139,8 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 		}
 		partition := events.PartitionOf(stream, int32(len(topic.Ends)))
 		if _, err := s.eventLog.Append(topic.Name, partition, message).Wait(ctx); err != nil {
-			return fmt.Errorf("record the accepted loss: %w", err)
+			return err
 		}
 	}
-	lost, err = p.Losses(ctx)
-	if err == nil && len(lost) > 0 {
-		err = errors.New("the accepted loss was not recorded as a fact: another record came before it; repeat the command")
-	}
-	return err
+	return nil
 }

@@ -153,6 +153,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if work.publisher, err = s.publisher(work.registry); err != nil {
 		return err
 	}
+	if work.archiver, err = s.archiver(); err != nil {
+		return err
+	}
 	if !s.config.ReadOnly {
 		s.health.Add(s.config.checks(work.needs(s))...)
 	}

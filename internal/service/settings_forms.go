@@ -59,7 +59,7 @@ func forms() map[string]form {
 			_, err := events.ParseWriterKeys(splitWriterKeys(text)...)
 			return err == nil
 		}},
-		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake),
+		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver),
 		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),
 		"sasl":      oneOf(broker.Plain, broker.SCRAM256, broker.SCRAM512, broker.OAuthBearer),
 		"logFormat": oneOf("json", "text"),

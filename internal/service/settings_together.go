@@ -95,6 +95,7 @@ func contradictions() []contradiction {
 			return nil
 		}},
 		{kafkaVariables(), func(c *Config) error { return c.checkKafka(c.Development) }},
+		{[]string{"NETSIM_ROLES", "NETSIM_ARCHIVE", "NETSIM_AUDIT_KEY"}, func(c *Config) error { return c.checkArchive() }},
 		{[]string{"NETSIM_QUOTAS"}, func(c *Config) error {
 			_, err := c.quotas()
 			return err

@@ -116,18 +116,24 @@ type draftFile struct {
 }
 
 func (f *draftFile) Finish(_ context.Context, name string) error {
+	err := f.finish(name, func() error { return os.Rename(f.Name(), filepath.Join(f.directory.Path, name)) })
+	f.finished = err == nil
+	return err
+}
+
+// finish makes the file durable, and durably gives it its name.
+func (f *draftFile) finish(name string, rename func() error) error {
 	for _, step := range []func() error{
 		f.Sync,
 		func() error { return f.Chmod(0o644) },
 		f.Close,
-		func() error { return os.Rename(f.Name(), filepath.Join(f.directory.Path, name)) },
-		f.directory.lock.Sync, // the name too
+		rename,
+		f.directory.lock.Sync,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	f.finished = true
 	return nil
 }
 

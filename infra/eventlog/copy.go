@@ -1,0 +1,193 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+)
+
+// A log is copied, from an archive or another cluster, into topics that keep the times
+// of the records that are appended (CreateTime). Check refuses such topics, so no service
+// uses a copy before FinishCopy.
+
+// BeginCopy makes the topics of a copy that are missing. ends has, by the name of a
+// topic, the ends of the partitions that are copied. It refuses a topic that exists,
+// unless it is one of an unfinished copy, or of a finished one with the same ends.
+func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
+	names := slices.Sorted(maps.Keys(ends))
+	meta, err := k.metadata(ctx, names)
+	if err != nil {
+		return err
+	}
+	var missing []kafka.TopicConfig
+	for _, topic := range meta.Topics {
+		if topic.Err != sarama.ErrUnknownTopicOrPartition {
+			continue
+		}
+		c := k.topicConfig(topic.Name)
+		c.NumPartitions = len(ends[topic.Name])
+		for i := range c.ConfigEntries {
+			if c.ConfigEntries[i].ConfigName == settingTimestamp {
+				c.ConfigEntries[i].ConfigValue = createTime
+			}
+		}
+		missing = append(missing, c)
+	}
+	if len(missing) > 0 {
+		if k.Replication > len(meta.Brokers) {
+			return fmt.Errorf("%w: each topic needs %d replicas, and the cluster has %d brokers", ErrFewBrokers, k.Replication, len(meta.Brokers))
+		}
+		if err := k.create(ctx, missing); err != nil {
+			return err
+		}
+	}
+	if err := k.awaitTopics(ctx, names, electionTimeout); err != nil {
+		return err
+	}
+	d, err := k.describeFamilies(ctx, k.families(names))
+	if err != nil {
+		return err
+	}
+	for i := range d.Topics {
+		if err := k.checkCopy(&d.Topics[i], ends[d.Topics[i].Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const createTime = "CreateTime"
+
+// copyTimeout bounds the tries to append a batch.
+const copyTimeout = time.Minute
+
+// checkCopy refuses a topic that cannot be one of a copy.
+func (k *Kafka) checkCopy(t *Topic, ends []int64) error {
+	if len(t.Partitions) != len(ends) {
+		return fmt.Errorf("%w: topic %s has %d partitions, the log that is copied has %d", ErrNoCopy, t.Name, len(t.Partitions), len(ends))
+	}
+	complete := true
+	for n, end := range ends {
+		complete = complete && t.Partitions[n].End == end
+	}
+	if got := t.Settings[settingTimestamp]; got != createTime && !complete {
+		return fmt.Errorf("%w: topic %s has %s=%q, a topic of an unfinished copy has %q", ErrNoCopy, t.Name, settingTimestamp, got, createTime)
+	}
+	if err := checkBeginning(t); err != nil {
+		return err
+	}
+	return nil
+}
+
+// ErrNoCopy is wrapped by the error for a topic into which no log is copied: a service
+// made or used it, or its copy is finished.
+var ErrNoCopy = errors.New("the topic is not one of an unfinished copy of a log")
+
+// CopyBatch appends a batch of AppendBatches to a partition that ends where the batch
+// begins. When its outcome is not known, the partition is read: the batch is then
+// appended again unless its records are there. It fails when other records are there.
+func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, batch []byte) error {
+	rest := batch
+	b, ok, err := takeBatch(&rest)
+	if err != nil || !ok {
+		return errors.Join(errCorrupt, err)
+	}
+	set := make([]byte, 4, 4+len(batch))
+	binary.BigEndian.PutUint32(set, uint32(len(batch)))
+	set = append(set, batch...)
+	binary.BigEndian.PutUint64(set[4:], 0) // the broker sets the offset
+	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		base, err := k.produce(ctx, topic, partition, set)
+		switch {
+		case err == nil && base == b.base():
+			return nil
+		case err == nil:
+			return fmt.Errorf("%w: %s/%d took a record at offset %d that belongs at %d: another client writes to the topic", ErrNoCopy, topic, partition, base, b.base())
+		case effectOf(err) == refused:
+			return fmt.Errorf("append to %s/%d at offset %d: %w", topic, partition, b.base(), err)
+		}
+		if !pause.wait(ctx) {
+			return fmt.Errorf("append to %s/%d at offset %d: %w", topic, partition, b.base(), err)
+		}
+		end, failed := k.end(ctx, topic, partition)
+		switch {
+		case failed != nil: // asked again after the next try, which fails too
+			continue
+		case end == b.next():
+			return nil // FinishCopy compares the records
+		case end != b.base():
+			return fmt.Errorf("%w: %s/%d ends at offset %d, and should end at %d or %d: another client writes to the topic", ErrNoCopy, topic, partition, end, b.base(), b.next())
+		}
+	}
+}
+
+func (k *Kafka) produce(ctx context.Context, topic string, partition int32, set []byte) (int64, error) {
+	res, err := k.producer.RawProduce(ctx, &kafka.RawProduceRequest{
+		Topic: topic, Partition: int(partition), RequiredAcks: kafka.RequireAll,
+		RawRecords: protocol.RawRecordSet{Reader: bytes.NewReader(set)},
+	})
+	if err != nil {
+		return 0, err
+	}
+	k.noteThrottle(res.Throttle)
+	return res.BaseOffset, res.Error
+}
+
+// FinishCopy gives the topics of a copy the settings of a log. The caller has compared
+// the records. Repeating it changes nothing.
+func (k *Kafka) FinishCopy(ctx context.Context, names []string) error {
+	var req kafka.IncrementalAlterConfigsRequest
+	for _, name := range names {
+		req.Resources = append(req.Resources, kafka.IncrementalAlterConfigsRequestResource{
+			ResourceType: kafka.ResourceTypeTopic, ResourceName: name,
+			Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: settingTimestamp, Value: "LogAppendTime", ConfigOperation: kafka.ConfigOperationSet}},
+		})
+	}
+	return k.ask(ctx, func(ctx context.Context) error {
+		res, err := k.client.IncrementalAlterConfigs(ctx, &req)
+		if err != nil {
+			return fmt.Errorf("change the settings of the topics: %w", err)
+		}
+		for _, r := range res.Resources {
+			if r.Error != nil {
+				return fmt.Errorf("change the settings of topic %s: %w", r.ResourceName, r.Error)
+			}
+		}
+		return nil
+	})
+}
+
+// Copying reports whether topics are those of an unfinished copy.
+func (t *Topic) Copying() bool { return t.Settings[settingTimestamp] == createTime }
+
+// Batches splits a set of AppendBatches into its batches, with the offset of the first
+// record of each and the offset after its last one.
+func Batches(set []byte) (all []Batch, err error) {
+	for len(set) > 0 {
+		rest := set
+		b, ok, err := takeBatch(&rest)
+		if err != nil || !ok {
+			return nil, errors.Join(errCorrupt, err)
+		}
+		all = append(all, Batch{Base: b.base(), Next: b.next(), Bytes: set[:len(set)-len(rest)]})
+		set = rest
+	}
+	return all, nil
+}
+
+// Batch is one batch of AppendBatches.
+type Batch struct {
+	Base, Next int64
+	Bytes      []byte
+}

@@ -1,0 +1,250 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/audit"
+	"netsim/events"
+	"netsim/infra/eventlog"
+	"netsim/infra/projector"
+	"netsim/infra/reactor"
+	"netsim/stream/archive"
+)
+
+// ArchiveConfig has the settings of the commands that archive, restore and mirror the
+// log. They need neither the database nor, for a directory, the object store.
+type ArchiveConfig struct {
+	AuditConfig
+	Partitions  int32 `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"`
+	Replication int   `env:"NETSIM_REPLICATION" min:"-1" max:"100"`
+	Development bool  `env:"NETSIM_DATA_DEV"`
+}
+
+// ArchiveFromEnvironment reads the settings of these commands.
+func ArchiveFromEnvironment() (ArchiveConfig, error) {
+	c, wrong := settings[ArchiveConfig](surroundings())
+	if len(wrong.errs) == 0 {
+		wrong.add(c.checkKafka(c.Development))
+	}
+	return c, wrong.err()
+}
+
+// openLog opens the log at some brokers, as the same user of Kafka, with all topics that
+// are archived.
+func (c ArchiveConfig) openLog(ctx context.Context, brokers []string) (*eventlog.Kafka, error) {
+	connect, err := c.connector(slog.Default())
+	if err != nil {
+		return nil, err
+	}
+	all := Config{Kafka: brokers, TopicPrefix: c.TopicPrefix, Partitions: c.Partitions, Replication: c.Replication, Development: c.Development}
+	return eventlog.Open(ctx, all.eventLogConfig(connect))
+}
+
+// archiveTarget returns the target of an archive: a directory, or s3://bucket/prefix in
+// the object store of the settings.
+func (c AuditConfig) archiveTarget(to string) (archive.Target, error) {
+	all := Config{S3Endpoint: c.S3Endpoint, S3Region: c.S3Region, S3AccessKey: c.S3AccessKey, S3SecretKey: c.S3SecretKey}
+	target, err := all.ExportTarget(to)
+	if err != nil {
+		return nil, err
+	}
+	return target.(archive.Target), nil
+}
+
+// reactionGroups returns the consumer groups of the reactions, with their families.
+func reactionGroups(prefix string) map[string]events.Family {
+	groups := map[string]events.Family{}
+	for handler, families := range handledFamilies() {
+		for _, family := range families {
+			groups[reactor.GroupOf(prefix, handler, family)] = family
+		}
+	}
+	return groups
+}
+
+// ArchiveLog archives the log, once or with an interval until ctx ends. An archive that
+// was signed by another key is continued if trusted has its public key. It calls done
+// after each run.
+func ArchiveLog(ctx context.Context, c ArchiveConfig, to string, trusted []string, every time.Duration, done func(archive.Report)) error {
+	if c.Key == "" {
+		return errNoAuditKey
+	}
+	key, err := audit.ReadKey(c.Key)
+	if err != nil {
+		return err
+	}
+	target, err := c.archiveTarget(to)
+	if err != nil {
+		return err
+	}
+	log, err := c.openLog(ctx, c.Kafka)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	a := &archive.Archiver{
+		Log: log, Target: target, Key: key, Keys: append(trusted, key.Verifier), Groups: reactionGroups(c.TopicPrefix),
+		Done: done,
+	}
+	if every == 0 {
+		return a.Run(ctx)
+	}
+	a.Follow(ctx, every)
+	return nil
+}
+
+// openArchive opens an archive, whose last note one of the keys must have signed.
+func (c AuditConfig) openArchive(ctx context.Context, from string, keys []string) (*archive.Archive, []archive.Damage, error) {
+	target, err := c.archiveTarget(from)
+	if err != nil {
+		return nil, nil, err
+	}
+	return archive.Open(ctx, target, keys)
+}
+
+// RestoreLog appends the log in an archive to empty topics, or goes on with that, and
+// returns the partitions. It calls report with the number of records that it appended.
+func RestoreLog(ctx context.Context, c ArchiveConfig, from, verifier string, report func(int64)) ([]archive.Copied, error) {
+	a, damage, err := c.openArchive(ctx, from, []string{verifier})
+	if err != nil {
+		return nil, err
+	}
+	if len(damage) > 0 {
+		return nil, fmt.Errorf("%w: %s", archive.ErrDamaged, damage[0])
+	}
+	return c.copyLog(ctx, a, true, report)
+}
+
+// MirrorLog appends what the log at other brokers has and the topics do not have. With
+// finish it then compares both, and makes the copy a log. The other log must not be
+// written to meanwhile.
+func MirrorLog(ctx context.Context, c ArchiveConfig, brokers []string, finish bool, report func(int64)) ([]archive.Copied, error) {
+	from, err := c.openLog(ctx, brokers)
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	return c.copyLog(ctx, archive.Cluster{Log: from, GroupsOf: reactionGroups(c.TopicPrefix)}, finish, report)
+}
+
+func (c ArchiveConfig) copyLog(ctx context.Context, from archive.Source, finish bool, report func(int64)) ([]archive.Copied, error) {
+	to, err := c.openLog(ctx, c.Kafka)
+	if err != nil {
+		return nil, err
+	}
+	defer to.Close()
+	one := archive.Copy{From: from, To: to, Report: report}
+	if finish {
+		return one.Finish(ctx)
+	}
+	_, err = one.Append(ctx)
+	return nil, err
+}
+
+// Adoption says what AdoptLog found and did.
+type Adoption struct {
+	Move    *events.LogMoved     // nil: the log is the one that was seen
+	Lost    []events.LostRecords // seen, and not in this log
+	Events  []audit.LostEvents   // what is lost, by stream
+	Adopted bool                 // the read model goes on with this log
+}
+
+// AdoptLog compares the log with the one from which the live read model was built. With
+// a reason it records in the log that the log has moved, and the live read model goes on
+// with it unless records are lost: then it has to be rebuilt.
+func (t *Tools) AdoptLog(ctx context.Context, reason string) (a Adoption, err error) {
+	reason, err = checkReason(reason)
+	if err != nil {
+		return a, err
+	}
+	log, err := t.core.eventLog.Describe(ctx)
+	if err == nil {
+		err = t.core.eventLog.Check(log)
+	}
+	if err != nil {
+		return a, err
+	}
+	err = t.readModel(ctx, projector.Live, func(p *projector.Projector) error {
+		if a.Move, a.Lost, err = p.Moved(ctx); err != nil {
+			return err
+		}
+		if len(a.Lost) > 0 {
+			if a.Events, err = t.missing(ctx); err != nil {
+				return err
+			}
+		}
+		if reason == "" {
+			return nil
+		}
+		if a.Move != nil {
+			moved := *a.Move
+			moved.Reason = reason
+			if err := t.core.recordInLog(ctx, moved); err != nil {
+				return fmt.Errorf("record the move: %w", err)
+			}
+		}
+		if len(a.Lost) > 0 {
+			return nil
+		}
+		err := p.Adopt(ctx)
+		a.Adopted = err == nil
+		return err
+	})
+	return a, err
+}
+
+// missing returns the streams of which the live read model has events that the log does
+// not have.
+func (t *Tools) missing(ctx context.Context) ([]audit.LostEvents, error) {
+	log, err := auditLog(ctx, t.core.eventLog, t.core.keys)
+	if err != nil {
+		return nil, err
+	}
+	var there bool
+	if err := t.pool.QueryRow(ctx, `SELECT to_regclass('streams') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return nil, err
+	}
+	return log.Missing(ctx, func(yield func(audit.StreamHead) error) error {
+		rows, err := t.pool.Query(ctx, `SELECT stream, family, partition, sequence FROM streams`)
+		if err != nil {
+			return fmt.Errorf("read the heads of the read model: %w", err)
+		}
+		var h audit.StreamHead
+		_, err = pgx.ForEachRow(rows, []any{&h.Stream, &h.Family, &h.Partition, &h.Sequence}, func() error { return yield(h) })
+		return err
+	})
+}
+
+// OpenArchiveAudit returns an auditor of the log in an archive. The damage is what is
+// wrong with its files; the log of a damaged archive is not verified.
+func OpenArchiveAudit(ctx context.Context, c AuditConfig, from string, keys []string) (*Auditor, []archive.Damage, error) {
+	a, damage, err := c.openArchive(ctx, from, keys)
+	if err == nil && len(damage) == 0 {
+		damage, err = a.Verify(ctx)
+	}
+	if err != nil || len(damage) > 0 {
+		return nil, damage, err
+	}
+	auditor := &Auditor{config: c}
+	if auditor.keys, err = readWriterKeys(c.WriterKeys); err != nil {
+		return nil, nil, err
+	}
+	topics, err := a.Topics(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	log := &audit.Log{Reader: archive.Reader{Archive: a, Prefix: c.TopicPrefix}, Cluster: a.Cluster(), Keys: auditor.keys}
+	for _, t := range topics {
+		if t.Family == events.Family(reactor.DeadLetterTopic(c.TopicPrefix)[len(c.TopicPrefix):]) {
+			continue
+		}
+		log.Topics = append(log.Topics, audit.Topic{Family: t.Family, Name: c.TopicPrefix + string(t.Family), ID: t.ID, Ends: t.Ends})
+	}
+	auditor.archived = log
+	return auditor, nil, nil
+}
