@@ -1,0 +1,107 @@
+//go:build !faketime
+
+package dst
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// edit replaces a text, which occurs once in a file, by another.
+type edit struct {
+	file     string // below the Go installation, or below the repository for a mutant
+	old, new string
+}
+
+// runtimeEdits make a program deterministic. The clock is that of the build tag
+// faketime, which the Go playground uses: it stands still while a goroutine can run, and
+// jumps to the next timer when none can. With it and one processor, goroutines take
+// turns in an order that depends on nothing but chance, and these edits replace chance,
+// and the network, by the program's own.
+func runtimeEdits() []edit {
+	const chance = `if gp := getg(); simSeed != 0 && gp.m.curg == gp {
+		simSeed += 0x9e3779b97f4a7c15
+		x := simSeed
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		return %s
+	}
+	mp := getg().m`
+	return []edit{
+		{"src/runtime/rand.go", "var readRandomFailed bool", "var readRandomFailed bool\n\n//go:linkname simSeed\nvar simSeed uint64"},
+		{"src/runtime/rand.go", "	mp := getg().m\n	c := &mp.chacha8", "	" + fmt.Sprintf(chance, "x ^ x>>31") + "\n	c := &mp.chacha8"},
+		{"src/runtime/rand.go", "	mp := getg().m\n	// Implement wyrand", "	" + fmt.Sprintf(chance, "uint32(x ^ x>>31)") + "\n	// Implement wyrand"},
+		{"src/net/dial.go", `	"internal/nettrace"`, `	"internal/nettrace"` + "\n	_ \"unsafe\""},
+		{
+			"src/net/dial.go", "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n	ctx, cancel := d.dialCtx(ctx)\n	defer cancel()",
+			"//go:linkname simDial\nvar simDial func(ctx context.Context, address string) (Conn, error)\n\n" +
+				"func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n	ctx, cancel := d.dialCtx(ctx)\n	defer cancel()\n" +
+				"	if simDial != nil {\n		return simDial(ctx, address)\n	}",
+		},
+	}
+}
+
+// build builds the simulation, with the edits beside those of the runtime, and returns
+// the program.
+func build(t *testing.T, edits ...edit) string {
+	t.Helper()
+	dir := t.TempDir()
+	root := strings.TrimSpace(run(t, "go", "env", "GOROOT"))
+	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}")), "/")
+	texts := map[string]string{}
+	apply := func(base string, edits []edit) {
+		for _, e := range edits {
+			path := filepath.Join(base, e.file)
+			text, read := texts[path]
+			if !read {
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(b)
+			}
+			if strings.Count(text, e.old) != 1 {
+				t.Fatalf("%s has %d times, want once: %s", e.file, strings.Count(text, e.old), e.old)
+			}
+			texts[path] = strings.Replace(text, e.old, e.new, 1)
+		}
+	}
+	apply(root, runtimeEdits())
+	apply(repository, edits)
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for path, text := range texts {
+		to := filepath.Join(dir, fmt.Sprintf("%d.go", len(overlay.Replace)))
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		overlay.Replace[path] = to
+	}
+	list, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "dst.test")
+	run(t, "go", "test", "-c", "-trimpath", "-vet=off", "-tags", "faketime", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
+	return program
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var problems strings.Builder
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo the runtime does not see that no goroutine can run
+	c.Stderr = &problems
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, problems.String())
+	}
+	return string(out)
+}
