@@ -175,7 +175,7 @@ func (b *broker) apiVersions(r *kmsg.ApiVersionsRequest) kmsg.Response {
 func (b *broker) metadata(c *conn, r *kmsg.MetadataRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.MetadataResponse)
 	cluster := clusterID
-	res.ClusterID = &cluster
+	res.ClusterID, res.ControllerID = &cluster, 0
 	node := kmsg.NewMetadataResponseBroker()
 	port, _ := strconv.Atoi(c.port)
 	node.Host, node.Port = c.host, int32(port)

@@ -392,7 +392,7 @@ func (c *call) row(values ...any) {
 		if v == nil {
 			continue
 		}
-		b, err := c.session.d.types.Encode(c.columns[i], c.format(i), v, nil)
+		b, err := c.session.d.types.Encode(c.columns[i], c.format(i), v, []byte{})
 		if err != nil {
 			c.session.d.w.fail("column %d of %s: %v", i, c.text, err)
 		}
