@@ -24,19 +24,24 @@ type edit struct {
 // turns in an order that depends on nothing but chance, and these edits replace chance,
 // and the network, by the program's own.
 func runtimeEdits() []edit {
-	const chance = `if gp := getg(); simSeed != 0 && gp.m.curg == gp {
+	return []edit{
+		{"src/runtime/rand.go", "var readRandomFailed bool", "var readRandomFailed bool\n\n//go:linkname simSeed\nvar simSeed uint64"},
+		{"src/runtime/rand.go", "	mp := getg().m\n	c := &mp.chacha8", `	if gp := getg(); simSeed != 0 && gp.m.curg == gp {
 		simSeed += 0x9e3779b97f4a7c15
 		x := simSeed
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 		x = (x ^ x>>27) * 0x94d049bb133111eb
-		return %s
+		return x ^ x>>31
 	}
-	mp := getg().m`
-	return []edit{
-		{"src/runtime/rand.go", "var readRandomFailed bool", "var readRandomFailed bool\n\n//go:linkname simSeed\nvar simSeed uint64"},
-		{"src/runtime/rand.go", "	mp := getg().m\n	c := &mp.chacha8", "	" + fmt.Sprintf(chance, "x ^ x>>31") + "\n	c := &mp.chacha8"},
-		{"src/runtime/rand.go", "	mp := getg().m\n	// Implement wyrand", "	" + fmt.Sprintf(chance, "uint32(x ^ x>>31)") + "\n	// Implement wyrand"},
-		{"src/net/dial.go", `	"internal/nettrace"`, `	"internal/nettrace"` + "\n	_ \"unsafe\""},
+	mp := getg().m
+	c := &mp.chacha8`},
+		// Hashes, which order large maps, and the addresses of the heap.
+		{"src/runtime/rand.go", "	globalRand.state.Init(*seed)", "	*seed = [32]byte{1}\n	globalRand.state.Init(*seed)"},
+		// The scheduler itself also uses cheaprand, at times that are not determined.
+		{"src/runtime/select.go", "cheaprandn(uint32(norder + 1))", "randn(uint32(norder + 1))"},
+		{"src/runtime/sema.go", "s.ticket = cheaprand() | 1", "s.ticket = rand32() | 1"},
+		{"src/runtime/time.go", "t.rand = cheaprand()", "t.rand = rand32()"},
+		{"src/net/dial.go", `	"internal/nettrace"`, "	\"internal/nettrace\"\n	_ \"unsafe\""},
 		{
 			"src/net/dial.go", "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n	ctx, cancel := d.dialCtx(ctx)\n	defer cancel()",
 			"//go:linkname simDial\nvar simDial func(ctx context.Context, address string) (Conn, error)\n\n" +
@@ -46,11 +51,10 @@ func runtimeEdits() []edit {
 	}
 }
 
-// build builds the simulation, with the edits beside those of the runtime, and returns
-// the program.
-func build(t *testing.T, edits ...edit) string {
+// build builds the simulation in a directory, with the edits beside those of the
+// runtime, and returns the program.
+func build(t *testing.T, dir string, edits ...edit) string {
 	t.Helper()
-	dir := t.TempDir()
 	root := strings.TrimSpace(run(t, "go", "env", "GOROOT"))
 	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}")), "/")
 	texts := map[string]string{}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -266,5 +265,3 @@ func (w *world) checkStream(h *history, s streamRow) {
 		}
 	}
 }
-
-var _ = time.Now

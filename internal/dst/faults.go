@@ -163,7 +163,7 @@ func (w *world) restart(number int) {
 func (w *world) heal() {
 	w.event("healed")
 	for _, l := range w.net.links {
-		*l = link{toServer: w.soon(l.toServer), toProcess: w.soon(l.toProcess)}
+		*l = link{toServer: l.toServer, toProcess: l.toProcess} // what is delayed arrives
 	}
 	w.brokerSlow, w.databaseSlow = time.Time{}, time.Time{}
 	for number := range w.processes {
@@ -187,9 +187,6 @@ func (w *world) heal() {
 	}
 	w.check()
 }
-
-// soon returns when a delayed delivery arrives once the link is healed.
-func (w *world) soon(at time.Time) time.Time { return at }
 
 // end stops all processes, and finds goroutines that are left.
 func (w *world) end() {

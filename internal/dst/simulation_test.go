@@ -1,0 +1,322 @@
+//go:build !faketime
+
+package dst
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"netsim/internal/testwait"
+)
+
+var (
+	seedFlag    = flag.Uint64("seed", 0, "replay this seed instead of those in testdata/seeds.txt")
+	roundsFlag  = flag.Int("rounds", 2, "rounds of a simulation")
+	hoursFlag   = flag.Float64("hours", 0, "simulate seeds from -from on until this many virtual hours have passed")
+	fromFlag    = flag.Uint64("from", 1000, "first seed of -hours")
+	mutantsFlag = flag.Bool("mutants", false, "also build each mutant of the code and find it")
+)
+
+// The lengths of a round, in minutes of virtual time.
+const (
+	busyMinutes  = 3
+	quietMinutes = 27
+)
+
+// plan is what a simulation does (world_test.go has its other side).
+type plan struct {
+	Seed   uint64  `json:"seed"`
+	Rounds int     `json:"rounds"`
+	Busy   float64 `json:"busy"`
+	Quiet  float64 `json:"quiet"`
+	Bugs   string  `json:"bugs,omitempty"`
+	Trace  string  `json:"trace,omitempty"`
+	Report string  `json:"report"`
+}
+
+// report is the result of a simulation.
+type report struct {
+	Operations  int            `json:"operations"`
+	Unknown     int            `json:"unknown"`
+	Reactions   int            `json:"reactions"`
+	Records     int            `json:"records"`
+	Rejected    int            `json:"rejected"`
+	Faults      map[string]int `json:"faults"`
+	LostCommits int            `json:"lostCommits"`
+	Leases      int            `json:"leases"`
+	Refused     int            `json:"refusedCommits"`
+	Hours       float64        `json:"hours"`
+	Hash        string         `json:"hash"`
+	Messages    int            `json:"messages"`
+	CPU         float64        `json:"cpu"`
+	Failure     string         `json:"failure"`
+}
+
+func (r report) faults() (n int) {
+	for _, count := range r.Faults {
+		n += count
+	}
+	return n
+}
+
+// programs builds the program without mutants once for all tests of this run.
+var programs struct {
+	sync.Mutex
+	plain string
+}
+
+// plainProgram returns the program without mutants.
+func plainProgram(t *testing.T) string {
+	t.Helper()
+	programs.Lock()
+	defer programs.Unlock()
+	if programs.plain == "" {
+		programs.plain = build(t, keptDir)
+	}
+	return programs.plain
+}
+
+// keptDir has what the tests of this run share.
+var keptDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if keptDir, err = os.MkdirTemp("", "netsim-dst"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(keptDir) //nolint:errcheck // a directory of temporary files
+	os.Exit(code)
+}
+
+// simulateOne runs one simulation in a process of its own.
+func simulateOne(t *testing.T, program string, p plan) (r report, err error) {
+	p.Report = filepath.Join(t.TempDir(), "report")
+	text, err := json.Marshal(p)
+	if err != nil {
+		return r, err
+	}
+	// No timeout of its own: its clock is simulated.
+	c := exec.CommandContext(t.Context(), program, "-test.run", "^TestWorld$", "-test.timeout", "0")
+	c.Env = append(os.Environ(), "NETSIM_DST_PLAN="+string(text), "GOMAXPROCS=1", "GODEBUG=")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return r, fmt.Errorf("the simulation of seed %d broke: %w\n%s", p.Seed, err, out)
+	}
+	if text, err = os.ReadFile(p.Report); err != nil {
+		return r, fmt.Errorf("the simulation of seed %d ended early: %w\n%s", p.Seed, err, out)
+	}
+	return r, json.Unmarshal(text, &r)
+}
+
+// mustSimulate is simulateOne for the goroutine of the test.
+func mustSimulate(t *testing.T, program string, p plan) report {
+	t.Helper()
+	r, err := simulateOne(t, program, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// simulate runs one simulation, which must not fail.
+func simulate(t *testing.T, program string, seed uint64) report {
+	t.Helper()
+	p := plan{Seed: seed, Rounds: *roundsFlag, Busy: busyMinutes, Quiet: quietMinutes, Trace: filepath.Join(keptDir, fmt.Sprint("trace-", seed))}
+	r, err := simulateOne(t, program, p)
+	if err != nil {
+		t.Error(err)
+	}
+	if r.Failure == "" {
+		return r
+	}
+	kept := filepath.Join(os.TempDir(), fmt.Sprintf("netsim-dst-%d.trace", seed))
+	if err := os.Rename(p.Trace, kept); err != nil {
+		t.Log(err)
+	}
+	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d",
+		seed, r.Hours, r.Failure, kept, seed, *roundsFlag)
+	return r
+}
+
+// seeds returns the seeds to simulate, until done says that it is enough.
+func seeds(t *testing.T) (next func(hours float64) (uint64, bool)) {
+	t.Helper()
+	listed := readSeeds(t)
+	if *seedFlag != 0 {
+		listed = []uint64{*seedFlag}
+	}
+	from := *fromFlag
+	return func(hours float64) (seed uint64, ok bool) {
+		if *hoursFlag > 0 {
+			from++
+			return from - 1, hours < *hoursFlag
+		}
+		if len(listed) == 0 {
+			return 0, false
+		}
+		seed, listed = listed[0], listed[1:]
+		return seed, true
+	}
+}
+
+func readSeeds(t *testing.T) (all []uint64) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/seeds.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if word == "" || word == "#" {
+			continue
+		}
+		seed, err := strconv.ParseUint(word, 10, 64)
+		if err != nil {
+			t.Fatalf("testdata/seeds.txt: %v", err)
+		}
+		all = append(all, seed)
+	}
+	return all
+}
+
+// The core keeps its promises in each simulated world: package doc and
+// docs/simulation-testing.md list them.
+func TestSimulation(t *testing.T) {
+	program := plainProgram(t)
+	began, next := time.Now(), seeds(t)
+	var mu sync.Mutex
+	var sum report
+	sum.Faults = map[string]int{}
+	runs := 0
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for {
+				mu.Lock()
+				seed, more := next(sum.Hours)
+				mu.Unlock()
+				if !more || t.Failed() {
+					return
+				}
+				r := simulate(t, program, seed)
+				mu.Lock()
+				runs++
+				sum.add(r)
+				mu.Unlock()
+			}
+		})
+	}
+	testwait.Group(t, &workers, "the simulations")
+	t.Logf("%d seeds: %.1f virtual hours, %d operations (%d attempts without an answer), %d reactions, %d records (%d rejected), %d messages, "+
+		"%d faults %v, %d commits lost, %d leases, %d commits refused; %.1f s, %.1f CPU s",
+		runs, sum.Hours, sum.Operations, sum.Unknown, sum.Reactions, sum.Records, sum.Rejected, sum.Messages,
+		sum.faults(), sum.Faults, sum.LostCommits, sum.Leases, sum.Refused, time.Since(began).Seconds(), sum.CPU)
+	if !t.Failed() && (sum.Operations == 0 || sum.Reactions == 0 || sum.faults() == 0) {
+		t.Error("nothing was simulated")
+	}
+}
+
+func (r *report) add(o report) {
+	r.Operations += o.Operations
+	r.Unknown += o.Unknown
+	r.Reactions += o.Reactions
+	r.Records += o.Records
+	r.Rejected += o.Rejected
+	r.LostCommits += o.LostCommits
+	r.Leases += o.Leases
+	r.Refused += o.Refused
+	r.Hours += o.Hours
+	r.Messages += o.Messages
+	r.CPU += o.CPU
+	for name, n := range o.Faults {
+		r.Faults[name] += n
+	}
+}
+
+// A seed determines all that happens: every message, its bytes and its time.
+func TestASeedReplays(t *testing.T) {
+	program := plainProgram(t)
+	p := plan{Seed: 7, Rounds: 1, Busy: 2, Quiet: 1}
+	first, second := mustSimulate(t, program, p), mustSimulate(t, program, p)
+	if first.Hash != second.Hash || first.Messages != second.Messages {
+		t.Errorf("seed %d: %d messages with hash %s, then %d with %s", p.Seed, first.Messages, first.Hash, second.Messages, second.Hash)
+	}
+	p.Seed++
+	if other := mustSimulate(t, program, p); other.Hash == first.Hash {
+		t.Errorf("seeds %d and %d have the same hash %s", p.Seed-1, p.Seed, other.Hash)
+	}
+}
+
+// mutant is a bug that is put in to see that the simulation finds it: in the simulated
+// database, or in the code.
+type mutant struct {
+	name  string
+	edits []edit
+}
+
+func mutants() []mutant {
+	return []mutant{
+		{name: "offsets-not-compared"}, // the compare-and-set moves any offset
+		{name: "epoch-not-compared"},   // a former holder's commit counts
+		{"tip kept after a rejected record", []edit{
+			{"commands/handle/verdict.go", "	if !fact {\n		r.lane.drop(t)", "	if false {\n		r.lane.drop(t)"},
+		}},
+		{"verdict before the commit", []edit{
+			{"infra/projector/apply.go", "	if err := b.writes.Send(ctx, p.Pool); err != nil {", "	p.Watcher.apply(b.verdicts)\n	if err := b.writes.Send(ctx, p.Pool); err != nil {"},
+		}},
+		{"reaction done before it succeeds", []edit{
+			{"infra/reactor/facts.go", "		err = h.react(m.Context(), f.Fact)", "		_ = h.react(m.Context(), f.Fact)"},
+		}},
+		{"sessions not verified after a crash", []edit{
+			{"infra/projector/recovery.go", "	if verified, _, err := r.read(ctx, conn); err != nil || verified {", "	if _, _, err := r.read(ctx, conn); err != nil || true {"},
+		}},
+		{"earlier run of a command not looked up", []edit{
+			{"commands/handle/handle.go", "r.from.ran(at.prior)", "r.from.ran(nil)"},
+			{"commands/handle/all.go", "if prior, found := priors[ids[i]]; found {", "if prior, found := priors[ids[i]]; found && false {"},
+		}},
+	}
+}
+
+// mutantHours bounds the search for a bug, in virtual hours.
+const mutantHours = 20
+
+// The simulation finds each bug, and nothing in the same worlds without it.
+func TestTheSimulationFindsBugs(t *testing.T) {
+	for _, m := range mutants() {
+		if len(m.edits) > 0 && !*mutantsFlag {
+			continue
+		}
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
+			program := plainProgram(t)
+			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1}
+			if len(m.edits) == 0 {
+				p.Bugs = m.name
+			} else {
+				program = build(t, t.TempDir(), m.edits...)
+			}
+			hours := 0.0
+			for p.Seed = 1; hours < mutantHours; p.Seed++ {
+				r := mustSimulate(t, program, p)
+				hours += r.Hours
+				if r.Failure != "" {
+					t.Logf("found in %.2f virtual hours, by seed %d: %s", hours, p.Seed, r.Failure)
+					return
+				}
+			}
+			t.Errorf("not found in %.1f virtual hours", hours)
+		})
+	}
+}
