@@ -1,4 +1,4 @@
-//go:build !faketime
+//go:build simulation && !faketime
 
 package dst
 

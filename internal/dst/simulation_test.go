@@ -1,4 +1,4 @@
-//go:build !faketime
+//go:build simulation && !faketime
 
 package dst
 
@@ -146,7 +146,7 @@ func simulate(t *testing.T, program string, seed uint64) report {
 	if err := os.Rename(p.Trace, kept); err != nil {
 		t.Log(err)
 	}
-	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d",
+	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 -tags simulation ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d",
 		seed, r.Hours, r.Failure, kept, seed, *roundsFlag)
 	return r
 }
