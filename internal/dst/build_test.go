@@ -14,7 +14,7 @@ import (
 
 // edit replaces a text, which occurs once in a file, by another.
 type edit struct {
-	file     string // below the Go installation, or below the repository for a mutant
+	file     string // below the Go installation, or below the repository
 	old, new string
 }
 
@@ -25,8 +25,8 @@ type edit struct {
 // and the network, by the program's own.
 func runtimeEdits() []edit {
 	return []edit{
-		{"src/runtime/rand.go", "var readRandomFailed bool", "var readRandomFailed bool\n\n//go:linkname simSeed\nvar simSeed uint64"},
-		{"src/runtime/rand.go", "	mp := getg().m\n	c := &mp.chacha8", `	if gp := getg(); simSeed != 0 && gp.m.curg == gp {
+		{"src/runtime/rand.go", "var readRandomFailed bool", "var readRandomFailed bool\n\n//go:linkname simSeed\nvar simSeed uint64 = 1\n\n//go:linkname simTurns\nvar simTurns uint64\n\n//go:linkname simRecord\nvar simRecord []uint64\n"},
+		{"src/runtime/rand.go", "	mp := getg().m\n	c := &mp.chacha8", `	if gp := getg(); gp.m.curg == gp {
 		simSeed += 0x9e3779b97f4a7c15
 		x := simSeed
 		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -41,6 +41,45 @@ func runtimeEdits() []edit {
 		{"src/runtime/select.go", "cheaprandn(uint32(norder + 1))", "randn(uint32(norder + 1))"},
 		{"src/runtime/sema.go", "s.ticket = cheaprand() | 1", "s.ticket = rand32() | 1"},
 		{"src/runtime/time.go", "t.rand = cheaprand()", "t.rand = rand32()"},
+		// No monitor, which would preempt goroutines by real time. Threads are started before
+		// anything runs: they and their stacks take memory of the heap, at an instant that is
+		// not determined otherwise, and the addresses of the heap order what maps hold.
+		{
+			"src/runtime/proc.go", "	if haveSysmon {\n		systemstack(func() {\n			newm(sysmon, nil, -1)\n		})\n	}\n", `	systemstack(func() {
+		for range simThreads {
+			newm(simThread, nil, -1)
+		}
+	})
+	for parked := int32(0); parked < simThreads; {
+		osyield()
+		lock(&sched.lock)
+		parked = sched.nmidle
+		unlock(&sched.lock)
+	}
+`,
+		},
+		{"src/runtime/proc.go", "const haveSysmon = GOARCH != \"wasm\"\n", `const haveSysmon = GOARCH != "wasm"
+
+const simThreads = 8
+
+func simThread() {
+	lock(&sched.lock)
+	mput(getg().m)
+	unlock(&sched.lock)
+	mPark()
+}
+`},
+		// The hash of all turns of goroutines, which a replay is compared by.
+		{"src/runtime/proc.go", "func execute(gp *g, inheritTime bool) {\n	mp := getg().m\n", `func execute(gp *g, inheritTime bool) {
+	mp := getg().m
+	simTurns = (simTurns ^ gp.goid ^ uint64(faketime)<<20) * 1099511628211
+	if n := len(simRecord); n+2 <= cap(simRecord) {
+		simRecord = simRecord[:n+2]
+		simRecord[n], simRecord[n+1] = gp.goid, simSeed
+	}
+`},
+		// No return of memory to the system, which real time decides.
+		{"src/runtime/mgcscavenge.go", "	scavenger.park()\n\n	for {", "	scavenger.park()\n\n	for {\n		gopark(nil, nil, waitReasonGCScavengeWait, traceBlockSystemGoroutine, 2)\n	}\n\n	for {"},
 		{"src/net/dial.go", `	"internal/nettrace"`, "	\"internal/nettrace\"\n	_ \"unsafe\""},
 		{
 			"src/net/dial.go", "func (d *Dialer) DialContext(ctx context.Context, network, address string) (Conn, error) {\n	ctx, cancel := d.dialCtx(ctx)\n	defer cancel()",
@@ -51,9 +90,9 @@ func runtimeEdits() []edit {
 	}
 }
 
-// build builds the simulation in a directory, with the edits beside those of the
-// runtime, and returns the program.
-func build(t *testing.T, dir string, edits ...edit) string {
+// build builds the simulation, with the edits of the runtime and those of switches, in a
+// directory, and returns the program.
+func build(t *testing.T, dir string) string {
 	t.Helper()
 	root := strings.TrimSpace(run(t, "go", "env", "GOROOT"))
 	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}")), "/")
@@ -76,7 +115,7 @@ func build(t *testing.T, dir string, edits ...edit) string {
 		}
 	}
 	apply(root, runtimeEdits())
-	apply(repository, edits)
+	apply(repository, switches())
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for path, text := range texts {
 		to := filepath.Join(dir, fmt.Sprintf("%d.go", len(overlay.Replace)))

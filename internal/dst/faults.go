@@ -16,11 +16,19 @@ const (
 )
 
 // pace is the mean pause between the operations of a client.
-func (w *world) pace() time.Duration { return 400 * time.Millisecond }
+func (w *world) pace() time.Duration {
+	if w.Sparse {
+		return 24 * time.Second
+	}
+	return 400 * time.Millisecond
+}
 
 // healTime bounds how long it takes, once everything is healed, until all is judged,
 // projected and reacted to.
-const healTime = 10 * time.Minute
+const (
+	healTime       = 10 * time.Minute
+	sparseHealTime = time.Hour
+)
 
 // run runs the simulation to its end.
 func (w *world) run() {
@@ -49,9 +57,13 @@ func (w *world) run() {
 				c.work(until)
 			}()
 		}
-		w.disturb(until, 8*time.Second)
+		often, seldom := 8*time.Second, 5*time.Minute
+		if w.Sparse {
+			often, seldom = 90*time.Second, 25*time.Minute
+		}
+		w.disturb(until, often)
 		w.heal()
-		w.disturb(w.now().Add(w.minutes(w.Quiet)), 5*time.Minute)
+		w.disturb(w.now().Add(w.minutes(w.Quiet)), seldom)
 		w.heal()
 	}
 	w.end()
@@ -69,8 +81,13 @@ func (w *world) disturb(until time.Time, mean time.Duration) {
 	}
 }
 
-// upTo returns a random duration.
-func (w *world) upTo(d time.Duration) time.Duration { return time.Duration(w.random.Int64N(int64(d))) }
+// upTo returns a random duration of a fault.
+func (w *world) upTo(d time.Duration) time.Duration {
+	if w.Sparse {
+		d *= 10
+	}
+	return time.Duration(w.random.Int64N(int64(d)))
+}
 
 // fault makes one fault. Faults overlap.
 func (w *world) fault() {
@@ -135,7 +152,7 @@ func (w *world) fault() {
 		w.unreachable(brokerPort, w.upTo(10*time.Second))
 	case 10:
 		count("database clock jumped")
-		w.db.skew += w.upTo(20*time.Second) - 10*time.Second
+		w.db.skew += time.Duration(w.random.Int64N(int64(20*time.Second))) - 10*time.Second
 	case 11:
 		count("server slow")
 		if port == brokerPort {
@@ -169,7 +186,11 @@ func (w *world) heal() {
 	for number := range w.processes {
 		w.restart(number)
 	}
-	deadline := w.now().Add(healTime)
+	limit := healTime
+	if w.Sparse {
+		limit = sparseHealTime
+	}
+	deadline := w.now().Add(limit)
 	for {
 		w.rest(time.Second)
 		why := w.drained()
@@ -182,7 +203,7 @@ func (w *world) heal() {
 		if w.now().After(deadline) {
 			stacks := make([]byte, 4<<20)
 			w.event("%s", stacks[:runtime.Stack(stacks, true)])
-			w.fail("not drained %s after everything was healed: %s", healTime, why)
+			w.fail("not drained %s after everything was healed: %s", limit, why)
 		}
 	}
 	w.check()

@@ -19,6 +19,10 @@ func leaseStatements() []statement {
 	}
 	return []statement{
 		{"SELECT pg_advisory_xact_lock(hashtext('create schema facts'))", nil, nil, "SELECT 1", func(*call) error { return nil }},
+		{"SELECT to_regclass('facts.leases') IS NOT NULL", nil, []uint32{boolean}, "SELECT 1", func(c *call) error {
+			c.row(c.session.d.tables.facts)
+			return nil
+		}},
 		{"CREATE SCHEMA IF NOT EXISTS facts", nil, nil, "CREATE SCHEMA", func(c *call) error {
 			c.session.d.tables.facts = true
 			return nil

@@ -137,7 +137,11 @@ func (p *process) install(ctx context.Context) error {
 }
 
 func (p *process) leases(pool *pgxpool.Pool, subscriber string) *facts.Leases {
-	return &facts.Leases{Pool: pool, Subscriber: subscriber, Process: p.name(), Shards: partitions, Log: p.w.logger(p.name())}
+	ttl := facts.DefaultTTL
+	if p.w.Sparse {
+		ttl = 90 * time.Second
+	}
+	return &facts.Leases{TTL: ttl, Pool: pool, Subscriber: subscriber, Process: p.name(), Shards: partitions, Log: p.w.logger(p.name())}
 }
 
 // run runs the process until ctx ends or a part fails for good.

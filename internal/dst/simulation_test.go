@@ -20,17 +20,20 @@ import (
 )
 
 var (
-	seedFlag    = flag.Uint64("seed", 0, "replay this seed instead of those in testdata/seeds.txt")
-	roundsFlag  = flag.Int("rounds", 2, "rounds of a simulation")
-	hoursFlag   = flag.Float64("hours", 0, "simulate seeds from -from on until this many virtual hours have passed")
-	fromFlag    = flag.Uint64("from", 1000, "first seed of -hours")
-	mutantsFlag = flag.Bool("mutants", false, "also build each mutant of the code and find it")
+	seedFlag   = flag.Uint64("seed", 0, "replay this seed instead of those in testdata/seeds.txt")
+	roundsFlag = flag.Int("rounds", 2, "rounds of a simulation")
+	hoursFlag  = flag.Float64("hours", 0, "simulate seeds from -from on until this many virtual hours have passed")
+	fromFlag   = flag.Uint64("from", 1000, "first seed of -hours")
+	sparseFlag = flag.Bool("sparse", false, "slow polls, leases, faults and clients: cheap hours")
 )
 
 // The lengths of a round, in minutes of virtual time.
 const (
 	busyMinutes  = 3
 	quietMinutes = 27
+
+	sparseBusyMinutes  = 10
+	sparseQuietMinutes = 50
 )
 
 // plan is what a simulation does (world_test.go has its other side).
@@ -42,6 +45,7 @@ type plan struct {
 	Bugs   string  `json:"bugs,omitempty"`
 	Trace  string  `json:"trace,omitempty"`
 	Report string  `json:"report"`
+	Sparse bool    `json:"sparse"`
 }
 
 // report is the result of a simulation.
@@ -69,13 +73,13 @@ func (r report) faults() (n int) {
 	return n
 }
 
-// programs builds the program without mutants once for all tests of this run.
+// programs builds the program once for all tests of this run.
 var programs struct {
 	sync.Mutex
 	plain string
 }
 
-// plainProgram returns the program without mutants.
+// plainProgram returns the program.
 func plainProgram(t *testing.T) string {
 	t.Helper()
 	programs.Lock()
@@ -101,41 +105,54 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// simulateOne runs one simulation in a process of its own.
-func simulateOne(t *testing.T, program string, p plan) (r report, err error) {
-	p.Report = filepath.Join(t.TempDir(), "report")
+// simulateOne runs one simulation in a process of its own, and returns its last events.
+// What the program is given is the same for the same plan, so that its memory is too.
+func simulateOne(t *testing.T, program string, p plan) (r report, events string, err error) {
+	dir := t.TempDir()
+	p.Report, p.Trace = "report", "trace"
 	text, err := json.Marshal(p)
 	if err != nil {
-		return r, err
+		return r, "", err
 	}
 	// No timeout of its own: its clock is simulated.
 	c := exec.CommandContext(t.Context(), program, "-test.run", "^TestWorld$", "-test.timeout", "0")
-	c.Env = append(os.Environ(), "NETSIM_DST_PLAN="+string(text), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1")
+	c.Args[0], c.Dir = "dst", dir
+	c.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TZ=UTC", "NETSIM_DST_BUG=" + p.Bugs, "NETSIM_DST_PLAN=" + string(text)}
+	if p.Sparse {
+		c.Env = append(c.Env, "NETSIM_DST_SPARSE=yes")
+	}
 	out, err := c.CombinedOutput()
 	if err != nil {
-		return r, fmt.Errorf("the simulation of seed %d broke: %w\n%s", p.Seed, err, out)
+		return r, "", fmt.Errorf("the simulation of seed %d broke: %w\n%s", p.Seed, err, out)
 	}
-	if text, err = os.ReadFile(p.Report); err != nil {
-		return r, fmt.Errorf("the simulation of seed %d ended early: %w\n%s", p.Seed, err, out)
+	if text, err = os.ReadFile(filepath.Join(dir, p.Report)); err != nil {
+		return r, "", fmt.Errorf("the simulation of seed %d ended early: %w\n%s", p.Seed, err, out)
 	}
-	return r, json.Unmarshal(text, &r)
+	trace, err := os.ReadFile(filepath.Join(dir, p.Trace))
+	if err != nil {
+		return r, "", err
+	}
+	return r, string(trace), json.Unmarshal(text, &r)
 }
 
 // mustSimulate is simulateOne for the goroutine of the test.
-func mustSimulate(t *testing.T, program string, p plan) report {
+func mustSimulate(t *testing.T, program string, p plan) (report, string) {
 	t.Helper()
-	r, err := simulateOne(t, program, p)
+	r, events, err := simulateOne(t, program, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r, events
 }
 
 // simulate runs one simulation, which must not fail.
 func simulate(t *testing.T, program string, seed uint64) report {
 	t.Helper()
-	p := plan{Seed: seed, Rounds: *roundsFlag, Busy: busyMinutes, Quiet: quietMinutes, Trace: filepath.Join(keptDir, fmt.Sprint("trace-", seed))}
-	r, err := simulateOne(t, program, p)
+	p := plan{Seed: seed, Rounds: *roundsFlag, Busy: busyMinutes, Quiet: quietMinutes, Sparse: *sparseFlag}
+	if p.Sparse {
+		p.Busy, p.Quiet = sparseBusyMinutes, sparseQuietMinutes
+	}
+	r, events, err := simulateOne(t, program, p)
 	if err != nil {
 		t.Error(err)
 	}
@@ -143,11 +160,11 @@ func simulate(t *testing.T, program string, seed uint64) report {
 		return r
 	}
 	kept := filepath.Join(os.TempDir(), fmt.Sprintf("netsim-dst-%d.trace", seed))
-	if err := os.Rename(p.Trace, kept); err != nil {
+	if err := os.WriteFile(kept, []byte(events), 0o600); err != nil {
 		t.Log(err)
 	}
-	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 -tags simulation ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d",
-		seed, r.Hours, r.Failure, kept, seed, *roundsFlag)
+	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 -tags simulation ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d -sparse=%v",
+		seed, r.Hours, r.Failure, kept, seed, *roundsFlag, *sparseFlag)
 	return r
 }
 
@@ -246,63 +263,49 @@ func (r *report) add(o report) {
 	}
 }
 
-// mutant is a bug that is put in to see that the simulation finds it: in the simulated
-// database, or in the code.
-type mutant struct {
-	name  string
-	edits []edit
-}
+// mutantSeeds bounds the search for a bug.
+const mutantSeeds = 20
 
-func mutants() []mutant {
-	return []mutant{
-		{name: "offsets-not-compared"}, // the compare-and-set moves any offset
-		{name: "epoch-not-compared"},   // a former holder's commit counts
-		{"tip kept after a rejected record", []edit{
-			{"commands/handle/verdict.go", "	if !fact {\n		r.lane.drop(t)", "	if false {\n		r.lane.drop(t)"},
-		}},
-		{"verdict before the commit", []edit{
-			{"infra/projector/apply.go", "	if err := b.writes.Send(ctx, p.Pool); err != nil {", "	p.Watcher.apply(b.verdicts)\n	if err := b.writes.Send(ctx, p.Pool); err != nil {"},
-		}},
-		{"reaction done before it succeeds", []edit{
-			{"infra/reactor/facts.go", "		err = h.react(m.Context(), f.Fact)", "		_ = h.react(m.Context(), f.Fact)"},
-		}},
-		{"sessions not verified after a crash", []edit{
-			{"infra/projector/recovery.go", "	if verified, _, err := r.read(ctx, conn); err != nil || verified {", "	if _, _, err := r.read(ctx, conn); err != nil || true {"},
-		}},
-		{"earlier run of a command not looked up", []edit{
-			{"commands/handle/handle.go", "r.from.ran(at.prior)", "r.from.ran(nil)"},
-			{"commands/handle/all.go", "if prior, found := priors[ids[i]]; found {", "if prior, found := priors[ids[i]]; found && false {"},
-		}},
+// The simulation finds each bug, and the seed that finds it fails again in the same way,
+// with the same events.
+func TestTheSimulationFindsBugs(t *testing.T) {
+	program := plainProgram(t)
+	for _, m := range mutants() {
+		t.Run(m.name, func(t *testing.T) {
+			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1, Bugs: m.name}
+			for p.Seed = 1; p.Seed <= mutantSeeds; p.Seed++ {
+				r, events := mustSimulate(t, program, p)
+				if r.Failure == "" {
+					continue
+				}
+				t.Logf("found by seed %d after %.2f virtual hours: %s", p.Seed, r.Hours, r.Failure)
+				again, same := mustSimulate(t, program, p)
+				if again.Failure != r.Failure || events != same {
+					t.Errorf("the replay of seed %d differs: %q", p.Seed, again.Failure)
+				}
+				return
+			}
+			t.Errorf("not found by %d seeds", mutantSeeds)
+		})
 	}
 }
 
-// mutantHours bounds the search for a bug, in virtual hours.
-const mutantHours = 20
-
-// The simulation finds each bug, and nothing in the same worlds without it.
-func TestTheSimulationFindsBugs(t *testing.T) {
-	for _, m := range mutants() {
-		if len(m.edits) > 0 && !*mutantsFlag {
-			continue
+// A seed replays exactly: in three processes all events are equal, byte by byte. Each has
+// the hash of all turns of goroutines so far.
+func TestASeedReplaysExactly(t *testing.T) {
+	program := plainProgram(t)
+	p := plan{Seed: 1, Rounds: 2, Busy: busyMinutes, Quiet: busyMinutes} // with collected garbage
+	first, events := mustSimulate(t, program, p)
+	if strings.Count(events, "\n") < 1000 {
+		t.Fatalf("%d events", strings.Count(events, "\n"))
+	}
+	for range 2 {
+		if r, same := mustSimulate(t, program, p); same != events || r.Hash != first.Hash {
+			t.Errorf("seed %d had the hash %s, and now %s", p.Seed, first.Hash, r.Hash)
 		}
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
-			program := plainProgram(t)
-			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1}
-			if len(m.edits) == 0 {
-				p.Bugs = m.name
-			} else {
-				program = build(t, t.TempDir(), m.edits...)
-			}
-			hours := 0.0
-			for p.Seed = 1; hours < mutantHours; p.Seed++ {
-				r := mustSimulate(t, program, p)
-				hours += r.Hours
-				if r.Failure != "" {
-					t.Logf("found in %.2f virtual hours, by seed %d: %s", hours, p.Seed, r.Failure)
-					return
-				}
-			}
-			t.Errorf("not found in %.1f virtual hours", hours)
-		})
+	}
+	p.Seed = 2
+	if r, other := mustSimulate(t, program, p); other == events || r.Hash == first.Hash {
+		t.Error("another seed has the same events")
 	}
 }

@@ -17,16 +17,26 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "unsafe" // for go:linkname
+	"unsafe" // for go:linkname
 
 	"github.com/google/uuid"
 )
 
 // simSeed is the state of the random numbers of the runtime: of select, maps and
-// math/rand. 0 leaves them random.
+// math/rand.
 //
 //go:linkname simSeed runtime.simSeed
 var simSeed uint64
+
+// simTurns is the hash of the turns of all goroutines.
+//
+//go:linkname simTurns runtime.simTurns
+var simTurns uint64
+
+// simRecord has the first turns, if it has room: what finds out why two runs differ.
+//
+//go:linkname simRecord runtime.simRecord
+var simRecord []uint64
 
 // simDial replaces net.Dialer.
 //
@@ -66,7 +76,9 @@ type plan struct {
 	Quiet  float64 `json:"quiet"`  // minutes
 	Bugs   string  `json:"bugs,omitempty"`
 	Trace  string  `json:"trace,omitempty"` // file of the last events
+	Turns  string  `json:"turns,omitempty"` // file of the first turns of goroutines: id and state of simSeed, 64 bits each
 	Report string  `json:"report"`          // file of the result
+	Sparse bool    `json:"sparse"`          // polls, leases, faults and clients are slow, so that an hour costs little
 }
 
 // counts is what happened.
@@ -110,7 +122,10 @@ func newWorld(p plan) *world {
 	w.net.servers[databasePort] = w.db.serve
 	uuid.SetRand(randomBytes{rand.New(rand.NewPCG(p.Seed, 1))})
 	simDial = w.net.dial
-	simSeed = p.Seed | 1
+	simSeed = p.Seed
+	if p.Turns != "" {
+		simRecord = make([]uint64, 0, 1<<24)
+	}
 	return w
 }
 
@@ -158,7 +173,7 @@ const keptEvents = 50_000
 
 // event adds to the trace.
 func (w *world) event(format string, args ...any) {
-	line := fmt.Sprintf("%.9f ", w.now().Sub(w.began).Seconds()) + fmt.Sprintf(format, args...)
+	line := fmt.Sprintf("%.9f %08x ", w.now().Sub(w.began).Seconds(), uint32(simTurns>>32)) + fmt.Sprintf(format, args...)
 	w.mix([]byte(line))
 	if w.events = append(w.events, line); len(w.events) > 2*keptEvents {
 		w.events = slices.Clone(w.events[keptEvents:])
@@ -196,12 +211,15 @@ func (w *world) finish() {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	r := report{
 		counts: w.counts, Leases: w.counts.leases, RefusedCommits: w.counts.refusedCommits,
-		Hours: w.now().Sub(w.began).Hours(), Hash: fmt.Sprintf("%016x", w.hash), Messages: w.deliveries, Failure: w.failure,
+		Hours: w.now().Sub(w.began).Hours(), Hash: fmt.Sprintf("%016x", w.hash^simTurns), Messages: w.deliveries, Failure: w.failure,
 		CPU: float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9,
 	}
 	out, err := json.Marshal(r)
 	if err == nil {
 		err = os.WriteFile(w.Report, out, 0o600)
+	}
+	if err == nil && w.Turns != "" {
+		err = os.WriteFile(w.Turns, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(simRecord))), len(simRecord)*8), 0o600)
 	}
 	if err == nil && w.Trace != "" {
 		err = os.WriteFile(w.Trace, []byte(strings.Join(w.events, "\n")+"\n"), 0o600)

@@ -19,5 +19,6 @@ func TestWorld(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	runtime.MemProfileRate = 0
 	debug.SetGCPercent(-1) // collected at fixed points instead
+	runtime.GC()           // starts the collector's goroutines
 	newWorld(p).run()
 }
