@@ -23,7 +23,7 @@ func imported(file string) edit {
 func mutants() []mutant {
 	return []mutant{
 		{"rule-ignores-the-hash", []edit{
-			imported("events/rule.go"),
+			{"events/rule.go", `import "crypto/sha256"`, "import sim \"os\"\nimport \"crypto/sha256\""},
 			{"events/rule.go", "f.Sequence == head.Sequence+1 && f.PreviousHash == head.Hash", "f.Sequence == head.Sequence+1 && (f.PreviousHash == head.Hash || " + bugged("rule-ignores-the-hash") + ")"},
 		}},
 		{"lane-keeps-the-tip-after-a-rejection", []edit{
