@@ -58,8 +58,8 @@ func switches() []edit {
 	}
 	return 250 * time.Millisecond
 }()`},
-		{"infra/projector/identity.go", "const (\n	watchEvery = 500 * time.Millisecond\n	logEvery   = 10\n)", "const logEvery = 10\n\nvar watchEvery = 2 * pollEvery"},
-		{"infra/projector/fetch.go", "	readWait  = 5 * time.Second\n)", ")\n\nvar readWait = 20 * pollEvery"},
+		{"infra/projector/identity.go", "const (\n	watchEvery = 500 * time.Millisecond\n	logEvery   = 10\n)", "const logEvery = 10\n\nvar watchEvery time.Duration = 2 * pollEvery"},
+		{"infra/projector/fetch.go", "	readWait  = 5 * time.Second\n)", ")\n\nvar readWait time.Duration = 20 * pollEvery"},
 		imported("infra/eventlog/kafka.go"),
 		{"infra/eventlog/kafka.go", "	transport.MetadataTTL = time.Second", "	transport.MetadataTTL = time.Second\n	if sim.Getenv(\"NETSIM_DST_SPARSE\") != \"\" {\n		transport.MetadataTTL = 2 * time.Minute\n	}"},
 	}
