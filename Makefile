@@ -16,7 +16,7 @@ SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null 
 # The packages whose tests `make race` runs.
 RACE = ./...
 
-.PHONY: run build test check lint generated race fuzz bench accuracy sbom generate clean netsim-dev
+.PHONY: run build test check lint generated race fuzz simulate bench accuracy sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -55,6 +55,10 @@ race: netsim-dev ## race tests, of the packages in RACE
 
 fuzz: build ## three minutes of requests that Schemathesis generates from the contract (FUZZ_SECONDS, FUZZ_SEED)
 	.ci/fuzz/run
+
+simulate: ## simulate the core: HOURS of virtual time, or the seed SEED (ROUNDS=2, SPARSE=false)
+	go test -count=1 -v -timeout 24h -tags simulation ./internal/dst -run 'TestSimulation$$' \
+		-seed $(or $(SEED),0) -hours $(or $(HOURS),0) -rounds $(or $(ROUNDS),2) -sparse=$(or $(SPARSE),false)
 
 bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
 	go run ./bench $(BENCH)

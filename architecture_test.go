@@ -85,6 +85,7 @@ func directions() map[string]set {
 		"internal/testworld":               everything,
 		"internal/testduckdb":              {}, // stock DuckDB
 		"internal/slowbill":                {}, // the reference model of rating
+		"internal/dst":                     {}, // simulates the core; its code is built only under the tag faketime
 	}
 }
 
