@@ -40,6 +40,7 @@ type commands struct {
 	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
 	Lake      lakes      `cmd:"" help:"Show, share and drop the lake."`
 	ACLs      acls       `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
+	Upgrade   upgrade    `cmd:"" help:"Show which releases run, and finish an upgrade."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 

@@ -76,6 +76,7 @@ type core struct {
 	describing   singleflight.Group                   // concurrent descriptions of the log
 	progress     progress
 	phase        atomic.Int32 // initially starting
+	level        atomic.Int64 // of the deployment, as last read; 0 before
 }
 
 // connect opens all connections. It starts nothing.
@@ -95,7 +96,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
 	s.certificates = &certs.Expiries{}
 	observe := observeDatabase(s.metrics)
+	named := s.named()
 	s.observed = func(pool *pgxpool.Config) {
+		named(pool)
 		observe(pool)
 		observeCertificates(s.certificates, pool)
 	}
@@ -110,6 +113,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	if err = s.ensureTables(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.readLevel(ctx); err != nil {
 		return nil, err
 	}
 	if s.broker, err = c.connector(log); err != nil {
@@ -180,7 +186,7 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 		all = append(all, p)
 	}
 	return projector.Config{
-		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s},
+		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s}, Level: s.currentLevel,
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},
@@ -293,7 +299,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
-		Begin: s.commandBegins, Observe: s.commandEnds,
+		Begin: s.commandBegins, Observe: s.commandEnds, Held: s.held,
 	}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
