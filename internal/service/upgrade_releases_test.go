@@ -143,12 +143,12 @@ func (u *upgrade) replaceAll(binary string, load *load, mixed func()) {
 	u.t.Helper()
 	for i, roles := range []string{"projector", "reactor", "worker", "api", "api"} {
 		u.begin(binary, roles)
-		load.progress(50)
+		load.progress(25)
 		if i == 3 {
 			mixed()
 		}
 		u.end(roles)
-		load.progress(50)
+		load.progress(25)
 	}
 }
 
