@@ -103,6 +103,7 @@ func optionRows() map[string]option {
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
 		"readmodel status --limit":             {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":              {"readmodel status --json", status, nil},
+		"upgrade status --json":                {"upgrade status --json", "internal/service/level_test.go TestTheLevelIsRaised", nil},
 		"streams status --limit":               {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
 		"streams status --json":                {"streams --json", status, nil},
 		"reactions status --limit":             {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},

@@ -81,6 +81,17 @@ func (p *Projector) Check(ctx context.Context) error {
 // ErrNewerLevel for those of another release.
 func (p *Projector) Exists(ctx context.Context) (bool, error) { return p.check(ctx, p.Pool) }
 
+// Beside reports whether a read model of this release is beside the live one.
+func (p *Projector) Beside(ctx context.Context) (exists bool, err error) {
+	err = p.Pool.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname <> $1
+			AND split_part(coalesce(obj_description(oid, 'pg_namespace'), ''), $2, 1) = $3)`, Live, levelMark, p.fingerprint()).Scan(&exists)
+	if err != nil {
+		return false, fmt.Errorf("look for a read model of this release: %w", err)
+	}
+	return exists, nil
+}
+
 // Watch returns ErrOtherSchema or ErrNewerLevel once the read model is of another
 // release, and nil when ctx ends. It is for processes that read what another one projects.
 func (p *Projector) Watch(ctx context.Context) error {

@@ -259,9 +259,14 @@ const (
 
 // openReadModel creates the tables of the read model in a process with the role
 // projector. Other processes wait until they exist.
+//
+// While the live read model is of another release, and one of this release is beside it,
+// the process waits for the promotion of that. Without one it is refused.
 func (s *core) openReadModel(ctx context.Context) error {
 	if s.config.has(RoleProjector) && s.config.Migrate {
-		return s.projector.Create(ctx)
+		if err := s.projector.Create(ctx); !errors.Is(err, projector.ErrOtherSchema) {
+			return err
+		}
 	}
 	s.phase.Store(waiting)
 	defer s.phase.Store(starting)
@@ -270,12 +275,23 @@ func (s *core) openReadModel(ctx context.Context) error {
 	defer remind.Stop()
 	for logged := false; ; {
 		exists, err := s.projector.Exists(ctx)
-		if exists || errors.Is(err, projector.ErrOtherSchema) {
+		reason := "the read model is missing: waiting for a process with the role projector to create it"
+		switch {
+		case errors.Is(err, projector.ErrOtherSchema):
+			beside, failed := s.projector.Beside(ctx)
+			if failed == nil && !beside {
+				_, err = s.projector.Exists(ctx) // it may have been promoted meanwhile
+			}
+			if failed != nil || !beside {
+				return errors.Join(err, failed)
+			}
+			reason = "the live read model is of another release: waiting for the promotion of the one of this release"
+		case exists:
 			return err
 		}
 		if !logged {
 			logged = true
-			s.log.WarnContext(ctx, "the read model is missing: waiting for a process with the role projector to create it", "error", err)
+			s.log.WarnContext(ctx, reason, "error", err)
 		}
 		select {
 		case <-poll.C:
