@@ -113,10 +113,9 @@ func optionRows() map[string]option {
 		"runs --limit":                         {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
 		"runs --json":                          {"runs --json", working, nil},
 
-		"events status --limit":     {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
-		"events status --json":      {"events --json", public, nil},
-		"events republish <family>": {"events republish billing", public, map[string]string{"events republish": "<family>"}},
-
+		"events status --limit":       {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
+		"events status --json":        {"events --json", public, nil},
+		"events republish <family>":   {"events republish billing", public, map[string]string{"events republish": "<family>"}},
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
 		"reactions show <letter>":     {"reactions show x", dead, nil},
 		"reactions show --json":       {"reactions show x --json", dead, nil},
