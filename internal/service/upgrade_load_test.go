@@ -16,6 +16,7 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/teststack"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
@@ -24,7 +25,8 @@ import (
 // submit simulations, each step through a process that may be of another release.
 type load struct {
 	*upgrade
-	token   string
+	token   string // for workspaces
+	runner  string // for simulations, of another account: credit is held on the account's stream, on which each workspace is metered
 	all     sync.WaitGroup
 	done    chan struct{}
 	acks    atomic.Int64
@@ -38,6 +40,7 @@ type load struct {
 func (u *upgrade) load(clients int) *load {
 	l := &load{upgrade: u, done: make(chan struct{}), names: map[string]string{}}
 	l.token = teststack.Issuer(u.t).Token(devissuer.Options{Service: true, User: "writer", Account: "acct_0000000000e008000000000001"})
+	l.runner = teststack.Issuer(u.t).Token(devissuer.Options{Service: true, User: "runner", Account: servicetest.NewAccount()})
 	began := events.NewID("load")
 	for n := range clients {
 		l.all.Go(func() {
@@ -127,6 +130,9 @@ func (l *load) send(turn int, method, path, key string, body any, want int, into
 			return ""
 		}
 		r.Header.Set("Authorization", "Bearer "+l.token)
+		if strings.Contains(path, "/simulations") {
+			r.Header.Set("Authorization", "Bearer "+l.runner)
+		}
 		r.Header.Set("Content-Type", "application/json")
 		if key != "" {
 			r.Header.Set("Idempotency-Key", strings.ReplaceAll(key, " ", "-"))
