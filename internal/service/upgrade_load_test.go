@@ -40,7 +40,9 @@ type load struct {
 func (u *upgrade) load(clients int) *load {
 	l := &load{upgrade: u, done: make(chan struct{}), names: map[string]string{}}
 	l.token = teststack.Issuer(u.t).Token(devissuer.Options{Service: true, User: "writer", Account: "acct_0000000000e008000000000001"})
-	l.runner = teststack.Issuer(u.t).Token(devissuer.Options{Service: true, User: "runner", Account: servicetest.NewAccount()})
+	account := servicetest.NewAccount()
+	u.tool("credit", "grant", account, "1000000", "--reference", "load")
+	l.runner = teststack.Issuer(u.t).Token(devissuer.Options{Service: true, User: "runner", Account: account})
 	began := events.NewID("load")
 	for n := range clients {
 		l.all.Go(func() {

@@ -42,7 +42,7 @@ func TestARollingUpgrade(t *testing.T) { //nolint:paralleltest // it is the only
 		u.begin(previous, roles)
 	}
 	load := u.load(8)
-	load.progress(100)
+	load.progress(50)
 
 	d.binary = this
 	if said := d.refused("serve"); !strings.Contains(said, "run netsim migrate of this release first") {
@@ -51,7 +51,7 @@ func TestARollingUpgrade(t *testing.T) { //nolint:paralleltest // it is the only
 	d.env = withSetting(d.env, "NETSIM_MIGRATE=true")
 	d.tool(u.documented("migrate")...)
 	d.env = withSetting(d.env, "NETSIM_MIGRATE=false")
-	load.progress(100) // the previous release works with the tables of this one
+	load.progress(50) // the previous release works with the tables of this one
 
 	u.replaceAll(this, load, func() {
 		if said := d.refused("upgrade", "finish"); !strings.Contains(said, "processes of an older release run") {
@@ -89,7 +89,7 @@ func TestARollingUpgrade(t *testing.T) { //nolint:paralleltest // it is the only
 	u.refusePrevious(previous)
 
 	again := u.load(8)
-	again.progress(100)
+	again.progress(50)
 	again.check()
 	u.compare(this)
 }
@@ -160,12 +160,12 @@ func (u *upgrade) replaceAll(binary string, load *load, mixed func()) {
 	u.t.Helper()
 	for i, roles := range []string{"projector", "reactor", "worker", "api", "api"} {
 		u.begin(binary, roles)
-		load.progress(25)
+		load.progress(15)
 		if i == 3 {
 			mixed()
 		}
 		u.end(roles)
-		load.progress(25)
+		load.progress(15)
 	}
 }
 
