@@ -16,7 +16,7 @@ SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null 
 # The packages whose tests `make race` runs.
 RACE = ./...
 
-.PHONY: run build test check lint generated race fuzz simulate bench accuracy sbom generate clean netsim-dev
+.PHONY: run build test check lint generated race fuzz simulate bench accuracy upgrade-test sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -65,6 +65,9 @@ bench: ## print the figures beside their peers and limits; BENCH=-quick for a fi
 
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run ./bench/accuracy
+
+upgrade-test: netsim-dev ## a rolling upgrade from the previous release, which is built from git's history
+	.ci/upgrade/run
 
 sbom: build ## write bin/netsim.cdx.json, what netsim is made of
 	go run -C tools/security ./sbom "$(CURDIR)/bin/netsim" > bin/netsim.cdx.json

@@ -41,6 +41,7 @@ type commands struct {
 	Lake      lakes       `cmd:"" help:"Show, share and drop the lake."`
 	Objects   objectTools `cmd:"" help:"Compare the object store with the log."`
 	ACLs      acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
+	Upgrade   upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
 	Version   version     `cmd:"" help:"Print the version."`
 }
 

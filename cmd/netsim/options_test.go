@@ -103,6 +103,7 @@ func optionRows() map[string]option {
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
 		"readmodel status --limit":             {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":              {"readmodel status --json", status, nil},
+		"upgrade status --json":                {"upgrade status --json", "internal/service/level_test.go TestTheLevelIsRaised", nil},
 		"streams status --limit":               {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
 		"streams status --json":                {"streams --json", status, nil},
 		"reactions status --limit":             {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},
@@ -112,10 +113,9 @@ func optionRows() map[string]option {
 		"runs --limit":                         {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
 		"runs --json":                          {"runs --json", working, nil},
 
-		"events status --limit":     {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
-		"events status --json":      {"events --json", public, nil},
-		"events republish <family>": {"events republish billing", public, map[string]string{"events republish": "<family>"}},
-
+		"events status --limit":       {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
+		"events status --json":        {"events --json", public, nil},
+		"events republish <family>":   {"events republish billing", public, map[string]string{"events republish": "<family>"}},
 		"reactions dead --json":       {"reactions dead --json", dead, nil},
 		"reactions show <letter>":     {"reactions show x", dead, nil},
 		"reactions show --json":       {"reactions show x --json", dead, nil},

@@ -45,6 +45,9 @@ type Handler struct {
 	Begin func(ctx context.Context, command, stream string) context.Context
 	// Observe, when set, is called once for every command that ends.
 	Observe func(context.Context, Observation)
+	// Held, when set, reports whether events of a type must not be written yet, because
+	// processes that do not know the type may run. The command's fault is Unavailable.
+	Held func(eventType string) bool
 
 	mu    sync.Mutex
 	lanes map[string]*lane
@@ -221,6 +224,9 @@ func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Dat
 	family, err := events.FamilyOf(r.to.Stream)
 	if err != nil {
 		return nil, err
+	}
+	if h := r.Held; h != nil && h(data.EventType()) {
+		return nil, fault.New(fault.Unavailable, "%s is not written before the upgrade of the service is finished", data.EventType())
 	}
 	value, err := events.Encode(data)
 	if err != nil {

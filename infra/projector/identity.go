@@ -172,7 +172,7 @@ func (p *Projector) watch(ctx context.Context, all, mine []*partitionState) erro
 			return errYield
 		}
 		switch exists, err := p.check(ctx, p.Pool); {
-		case errors.Is(err, ErrOtherSchema):
+		case isOtherRelease(err):
 			return err
 		case err == nil && !exists:
 			return errMissing

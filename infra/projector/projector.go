@@ -72,6 +72,7 @@ type Config struct {
 	Watcher     *Watcher                              // of this process, which learns of a commit at once; nil for none
 	Yield       bool                                  // Run releases the lock to a process that waits for it
 	Observe     func(records int, took time.Duration) // called for every committed batch; nil for none
+	Level       func() int                            // of the deployment; nil for the first
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -96,6 +97,9 @@ func New(c Config) *Projector {
 	if c.Observe == nil {
 		c.Observe = func(int, time.Duration) {}
 	}
+	if c.Level == nil {
+		c.Level = func() int { return events.FirstLevel }
+	}
 	if c.BatchSize == 0 {
 		c.BatchSize = 8192
 	}
@@ -103,7 +107,8 @@ func New(c Config) *Projector {
 }
 
 // Create makes the read model's schema and tables when they are not there. Those of
-// another release it refuses with ErrOtherSchema, or replaces under Renew.
+// another release it refuses with ErrOtherSchema, or replaces under Renew. Those of a newer
+// level it refuses with ErrNewerLevel.
 func (p *Projector) Create(ctx context.Context) error {
 	tables, indexes := p.ddl()
 	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
@@ -124,7 +129,7 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 			return err
 		}
 		_, err = tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; COMMENT ON SCHEMA %[1]s IS '%[2]s'; SET LOCAL search_path = %[1]s; %[3]s",
-			p.ident(), p.fingerprint(), ddl))
+			p.ident(), Marked(p.fingerprint(), p.Level()), ddl))
 		if err != nil {
 			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
 		}
@@ -137,7 +142,7 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 var ErrOtherLog = errors.New("the event log cannot be trusted")
 
 // Run projects until ctx ends, and then returns nil. It returns an error that wraps
-// ErrOtherLog or ErrOtherSchema, and starts again after any other.
+// ErrOtherLog, ErrOtherSchema or ErrNewerLevel, and starts again after any other.
 //
 // It projects the shards that are leased to this process; without Config.Leases all
 // of them, while it holds the read model's lock.
@@ -158,7 +163,7 @@ func (p *Projector) repeat(ctx context.Context, session func(context.Context) er
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, ErrOtherLog), errors.Is(err, ErrOtherSchema):
+		case errors.Is(err, ErrOtherLog), isOtherRelease(err):
 			return err
 		case errors.Is(err, errYield), errors.Is(err, errRetry):
 			attempt = 0

@@ -2,7 +2,6 @@ package projector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -59,7 +58,7 @@ func ReadModels(ctx context.Context, db rowsQuerier) ([]string, error) {
 func (p *Projector) Status(ctx context.Context, log eventlog.Description, now time.Time) (Status, error) {
 	s := Status{Schema: p.Schema, Obstacles: []string{}}
 	exists, err := p.check(ctx, p.Pool)
-	if s.ThisRelease = err == nil; !s.ThisRelease && !errors.Is(err, ErrOtherSchema) {
+	if s.ThisRelease = err == nil; !s.ThisRelease && !isOtherRelease(err) {
 		return s, err
 	}
 	if !exists {

@@ -51,6 +51,7 @@ func readModel(ctx context.Context, db querier) (m model, err error) {
 		parts = append(parts, at)
 		return nil
 	})
+	m.form, _ = projector.ReadMark(m.form)
 	if err == nil && len(parts) == 0 {
 		err = errNoModel
 	}

@@ -48,6 +48,8 @@ func commonMetrics() []Metric {
 	return []Metric{
 		{Name: "netsim_build_info", Kind: Gauge, Labels: []string{"version", "commit", "go"}, Roles: every,
 			Help: "Always 1; the labels say which build is running."},
+		{Name: "netsim_release_level", Kind: Gauge, Labels: []string{"of"}, Roles: every,
+			Help: "The level of the deployment, as the process last read it (of is deployment), and the newest that the process knows (of is release)."},
 		{Name: "netsim_collector_errors_total", Kind: Counter, Unit: "errors", Labels: []string{"collector"}, Roles: every,
 			Help: "Queries for metrics that failed or timed out; the collector's metrics are missing from that scrape."},
 		{Name: "netsim_ready", Kind: Gauge, Labels: []string{"role"}, Roles: every,

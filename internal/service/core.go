@@ -76,6 +76,7 @@ type core struct {
 	describing   singleflight.Group                   // concurrent descriptions of the log
 	progress     progress
 	phase        atomic.Int32 // initially starting
+	level        atomic.Int64 // of the deployment, as last read; 0 before
 }
 
 // connect opens all connections. It starts nothing.
@@ -95,7 +96,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
 	s.certificates = &certs.Expiries{}
 	observe := observeDatabase(s.metrics)
+	named := s.named()
 	s.observed = func(pool *pgxpool.Config) {
+		named(pool)
 		observe(pool)
 		observeCertificates(s.certificates, pool)
 	}
@@ -110,6 +113,9 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	if err = s.ensureTables(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.readLevel(ctx); err != nil {
 		return nil, err
 	}
 	if s.broker, err = c.connector(log); err != nil {
@@ -180,7 +186,7 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 		all = append(all, p)
 	}
 	return projector.Config{
-		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s},
+		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s}, Level: s.currentLevel,
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},
@@ -253,9 +259,14 @@ const (
 
 // openReadModel creates the tables of the read model in a process with the role
 // projector. Other processes wait until they exist.
+//
+// While the live read model is of another release, and one of this release is beside it,
+// the process waits for the promotion of that. Without one it is refused.
 func (s *core) openReadModel(ctx context.Context) error {
 	if s.config.has(RoleProjector) && s.config.Migrate {
-		return s.projector.Create(ctx)
+		if err := s.projector.Create(ctx); !errors.Is(err, projector.ErrOtherSchema) {
+			return err
+		}
 	}
 	s.phase.Store(waiting)
 	defer s.phase.Store(starting)
@@ -264,12 +275,23 @@ func (s *core) openReadModel(ctx context.Context) error {
 	defer remind.Stop()
 	for logged := false; ; {
 		exists, err := s.projector.Exists(ctx)
-		if exists || errors.Is(err, projector.ErrOtherSchema) {
+		reason := "the read model is missing: waiting for a process with the role projector to create it"
+		switch {
+		case errors.Is(err, projector.ErrOtherSchema):
+			beside, failed := s.projector.Beside(ctx)
+			if failed == nil && !beside {
+				_, err = s.projector.Exists(ctx) // it may have been promoted meanwhile
+			}
+			if failed != nil || !beside {
+				return errors.Join(err, failed)
+			}
+			reason = "the live read model is of another release: waiting for the promotion of the one of this release"
+		case exists:
 			return err
 		}
 		if !logged {
 			logged = true
-			s.log.WarnContext(ctx, "the read model is missing: waiting for a process with the role projector to create it", "error", err)
+			s.log.WarnContext(ctx, reason, "error", err)
 		}
 		select {
 		case <-poll.C:
@@ -293,7 +315,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
-		Begin: s.commandBegins, Observe: s.commandEnds,
+		Begin: s.commandBegins, Observe: s.commandEnds, Held: s.held,
 	}
 	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil

@@ -90,7 +90,7 @@ func (s *core) probeServing(context.Context) health.State {
 		return health.State{Err: errors.New("the process is still starting"), Message: "the process is starting"}
 	case waiting:
 		return health.State{
-			Err:     errors.New("waiting for a process with the role projector to create the read model"),
+			Err:     errors.New("waiting for a process with the role projector to create the read model, or for the promotion of the one of this release"),
 			Message: "the process is waiting for the read model",
 		}
 	case ending:

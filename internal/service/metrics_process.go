@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"netsim/events"
 	"netsim/infra/broker"
 	"netsim/infra/certs"
 	"netsim/infra/health"
@@ -46,6 +47,7 @@ func number(is bool) float64 {
 // observeProcess samples the certificates that the process has met, and its memory limit.
 func (s *core) observeProcess() {
 	const expiry, limit = "netsim_certificate_expiry_timestamp_seconds", "netsim_memory_limit_bytes"
+	const releaseLevel = "netsim_release_level"
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		first := s.certificates.Report()
 		if kafka := firstExpiry(s.broker.Report()); !kafka.IsZero() {
@@ -55,6 +57,10 @@ func (s *core) observeProcess() {
 			emit(expiry, float64(expires.Unix()), peer)
 		}
 	}, expiry)
+	s.metrics.Sample(func(emit telemetry.Emit) {
+		emit(releaseLevel, float64(s.currentLevel()), "deployment")
+		emit(releaseLevel, events.Level, "release")
+	}, releaseLevel)
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		if bytes := memoryLimit(); bytes < math.MaxInt64 {
 			emit(limit, float64(bytes))

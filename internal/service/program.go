@@ -113,6 +113,7 @@ func (s *core) runFoundation(ctx context.Context, foundation *errgroup.Group) {
 	foundation.Go(s.part(ctx, "the projector", project))
 	foundation.Go(s.part(ctx, "the watcher of verdicts", s.watcher.Run))
 	foundation.Go(s.part(ctx, "the check of the log", s.watchLog))
+	foundation.Go(s.part(ctx, "the check of the deployment's level", s.watchLevel))
 	if s.config.has(RoleAPI) {
 		foundation.Go(s.part(ctx, "the refresh of the issuer's keys", s.verifier.Run))
 	}

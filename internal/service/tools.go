@@ -10,6 +10,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
 )
 
 // Tools implements the operator's commands.
@@ -32,7 +33,8 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 	if err != nil {
 		return nil, err
 	}
-	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 4)
+	process, build := processName(), telemetry.ReadBuild()
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 4, postgres.Named(member(process, build)))
 	if err != nil {
 		j.Close()
 		return nil, err
@@ -43,9 +45,14 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		pool.Close()
 		return nil, err
 	}
-	return &Tools{pool: pool, core: &core{
-		config: c, log: log, keys: keys, broker: to, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil, nil),
-	}}, nil
+	t := &Tools{pool: pool, core: &core{
+		config: c, process: process, build: build, log: log, keys: keys, broker: to, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil, nil),
+	}}
+	if err := t.core.readLevel(ctx); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // Close closes the connections.

@@ -1,0 +1,27 @@
+package events
+
+// The levels of the log's format. A level says which event types, and which forms of
+// records, checkpoints, cursors and tokens, the processes of a deployment may write. A
+// release reads every level up to Level. It writes the forms of the level that the
+// deployment's operator has raised, because processes of the previous release may still
+// read what it writes. docs/upgrading.md describes an upgrade.
+//
+// Level 1 is that of all releases that do not know of levels. Level 2 has the same forms;
+// from it on, releases without levels are refused.
+const (
+	FirstLevel = 1
+	Level      = 2
+)
+
+// typeLevels has the level of every event type that came after level 1. An event of such a
+// type is not written below its level: a release that does not know the type would park
+// its stream.
+func typeLevels() map[string]int { return map[string]int{} }
+
+// LevelOf returns the level from which on events of a type may be written.
+func LevelOf(eventType string) int {
+	if level, later := typeLevels()[eventType]; later {
+		return level
+	}
+	return FirstLevel
+}

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ReadLevel returns the level of the deployment, and when it was raised; 1 and the zero
+// time before it was.
+func ReadLevel(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}) (level int, raised time.Time, err error) {
+	err = db.QueryRow(ctx, `SELECT level, raised_at FROM netsim.release_level`).Scan(&level, &raised)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 1, time.Time{}, nil
+	case err != nil:
+		return 0, time.Time{}, fmt.Errorf("read the level of the deployment: %w", err)
+	}
+	return level, raised, nil
+}
+
+// RaiseLevel raises the level of the deployment in a transaction. It never lowers it.
+func RaiseLevel(ctx context.Context, tx pgx.Tx, level int) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO netsim.release_level (level, raised_at) VALUES ($1, now())
+		ON CONFLICT (one) DO UPDATE SET level = excluded.level, raised_at = excluded.raised_at
+		WHERE release_level.level < excluded.level`, level)
+	if err != nil {
+		return fmt.Errorf("raise the level of the deployment: %w", err)
+	}
+	return nil
+}
+
+// Member is a process with database sessions: of the service or of a tool.
+type Member struct {
+	Process  string `json:"process"`  // "" for a release that does not know of levels
+	Release  string `json:"release"`  // "" for a release that does not know of levels
+	Level    int    `json:"level"`    // the newest that its release knows; 1 for a release that does not know of levels
+	Sessions int    `json:"sessions"` // all processes without levels count as one member
+}
+
+// unnamed is the application_name of sessions of releases that do not know of levels.
+const unnamed = "netsim"
+
+// maxName is PostgreSQL's limit of an application_name, in bytes.
+const maxName = 63
+
+// Named returns a pool option that names the sessions after the member, so that all
+// processes see in PostgreSQL which releases run. A session ends with its process. Process
+// names that are too long lose their beginning.
+func Named(m Member) func(*pgxpool.Config) {
+	release := m.Release[:min(len(m.Release), 24)]
+	name := fmt.Sprintf("%s/%d %s ", unnamed, m.Level, strings.ReplaceAll(release, " ", ""))
+	name += m.Process[max(len(m.Process)-(maxName-len(name)), 0):]
+	return func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["application_name"] = name }
+}
+
+// Members returns the processes that have sessions in this database, but for the one with
+// the name self, ordered by level and name.
+func Members(ctx context.Context, pool *pgxpool.Pool, self string) ([]Member, error) {
+	rows, err := pool.Query(ctx, `
+		SELECT application_name, count(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND (application_name = $1 OR starts_with(application_name, $1 || '/'))
+		GROUP BY application_name ORDER BY application_name COLLATE "C"`, unnamed)
+	if err != nil {
+		return nil, fmt.Errorf("list the processes with database sessions: %w", err)
+	}
+	var all []Member
+	var name string
+	var sessions int
+	_, err = pgx.ForEachRow(rows, []any{&name, &sessions}, func() error {
+		if m := readName(name); m.Process == "" || !strings.HasSuffix(self, m.Process) {
+			m.Sessions = sessions
+			all = append(all, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the processes with database sessions: %w", err)
+	}
+	return all, nil
+}
+
+// readName returns the member that an application_name is of. A name that cannot be read is
+// of level 1, so that it prevents every raise.
+func readName(name string) Member {
+	m := Member{Level: 1}
+	text, found := strings.CutPrefix(name, unnamed+"/")
+	if !found {
+		return m
+	}
+	parts := strings.SplitN(text, " ", 3)
+	level, err := strconv.Atoi(parts[0])
+	if err != nil || level < 1 || len(parts) < 3 {
+		return m
+	}
+	return Member{Level: level, Release: parts[1], Process: parts[2]}
+}
