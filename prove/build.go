@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"netsim/infra/teststack/kafka"
+)
+
+// programs are what a campaign runs.
+type programs struct{ root, service, dev, jars string }
+
+// prepare builds the service, with the overlay if there is one, and finds the servers.
+func prepare(ctx context.Context, dir string, race bool, overlay string) (p programs, err error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return p, fmt.Errorf("prove runs inside its module: go list -m: %w", err)
+	}
+	p.root = strings.TrimSpace(string(out))
+	p.service = filepath.Join(dir, "netsim")
+	args := []string{"build", "-o", p.service}
+	if race {
+		args = append(args, "-race")
+	}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	build := exec.CommandContext(ctx, "go", append(args, "./cmd/netsim")...)
+	build.Dir = p.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("build the service: %w\n%s", err, out)
+	}
+	if p.dev = os.Getenv("NETSIM_DEV_BIN"); p.dev == "" {
+		p.dev = filepath.Join(p.root, "bin", "netsim-dev")
+	}
+	if _, err := os.Stat(p.dev); err != nil {
+		return p, errors.New("netsim-dev is missing: run 'make netsim-dev', or set NETSIM_DEV_BIN")
+	}
+	p.jars, err = kafka.Jars(p.root)
+	return p, err
+}

@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Disks are file systems in memory, one for each part that keeps data, which can be
+// full. They are mounted in the private mount namespace of this process, so they vanish
+// with its last child, however it ends.
+type Disks struct {
+	Dir  string
+	Size int64 // bytes, of each
+}
+
+func (d *Disks) mount(name string) (string, error) {
+	dir := filepath.Join(d.Dir, name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if err := unix.Mount("none", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=755", d.Size)); err != nil {
+		return "", fmt.Errorf("mount a file system in memory on %s: %w", dir, err)
+	}
+	return dir, nil
+}
+
+func (d *Disks) ballast(name string) string { return filepath.Join(d.Dir, name, "ballast") }
+
+// Fill leaves a part no space but some bytes.
+func (d *Disks) Fill(name string, left int64) error {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(filepath.Join(d.Dir, name), &stat); err != nil {
+		return err
+	}
+	f, err := os.Create(d.ballast(name))
+	if err != nil {
+		return err
+	}
+	size := int64(stat.Bavail)*stat.Bsize - left
+	if size <= 0 {
+		return f.Close()
+	}
+	return errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+}
+
+// Free ends Fill.
+func (d *Disks) Free(name string) error {
+	if err := os.Remove(d.ballast(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

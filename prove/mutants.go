@@ -1,0 +1,8 @@
+package main
+
+import (
+	"context"
+	"errors"
+)
+
+func runMutants(context.Context, options) error { return errors.New("none yet") }
