@@ -16,24 +16,17 @@ import (
 type programs struct{ root, service, dev, jars string }
 
 // prepare builds the service, with the overlay if there is one, and finds the servers.
-func prepare(ctx context.Context, dir string, race bool, overlay string) (p programs, err error) {
+func prepare(ctx context.Context, dir string, o options) (p programs, err error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return p, fmt.Errorf("prove runs inside its module: go list -m: %w", err)
 	}
 	p.root = strings.TrimSpace(string(out))
-	p.service = filepath.Join(dir, "netsim")
-	args := []string{"build", "-o", p.service}
-	if race {
-		args = append(args, "-race")
-	}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	build := exec.CommandContext(ctx, "go", append(args, "./cmd/netsim")...)
-	build.Dir = p.root
-	if out, err := build.CombinedOutput(); err != nil {
-		return p, fmt.Errorf("build the service: %w\n%s", err, out)
+	if p.service = o.service; p.service == "" {
+		p.service = filepath.Join(dir, "netsim")
+		if err := o.build(ctx, p); err != nil {
+			return p, err
+		}
 	}
 	if p.dev = os.Getenv("NETSIM_DEV_BIN"); p.dev == "" {
 		p.dev = filepath.Join(p.root, "bin", "netsim-dev")
@@ -43,4 +36,21 @@ func prepare(ctx context.Context, dir string, race bool, overlay string) (p prog
 	}
 	p.jars, err = kafka.Jars(p.root)
 	return p, err
+}
+
+// build builds the service.
+func (o options) build(ctx context.Context, p programs) error {
+	args := []string{"build", "-o", p.service}
+	if o.race {
+		args = append(args, "-race")
+	}
+	if o.overlay != "" {
+		args = append(args, "-overlay", o.overlay)
+	}
+	build := exec.CommandContext(ctx, "go", append(args, "./cmd/netsim")...)
+	build.Dir = p.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the service: %w\n%s", err, out)
+	}
+	return nil
 }

@@ -28,6 +28,11 @@ type campaign struct {
 	tally   tally
 	records recorder
 	report  report
+	made    made
+	facts   facts // at the end
+
+	followers     []*follower
+	stopFollowing func()
 
 	mu         sync.Mutex
 	violations []string
@@ -61,7 +66,7 @@ func prove(ctx context.Context, o options) (r report, err error) {
 	if c.out, err = filepath.Abs(c.out); err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(c.dir)) }()
+	defer func() { err = errors.Join(err, c.remove()) }()
 	if err := c.start(ctx); err != nil {
 		return r, err
 	}
@@ -85,9 +90,19 @@ func prove(ctx context.Context, o options) (r report, err error) {
 	return c.report, errors.Join(errViolated, c.save())
 }
 
+// remove deletes the data.
+func (c *campaign) remove() error {
+	if c.disks != nil {
+		if err := c.disks.Unmount(); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(c.dir)
+}
+
 func (c *campaign) start(ctx context.Context) (err error) {
 	c.say("seed %d: building the service", c.options.seed)
-	p, err := prepare(ctx, c.dir, c.options.race, c.options.patch)
+	p, err := prepare(ctx, c.dir, c.options)
 	if err != nil {
 		return err
 	}
@@ -120,6 +135,8 @@ func diskSize(d time.Duration) int64 { return 1<<30 + int64(d.Minutes())*(32<<20
 func (c *campaign) work(ctx context.Context) error {
 	loaded, end := context.WithCancel(ctx)
 	defer end()
+	c.stopFollowing = func() {}
+	defer func() { c.stopFollowing() }()
 	load, err := c.startLoad(loaded)
 	if err != nil {
 		return err
@@ -135,7 +152,10 @@ func (c *campaign) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.settle(ctx)
+	if err := c.settle(ctx); err != nil {
+		return err
+	}
+	return c.catchUp(ctx)
 }
 
 // say prints what the campaign does.

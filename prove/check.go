@@ -15,6 +15,10 @@ func (c *campaign) check(ctx context.Context) {
 		run  func(context.Context) error
 	}{
 		{"histories", c.checkHistories},
+		{"resources", c.checkResources},
+		{"feeds", c.checkFeeds},
+		{"objects", c.checkObjects},
+		{"books", c.checkBooks},
 		{"log", c.checkLog},
 		{"public topics", c.checkPublic},
 		{"dead letters", c.checkLetters},
@@ -31,13 +35,9 @@ func (c *campaign) check(ctx context.Context) {
 }
 
 // checkHistories compares what the clients saw with the log.
-func (c *campaign) checkHistories(ctx context.Context) error {
-	all, err := c.readFacts(ctx)
-	if err != nil {
-		return err
-	}
-	c.report.Facts = all.count()
-	streams := all.registers()
+func (c *campaign) checkHistories(context.Context) error {
+	c.report.Facts = c.facts.count()
+	streams := c.facts.registers()
 	order, errs := history.NewOrder(streams)
 	for _, err := range errs {
 		c.violate("%v", err)

@@ -24,6 +24,7 @@ type client struct {
 	id      int
 	account string
 	token   string
+	home    string // the workspace of its configurations and files
 	random  *rand.Rand
 	http    *http.Client
 }

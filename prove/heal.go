@@ -80,7 +80,7 @@ func (c *campaign) settle(ctx context.Context) error {
 			return c.cluster.Query(ctx, `SELECT coalesce(sum(next), 0)::bigint FROM readmodel.offsets`, &judged)
 		})
 		asked.Go(func() error {
-			return c.cluster.Query(ctx, `SELECT count(*) FROM river_job WHERE state IN ('available', 'running', 'retryable', 'pending')`, &jobs)
+			return c.cluster.Query(ctx, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running', 'retryable', 'pending')`, &jobs)
 		})
 		if err := asked.Wait(); err != nil || end != judged || end != before || jobs > 0 {
 			quiet = time.Now()

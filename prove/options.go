@@ -22,7 +22,8 @@ type options struct {
 	mutant   []string // only these; all when empty
 	rotate   int      // how many mutants, chosen by the seed; 0 for all
 	keep     bool     // keep the data of a campaign without violations
-	patch    string   // a mutant to build the service with
+	service  string   // a built service; it is built when empty
+	overlay  string   // of a mutant, to build the service with
 	verbose  bool
 }
 
@@ -35,6 +36,7 @@ func parseOptions(args []string) (o options, err error) {
 	flags.StringVar(&faults, "faults", "", "only these kinds of faults, separated by commas")
 	flags.IntVar(&o.clients, "clients", 12, "clients that write workspaces; others come in proportion")
 	flags.BoolVar(&o.race, "race", false, "build the service with the race detector")
+	flags.StringVar(&o.service, "service", "", "the service, instead of building it")
 	flags.StringVar(&o.heap, "heap", "320m", "heap of a broker")
 	flags.StringVar(&o.out, "out", "", "directory for the report, history and logs; a temporary one by default")
 	flags.BoolVar(&o.mutants, "mutants", false, "run a short campaign for each mutant, and fail if one is not caught")

@@ -16,6 +16,8 @@ import (
 type Disks struct {
 	Dir  string
 	Size int64 // bytes, of each
+
+	mounted []string
 }
 
 func (d *Disks) mount(name string) (string, error) {
@@ -26,7 +28,18 @@ func (d *Disks) mount(name string) (string, error) {
 	if err := unix.Mount("none", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=755", d.Size)); err != nil {
 		return "", fmt.Errorf("mount a file system in memory on %s: %w", dir, err)
 	}
+	d.mounted = append(d.mounted, dir)
 	return dir, nil
+}
+
+// Unmount removes the file systems and what they hold.
+func (d *Disks) Unmount() error {
+	var errs []error
+	for _, dir := range d.mounted {
+		errs = append(errs, unix.Unmount(dir, unix.MNT_DETACH))
+	}
+	d.mounted = nil
+	return errors.Join(errs...)
 }
 
 func (d *Disks) ballast(name string) string { return filepath.Join(d.Dir, name, "ballast") }
