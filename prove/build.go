@@ -17,11 +17,9 @@ type programs struct{ root, service, dev, jars string }
 
 // prepare builds the service, with the overlay if there is one, and finds the servers.
 func prepare(ctx context.Context, dir string, o options) (p programs, err error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return p, fmt.Errorf("prove runs inside its module: go list -m: %w", err)
+	if p.root, err = moduleRoot(ctx); err != nil {
+		return p, err
 	}
-	p.root = strings.TrimSpace(string(out))
 	if p.service = o.service; p.service == "" {
 		p.service = filepath.Join(dir, "netsim")
 		if err := o.build(ctx, p); err != nil {
@@ -53,4 +51,13 @@ func (o options) build(ctx context.Context, p programs) error {
 		return fmt.Errorf("build the service: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// moduleRoot returns the directory of the module that this runs in.
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("prove runs inside its module: go list -m: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }

@@ -74,17 +74,24 @@ func prove(ctx context.Context, o options) (r report, err error) {
 	if err := c.work(ctx); err != nil {
 		return r, errors.Join(err, c.save())
 	}
-	c.say("checking")
-	c.check(ctx)
+	if !c.found() {
+		c.say("checking")
+		c.check(ctx)
+	}
 	c.finish()
-	if err := c.report.print(os.Stdout); err != nil {
-		return r, err
+	if !o.quiet {
+		if err := c.report.print(os.Stdout); err != nil {
+			return r, err
+		}
 	}
 	if len(c.violations) == 0 {
 		if o.keep || o.out != "" {
 			return c.report, c.save()
 		}
 		return c.report, nil
+	}
+	if o.quiet {
+		return c.report, errors.Join(errViolated, c.save())
 	}
 	fmt.Printf("\nThe seed is %d. The history, the report and the logs are in %s\n", o.seed, c.out)
 	return c.report, errors.Join(errViolated, c.save())
@@ -142,14 +149,16 @@ func (c *campaign) work(ctx context.Context) error {
 		return err
 	}
 	err = c.breakThings(ctx)
-	c.say("healing")
-	err = errors.Join(err, c.heal(ctx))
-	if err == nil {
+	if !c.found() {
+		c.say("healing")
+		err = errors.Join(err, c.heal(ctx))
+	}
+	if err == nil && !c.found() {
 		err = wait.For(ctx, 3*time.Second) // some load without faults
 	}
 	end()
 	load.Wait()
-	if err != nil {
+	if err != nil || c.found() {
 		return err
 	}
 	if err := c.settle(ctx); err != nil {
@@ -199,4 +208,11 @@ func (r *recorder) operations() []history.Operation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]history.Operation(nil), r.all...)
+}
+
+// found reports whether a campaign that ends at the first violation has one.
+func (c *campaign) found() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.options.hunt && len(c.violations) > 0
 }

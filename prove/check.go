@@ -26,6 +26,9 @@ func (c *campaign) check(ctx context.Context) {
 		{"replay", c.checkReplay}, // last: it stops the service
 	}
 	for _, check := range checks {
+		if c.found() {
+			return
+		}
 		from, before := time.Now(), len(c.violations)
 		if err := check.run(ctx); err != nil {
 			c.violate("%s could not be checked: %v", check.name, err)

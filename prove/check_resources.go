@@ -21,10 +21,11 @@ func (c *campaign) checkResources(ctx context.Context) error {
 		}
 		got := reader.do(ctx, request{name: "read at the end", method: "GET", path: paths[r.kind] + id})
 		status := got.text("status")
+		gone := got.status == http.StatusNotFound || got.status == http.StatusGone
 		switch {
-		case got.status == http.StatusNotFound && (r.deleted || r.unsure):
+		case gone && (r.deleted || r.unsure):
 			counts[r.kind+" deleted"]++
-		case got.status == http.StatusNotFound:
+		case gone:
 			c.violate("the %s %s was acknowledged, but it is not there", r.kind, id)
 		case !got.ok():
 			c.violate("the %s %s cannot be read at the end: %d %.200s", r.kind, id, got.status, got.body)

@@ -47,7 +47,7 @@ func kinds() []faultKind {
 // breakThings causes faults until the campaign's time is over.
 func (c *campaign) breakThings(ctx context.Context) error {
 	c.say("faults for %v", c.options.duration)
-	for number := 0; time.Since(c.began) < c.options.duration; number++ {
+	for number := 0; time.Since(c.began) < c.options.duration && !c.found(); number++ {
 		f := planned(c.options.seed, number, c.options.faults)
 		if err := c.cause(ctx, f); err != nil {
 			return fmt.Errorf("fault %d, %s: %w", f.Number, f.Kind, err)

@@ -25,6 +25,8 @@ type options struct {
 	service  string   // a built service; it is built when empty
 	overlay  string   // of a mutant, to build the service with
 	verbose  bool
+	quiet    bool // print no report
+	hunt     bool // end at the first violation
 }
 
 func parseOptions(args []string) (o options, err error) {
