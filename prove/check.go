@@ -19,6 +19,7 @@ func (c *campaign) check(ctx context.Context) {
 		{"feeds", c.checkFeeds},
 		{"objects", c.checkObjects},
 		{"books", c.checkBooks},
+		{"leases", c.checkLeases},
 		{"log", c.checkLog},
 		{"public topics", c.checkPublic},
 		{"dead letters", c.checkLetters},

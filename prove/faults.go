@@ -38,6 +38,8 @@ func kinds() []faultKind {
 		{"link-postgres", 5, disturb("netsim-", "postgres")},
 		{"link-objects", 3, disturb("netsim-", "objects")},
 		{"store-errors", 4, storeErrors},
+		{"leader-election", 3, electLeaders},
+		{"clock-jump", 3, jumpClock},
 		{"disk-full-kafka", 2, fillBroker},
 		{"disk-full-postgres", 2, fillPostgres},
 		{"disk-full-objects", 2, fillObjects},
@@ -235,6 +237,30 @@ func firstError(err error, then ...func() error) error {
 		err = f()
 	}
 	return err
+}
+
+// electLeaders moves the leader of every partition to another broker, in order.
+func electLeaders(c *campaign, ctx context.Context, f fault) (string, error) {
+	count, err := c.cluster.ElectLeaders(ctx, f.Detail)
+	if err != nil {
+		return "", nil //nolint:nilerr // it is not possible now
+	}
+	return fmt.Sprintf("%d partitions", count), nil
+}
+
+// jumpClock moves the clock of the primary, which decides when leases end, for a while.
+func jumpClock(c *campaign, ctx context.Context, f fault) (string, error) {
+	jumps := []time.Duration{time.Minute, -time.Minute, 10 * time.Minute, 3 * time.Second, -3 * time.Second}
+	by := jumps[f.Detail%len(jumps)]
+	p := c.cluster.Primary()
+	if !p.CanJump() {
+		return "", nil
+	}
+	if err := p.Jump(by); err != nil {
+		return "", err
+	}
+	err := wait.For(ctx, f.Lasts)
+	return fmt.Sprintf("%s by %v", p.Name(), by), firstError(err, func() error { return p.Jump(0) })
 }
 
 func (c *campaign) linksBetween(from, to string) (found []*cluster.Link) {

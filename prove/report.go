@@ -22,7 +22,7 @@ type report struct {
 	Operations map[string]map[string]int `json:"operations"` // by name and outcome
 	Faults     []happened                `json:"faults"`
 	ByKind     []byKind                  `json:"faultsByKind"`
-	LeftOut    []string                  `json:"leftOut"` // kinds that this machine cannot do
+	LeftOut    []string                  `json:"leftOut"` // kinds that this machine cannot do, and why
 
 	Accounts  []string `json:"accounts"`
 	Records   int64    `json:"records"`
@@ -39,6 +39,8 @@ type report struct {
 	Orphans     int            `json:"orphans"`     // stored, and not referenced
 	Lines       int            `json:"lines"`       // of costs that were compared with the slow model
 	Shared      int            `json:"shared"`      // lines whose costs depend on other items until the day is over
+
+	Leases map[string]int `json:"leases"` // shards that are held, by purpose
 
 	Unflushed cluster.Loss  `json:"unflushed"` // what brokers lost
 	LostWAL   int64         `json:"lostWAL"`   // bytes that promoted standbys lacked
@@ -115,7 +117,10 @@ func (c *campaign) finish() {
 		r.ByKind = append(r.ByKind, *kinds[name])
 	}
 	if c.disks == nil {
-		r.LeftOut = []string{"disk-full-kafka", "disk-full-postgres", "disk-full-objects"}
+		r.LeftOut = []string{"disk-full-kafka: it needs root", "disk-full-postgres: it needs root", "disk-full-objects: it needs root"}
+	}
+	if !c.cluster.Primary().CanJump() {
+		r.LeftOut = append(r.LeftOut, "clock-jump: it needs libfaketime (Debian: faketime)")
 	}
 }
 
@@ -133,7 +138,7 @@ func (r *report) print(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%v\t%v\n", k.Kind, k.Count, k.Impossible, k.Longest.Round(10*time.Millisecond), k.Recovery.Round(10*time.Millisecond))
 	}
 	for _, kind := range r.LeftOut {
-		fmt.Fprintf(w, "%s\tleft out: it needs root\n", kind)
+		fmt.Fprintf(w, "left out: %s\n", kind)
 	}
 	fmt.Fprintf(w, "\n%d records, %d of them facts; %d operations on %d streams checked one by one (%d streams undecided), %d across streams\n",
 		r.Records, r.Facts, r.Judged, r.Streams, r.Undecided, r.Across)

@@ -163,7 +163,7 @@ func (c *Cluster) startPostgres(ctx context.Context) error {
 		return err
 	}
 	for i := range c.postgres {
-		p := &Postgres{name: fmt.Sprintf("postgres-%d", i+1), binaries: binaries, owner: owner}
+		p := &Postgres{name: fmt.Sprintf("postgres-%d", i+1), binaries: binaries, owner: owner, faketime: findFaketime()}
 		if p.dir, err = c.dir(p.name); err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type Netsim struct {
 	api, ops                 string // addresses
 	env                      []string
 	process                  *child
+	logFrom                  int64 // where the log of the running process begins
 }
 
 // Name is the name of the process, such as netsim-1.
@@ -43,7 +44,9 @@ func (n *Netsim) Roles() string { return n.roles }
 func (n *Netsim) Start() (err error) {
 	cmd := exec.Command(n.binary, "serve")
 	cmd.Env = n.env
-	n.process, err = spawn(n.name, filepath.Join(n.dir, n.name+".log"), cmd)
+	log := filepath.Join(n.dir, n.name+".log")
+	n.logFrom = logSize(log)
+	n.process, err = spawn(n.name, log, cmd)
 	return err
 }
 

@@ -24,6 +24,7 @@ import (
 type Postgres struct {
 	name, dir, address, binaries string
 	owner                        *syscall.Credential // nil for the current user
+	faketime                     string              // path of libfaketime; "" if it is not installed
 	process                      *child
 }
 
@@ -134,7 +135,15 @@ func (p *Postgres) Start() (err error) {
 	} {
 		args = append(args, "-c", setting)
 	}
-	p.process, err = spawn(p.name, filepath.Join(p.dir, "postgres.log"), p.command("postgres", args...))
+	cmd := p.command("postgres", args...)
+	clock, err := p.clockSettings()
+	if err != nil {
+		return err
+	}
+	if cmd.Env = append(os.Environ(), clock...); len(clock) == 0 {
+		cmd.Env = nil
+	}
+	p.process, err = spawn(p.name, filepath.Join(p.dir, "postgres.log"), cmd)
 	return err
 }
 
