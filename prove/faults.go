@@ -57,6 +57,28 @@ func (c *campaign) breakThings(ctx context.Context) error {
 		if err := wait.For(ctx, f.Pause); err != nil {
 			return err
 		}
+		if err := c.restartEnded(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartEnded starts the processes of the service that have ended by themselves, as
+// systemd or Kubernetes does.
+func (c *campaign) restartEnded() error {
+	for _, n := range c.cluster.Netsims {
+		if n.Running() {
+			continue
+		}
+		why := n.LastLine()
+		c.report.Ended = append(c.report.Ended, fmt.Sprintf("%s at %v: %s", n.Name(), time.Since(c.began).Round(time.Second), why))
+		if strings.Contains(why, "panic") || strings.Contains(why, "DATA RACE") || strings.Contains(why, "fatal error") {
+			c.violate("%s ended: %s", n.Name(), why)
+		}
+		if err := n.Start(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

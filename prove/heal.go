@@ -51,13 +51,8 @@ func (c *campaign) heal(ctx context.Context) error {
 	if err := c.cluster.AwaitReplicas(ctx, readyPatience); err != nil {
 		return fmt.Errorf("the brokers do not recover: %w", err)
 	}
-	for _, n := range c.cluster.Netsims {
-		if !n.Running() { // an operator's supervisor restarts it
-			c.report.Ended = append(c.report.Ended, n.Name())
-			if err := n.Start(); err != nil {
-				return err
-			}
-		}
+	if err := c.restartEnded(); err != nil {
+		return err
 	}
 	if err := c.cluster.AwaitReady(ctx, readyPatience); err != nil {
 		c.violate("the service is not ready after the faults have ended: %v", err)

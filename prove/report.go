@@ -149,6 +149,9 @@ func (r *report) print(out io.Writer) error {
 	for _, check := range r.Checks {
 		fmt.Fprintf(w, "%s\t%d\t%v\n", check.Name, check.Found, check.Took.Round(10*time.Millisecond))
 	}
+	for _, end := range r.Ended {
+		fmt.Fprintf(w, "ended by itself, and restarted: %s\n", end)
+	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(w, "\nVIOLATION: %s\n", v)
 	}

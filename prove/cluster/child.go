@@ -139,5 +139,5 @@ func (c *child) lastLines() error {
 	if err != nil {
 		return err
 	}
-	return errors.New(strings.TrimSpace(string(text[max(0, len(text)-2000):])))
+	return errors.New(strings.TrimSpace(string(text[max(0, len(text)-8000):])))
 }

@@ -279,7 +279,7 @@ func (c *Cluster) awaitQuorum(ctx context.Context) error {
 			all = all && b.Answers()
 		}
 		if all {
-			return nil
+			return c.AwaitReplicas(ctx, 2*time.Minute) // there are no topics yet, only brokers to register
 		}
 		if time.Since(began) > 2*time.Minute {
 			return errors.New("the brokers do not answer")

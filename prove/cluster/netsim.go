@@ -65,6 +65,18 @@ func (n *Netsim) Resume() { n.process.resume() }
 // Stop ends the process in order.
 func (n *Netsim) Stop() error { return n.process.end(syscall.SIGTERM, time.Minute) }
 
+// LastLine returns what a process that has ended printed last, with a report of a panic
+// or of a data race if there is one.
+func (n *Netsim) LastLine() string {
+	text := n.process.lastLines().Error()
+	for _, sign := range []string{"panic:", "fatal error:", "WARNING: DATA RACE"} {
+		if at := strings.Index(text, sign); at >= 0 {
+			return text[at:]
+		}
+	}
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
 // Ready reports whether the process says that it is ready.
 func (n *Netsim) Ready(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
