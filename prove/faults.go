@@ -64,9 +64,17 @@ func (c *campaign) breakThings(ctx context.Context) error {
 	return nil
 }
 
-// restartEnded starts the processes of the service that have ended by themselves, as
-// systemd or Kubernetes does.
+// restartEnded starts what has ended by itself, as systemd or Kubernetes does.
 func (c *campaign) restartEnded() error {
+	for _, b := range c.cluster.Brokers {
+		if b.Running() {
+			continue
+		}
+		c.report.Ended = append(c.report.Ended, fmt.Sprintf("%s at %v", b.Name(), time.Since(c.began).Round(time.Second)))
+		if err := b.Start(); err != nil {
+			return err
+		}
+	}
 	for _, n := range c.cluster.Netsims {
 		if n.Running() {
 			continue

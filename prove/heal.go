@@ -14,8 +14,8 @@ import (
 // Bounds of what a healed cluster may take. They are far above what it takes, because
 // a machine may be slow.
 const (
-	readyPatience  = 4 * time.Minute
-	settlePatience = 4 * time.Minute
+	readyPatience  = 6 * time.Minute
+	settlePatience = 6 * time.Minute
 )
 
 // heal ends every fault, starts what does not run, and waits until the service is ready.

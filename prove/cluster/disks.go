@@ -58,11 +58,14 @@ func (d *Disks) Fill(name string, left int64) error {
 	if err != nil {
 		return err
 	}
-	size := int64(stat.Bavail)*stat.Bsize - left
-	if size <= 0 {
-		return f.Close()
+	// The part may write meanwhile, and then there is less space than was asked for.
+	for size := int64(stat.Bavail)*stat.Bsize - left; size > 0; size -= 1 << 20 {
+		if err = unix.Fallocate(int(f.Fd()), 0, 0, size); !errors.Is(err, unix.ENOSPC) {
+			break
+		}
+		err = nil
 	}
-	return errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+	return errors.Join(err, f.Close())
 }
 
 // Free ends Fill.
