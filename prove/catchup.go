@@ -16,7 +16,11 @@ func (c *campaign) catchUp(ctx context.Context) error {
 		return err
 	}
 	c.facts = all
-	for deadline := time.Now().Add(settlePatience); time.Now().Before(deadline); {
+	patience := settlePatience
+	if c.options.hunt {
+		patience = time.Minute // a mutant may never catch up
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		behind := false
 		for _, f := range c.followers {
 			behind = behind || len(f.missing(all)) > 0
