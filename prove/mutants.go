@@ -83,7 +83,7 @@ func runMutants(ctx context.Context, o options) error {
 			survived = append(survived, m.name)
 			caught = "SURVIVED"
 		}
-		fmt.Printf("MUTANT %s (%v): %s\n", m.name, time.Since(began).Round(time.Second), strings.SplitN(caught, "\n", 2)[0])
+		fmt.Printf("MUTANT %s (%v): %s\n", m.name, time.Since(began).Round(time.Second), short(caught))
 	}
 	if len(survived) > 0 {
 		return fmt.Errorf("%w: %d of %d mutants survived: %s", errViolated, len(survived), len(all), strings.Join(survived, ", "))
@@ -155,4 +155,10 @@ func (m mutant) overlay(ctx context.Context, root, dir string) (string, error) {
 	}
 	path := filepath.Join(dir, "overlay.json")
 	return path, os.WriteFile(path, text, 0o644)
+}
+
+// short returns the beginning of a text on one line.
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return text[:min(len(text), 300)]
 }

@@ -79,7 +79,7 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 func (c *Cluster) prepareBrokers() error {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return fmt.Errorf("Apache Kafka needs Java: %w", err)
+		return fmt.Errorf("find Java for Apache Kafka: %w", err)
 	}
 	quorum := make([]string, brokerCount)
 	addresses := make([]string, brokerCount)

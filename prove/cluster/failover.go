@@ -22,9 +22,6 @@ func (c *Cluster) MakeStandby(ctx context.Context) error {
 	return nil
 }
 
-// HasStandby reports whether there is a standby to fail over to.
-func (c *Cluster) HasStandby() bool { return c.standby }
-
 // CutStandby cuts the standby's connection to the primary, so that it lacks what is
 // committed from now on.
 func (c *Cluster) CutStandby() error {

@@ -38,7 +38,9 @@ func openFront(address, target string, seed uint64) (*Front, error) {
 	to := &url.URL{Scheme: "http", Host: target}
 	f := &Front{random: rand.New(rand.NewPCG(seed, 0))}
 	proxy := &httputil.ReverseProxy{
-		Director: func(r *http.Request) { r.URL.Scheme, r.URL.Host = to.Scheme, to.Host },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, to.Host, r.In.Host
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			w.WriteHeader(http.StatusBadGateway)
 		},

@@ -37,9 +37,6 @@ func (n *Netsim) URL() string {
 	return "http://" + n.api
 }
 
-// Roles are the process's roles, separated by commas.
-func (n *Netsim) Roles() string { return n.roles }
-
 // Start starts the process. It does not wait until the process is ready.
 func (n *Netsim) Start() (err error) {
 	cmd := exec.Command(n.binary, "serve")
