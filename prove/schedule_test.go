@@ -70,7 +70,7 @@ func TestPublishedReadsTheTable(t *testing.T) {
 	t.Parallel()
 	const head = "TOPIC  SAME FACTS  EXPIRED  NOT PUBLISHED YET\n"
 	for table, want := range map[string]bool{
-		head + "netsim.public.workspaces  7  0  0\n":                                        true,
+		head + "netsim.public.workspaces  7  0  0\n":                                       true,
 		head + "netsim.public.workspaces  7  0  0\nnetsim.public.simulations    3  0  2\n": false,
 	} {
 		if got := published(table); got != want {
