@@ -89,13 +89,22 @@ func (n *Netsim) Ready(ctx context.Context) bool {
 	return reply.Body.Close() == nil && reply.StatusCode == http.StatusOK
 }
 
-// await waits until the process is ready.
+// restarts is how often a process that ends while it is awaited is started again.
+const restarts = 5
+
+// await waits until the process is ready. It starts a process that ends again, a few
+// times.
 func (n *Netsim) await(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for !n.Ready(ctx) {
+	for again := 0; !n.Ready(ctx); {
 		if !n.Running() {
-			return fmt.Errorf("%s ended: %w", n.name, n.process.lastLines())
+			if again++; again > restarts {
+				return fmt.Errorf("%s ended: %w", n.name, n.process.lastLines())
+			}
+			if err := n.Start(); err != nil {
+				return err
+			}
 		}
 		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return fmt.Errorf("%s is not ready after %v: %w", n.name, patience, n.process.lastLines())
