@@ -16,7 +16,7 @@ SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null 
 # The packages whose tests `make race` runs.
 RACE = ./...
 
-.PHONY: run build test check lint generated race fuzz bench prove accuracy generate clean netsim-dev
+.PHONY: run build test check lint generated race fuzz bench prove accuracy sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -69,6 +69,9 @@ endif
 
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run ./bench/accuracy
+
+sbom: build ## write bin/netsim.cdx.json, what netsim is made of
+	go run -C tools/security ./sbom "$(CURDIR)/bin/netsim" > bin/netsim.cdx.json
 
 generate: ## write the generated files
 	go generate ./...

@@ -56,6 +56,7 @@ func directions() map[string]set {
 
 		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "internal/recent", "internal/wait"}, // facts for clients that follow them
 
+		"deploy":                      {}, // no program: files, and tests that hold them to the service
 		"api":                         {},
 		"api/contract":                {"api", "fault"},
 		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
@@ -63,12 +64,14 @@ func directions() map[string]set {
 		"stream/export":               {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
 		"stream/contracts":            {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
 		"stream/public":               {"events", "infra/facts"},                                                                                                     // the public form of a fact
-		"stream/publisher":            {"events", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                                 // publishes facts in the public topics
+		"stream/publisher":            {"events", "infra/broker", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                 // publishes facts in the public topics
 		"cmd/":                        everything,
 		"internal/service":            everything,
 		"internal/service/":           everything,
 		"bench":                       everything,
-		"stream/publisher/publictest": {"events", "infra/eventlog", "internal/testwait", "stream/public"},                                // compares public topics with the log
+		"stream/publisher/publictest": {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
+		"deploy/observe":              {},                                                                                 // rules, alerts and the dashboard
+		"deploy/observe/internal/":    {"deploy/observe"},
 		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 
 		"prove":         {"prove/", "events", "infra/objects", "infra/teststack/kafka", "internal/slowbill", "internal/wait"}, // the fault campaign
@@ -96,9 +99,10 @@ func support() set {
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
-		"github.com/segmentio/kafka-go":       {"infra/eventlog", "bench", "prove/cluster"},
-		"github.com/IBM/sarama":               {"infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
+		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "infra/teststack", "prove/cluster", "bench"},
+		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
+		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
 		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "prove/cluster", "internal/testworld"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
@@ -107,7 +111,7 @@ func homes() map[string]set {
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
 		"github.com/oapi-codegen/":            {"api"},
-		"github.com/go-chi/":                  {"api", "api/contract", "infra/web", "internal/service", "bench"},
+		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "internal/service", "bench"},
 		"github.com/prometheus/":              {"infra/telemetry"},
 		"go.opentelemetry.io/":                {"infra/", "runs", "internal/service"}, // the API
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},

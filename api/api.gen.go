@@ -6440,7 +6440,7 @@ func (siw *ServerInterfaceWrapper) ListBalances(w http.ResponseWriter, r *http.R
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6484,7 +6484,7 @@ func (siw *ServerInterfaceWrapper) ListCosts(w http.ResponseWriter, r *http.Requ
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6552,7 +6552,7 @@ func (siw *ServerInterfaceWrapper) ListBillingEvents(w http.ResponseWriter, r *h
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6591,7 +6591,7 @@ func (siw *ServerInterfaceWrapper) ListBillingItems(w http.ResponseWriter, r *ht
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6603,7 +6603,7 @@ func (siw *ServerInterfaceWrapper) ListBillingItems(w http.ResponseWriter, r *ht
 func (siw *ServerInterfaceWrapper) GetBillingItem(w http.ResponseWriter, r *http.Request) {
 
 	var id int64
-	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
@@ -6637,7 +6637,7 @@ func (siw *ServerInterfaceWrapper) ListRates(w http.ResponseWriter, r *http.Requ
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6666,7 +6666,7 @@ func (siw *ServerInterfaceWrapper) ListComponents(w http.ResponseWriter, r *http
 	var params ListComponentsParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -6732,7 +6732,7 @@ func (siw *ServerInterfaceWrapper) ListConfigurations(w http.ResponseWriter, r *
 	var params ListConfigurationsParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -7060,7 +7060,7 @@ func (siw *ServerInterfaceWrapper) ListConfigurationComponents(w http.ResponseWr
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -7326,7 +7326,7 @@ func (siw *ServerInterfaceWrapper) ListConfigurationContainers(w http.ResponseWr
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -7497,12 +7497,12 @@ func (siw *ServerInterfaceWrapper) GetConfigurationDiff(w http.ResponseWriter, r
 	var params GetConfigurationDiffParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"from", err})
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"to", err})
 		return
 	}
@@ -7850,7 +7850,7 @@ func (siw *ServerInterfaceWrapper) ListTracesetCandidates(w http.ResponseWriter,
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -7946,7 +7946,7 @@ func (siw *ServerInterfaceWrapper) GetConfigurationVersion(w http.ResponseWriter
 	}
 
 	var version int64
-	if err := runtime.BindStyledParameterWithOptions("simple", "version", chi.URLParam(r, "version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+	if err := runtime.BindStyledParameterWithOptions("simple", "version", chi.URLParam(r, "version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"version", err})
 		return
 	}
@@ -8033,7 +8033,7 @@ func (siw *ServerInterfaceWrapper) ListLibraries(w http.ResponseWriter, r *http.
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8082,7 +8082,7 @@ func (siw *ServerInterfaceWrapper) ListMappingFiles(w http.ResponseWriter, r *ht
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8190,7 +8190,7 @@ func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Req
 	var params ListModelsParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8295,7 +8295,7 @@ func (siw *ServerInterfaceWrapper) ListSimulations(w http.ResponseWriter, r *htt
 	var params ListSimulationsParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8403,13 +8403,13 @@ func (siw *ServerInterfaceWrapper) FollowSimulation(w http.ResponseWriter, r *ht
 	var params FollowSimulationParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", query, &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", query, &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"lastEventId", err})
 		return
 	}
 
 	if values := r.Header.Values("Last-Event-ID"); len(values) > 0 {
-		if err := runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", values[0], &params.LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", values[0], &params.LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
 			siw.ErrorHandlerFunc(w, r, &ParameterError{"Last-Event-ID", err})
 			return
 		}
@@ -8440,7 +8440,7 @@ func (siw *ServerInterfaceWrapper) GetLogs(w http.ResponseWriter, r *http.Reques
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8470,7 +8470,7 @@ func (siw *ServerInterfaceWrapper) GetResults(w http.ResponseWriter, r *http.Req
 	var params GetResultsParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8595,7 +8595,7 @@ func (siw *ServerInterfaceWrapper) ListTemplates(w http.ResponseWriter, r *http.
 	var params ListTemplatesParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8723,7 +8723,7 @@ func (siw *ServerInterfaceWrapper) ListTracesets(w http.ResponseWriter, r *http.
 		return
 	}
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}
@@ -8896,7 +8896,7 @@ func (siw *ServerInterfaceWrapper) ListWorkspaces(w http.ResponseWriter, r *http
 	var params ListWorkspacesParams
 	query := r.URL.Query()
 
-	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""}); err != nil {
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
 		return
 	}

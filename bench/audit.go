@@ -19,6 +19,7 @@ import (
 
 	"netsim/audit"
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/rating"
 )
@@ -140,7 +141,7 @@ func plainReader(ctx context.Context, address, topic string, partition int, end 
 	if end == 0 {
 		return nil
 	}
-	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{address}, Topic: topic, Partition: partition, MaxBytes: readBytes})
+	r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{address}, Dialer: (&broker.Connector{}).Dialer(), Topic: topic, Partition: partition, MaxBytes: readBytes})
 	defer func() { err = errors.Join(err, r.Close()) }()
 	heads := map[string]events.Head{}
 	for {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"netsim/infra/broker"
 )
 
 // backlog is the work that the service has not done yet.
@@ -30,6 +32,7 @@ const (
 // next figure includes only its own work.
 func (s *stack) drain(ctx context.Context) (time.Duration, error) {
 	c := sarama.NewConfig()
+	(&broker.Connector{}).Configure(c)
 	c.Version = sarama.V2_8_0_0
 	c.Metadata.AllowAutoTopicCreation = false
 	client, err := sarama.NewClient(s.brokers(), c)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/devissuer"
 )
 
@@ -22,7 +23,7 @@ const partitions = 4
 
 // createTopic creates a topic that the service does not use.
 func (s *stack) createTopic(ctx context.Context, name string) error {
-	client := &kafka.Client{Addr: kafka.TCP(s.brokers()...)}
+	client := (&broker.Connector{}).Client(s.brokers(), answerWithin)
 	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{
 		{Topic: name, NumPartitions: partitions, ReplicationFactor: 1},
 	}})
@@ -53,7 +54,7 @@ func (s *stack) produceLimit(ctx context.Context, inFlight, across int, d time.D
 	for _, h := range message.Headers {
 		headers = append(headers, kafka.Header{Key: h.Key, Value: h.Value})
 	}
-	client := &kafka.Client{Addr: kafka.TCP(s.brokers()...), Timeout: answerWithin}
+	client := (&broker.Connector{}).Client(s.brokers(), answerWithin)
 	rates := make([]float64, across)
 	group, ctx := errgroup.WithContext(ctx)
 	for partition := range across {

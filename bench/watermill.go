@@ -14,6 +14,8 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/jackc/pgx/v5/stdlib"
 	"golang.org/x/sync/errgroup"
+
+	"netsim/infra/broker"
 )
 
 // newWatermill is Watermill alone, as its documentation shows it: the handler of
@@ -111,16 +113,21 @@ func writeWithOutbox(ctx context.Context, db *sql.DB, table, id string, body []b
 	return tx.Commit()
 }
 
-func newPublisher(broker string) (message.Publisher, error) {
-	return kafka.NewPublisher(kafka.PublisherConfig{Brokers: []string{broker}, Marshaler: kafka.DefaultMarshaler{}}, watermill.NopLogger{})
+func newPublisher(address string) (message.Publisher, error) {
+	settings := kafka.DefaultSaramaSyncPublisherConfig()
+	(&broker.Connector{}).Configure(settings)
+	return kafka.NewPublisher(kafka.PublisherConfig{
+		Brokers: []string{address}, Marshaler: kafka.DefaultMarshaler{}, OverwriteSaramaConfig: settings,
+	}, watermill.NopLogger{})
 }
 
 // inserting is a router that inserts a row for each message of a topic.
-func inserting(into *things, broker, topic string) (*message.Router, error) {
+func inserting(into *things, address, topic string) (*message.Router, error) {
 	settings := kafka.DefaultSaramaSubscriberConfig()
+	(&broker.Connector{}).Configure(settings)
 	settings.Consumer.Offsets.Initial = sarama.OffsetOldest
 	subscriber, err := kafka.NewSubscriber(kafka.SubscriberConfig{
-		Brokers: []string{broker}, Unmarshaler: kafka.DefaultMarshaler{}, ConsumerGroup: topic, OverwriteSaramaConfig: settings,
+		Brokers: []string{address}, Unmarshaler: kafka.DefaultMarshaler{}, ConsumerGroup: topic, OverwriteSaramaConfig: settings,
 	}, watermill.NopLogger{})
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (b *Books) AccrueDay(ctx context.Context, date time.Time) error {
 // no accrual is known it is the day of the first item, at most accrualDays before
 // this one.
 func (b *Books) firstMissed(ctx context.Context, day time.Time) (missed time.Time, err error) {
-	through, err := accruedThrough(ctx, b.DB)
+	through, err := AccruedThrough(ctx, b.DB)
 	if err != nil {
 		return missed, err
 	}
@@ -97,10 +97,10 @@ func (b *Books) accrueUse(ctx context.Context, group *errgroup.Group, use projec
 	return err
 }
 
-// accruedThrough returns the last day that is accrued, the zero time if none is
+// AccruedThrough returns the last day that is accrued, the zero time if none is
 // known. Like the counters it is not part of the read model; if it is lost,
 // accruals are repeated, which changes nothing.
-func accruedThrough(ctx context.Context, db projections.Reader) (day time.Time, err error) {
+func AccruedThrough(ctx context.Context, db projections.Reader) (day time.Time, err error) {
 	var through *time.Time
 	if err := db.QueryRow(ctx, `SELECT max(through) FROM accrual`).Scan(&through); err != nil {
 		return day, fmt.Errorf("find the last accrual: %w", err)

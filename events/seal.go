@@ -104,6 +104,11 @@ func (k *WriterKeys) Signer() string {
 	return k.keys[0].id
 }
 
+// Has reports whether the key with the id is one of the keys.
+func (k *WriterKeys) Has(id string) bool {
+	return k != nil && slices.ContainsFunc(k.keys, func(key *writerKey) bool { return key.id == id })
+}
+
 // Seal returns the message of an event with the event's seal.
 func (k *WriterKeys) Seal(family Family, hash Hash, m Message) Message {
 	if k == nil {

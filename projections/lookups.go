@@ -17,6 +17,8 @@ type Lookups struct {
 	counts         gather.Gather[countKey, WorkspaceStats]
 	simulations    gather.Gather[string, owned[Simulation]]
 	configurations gather.Gather[string, owned[Configuration]]
+
+	route func(context.Context) *Lookups // of another database for a request; nil for none
 }
 
 // owned is a row of something that a workspace owns.
@@ -35,30 +37,47 @@ func NewLookups(db Reader) *Lookups {
 	}
 }
 
+// Routed makes l read a request's rows through the Lookups that route returns for it, if
+// it returns one. It returns l.
+func (l *Lookups) Routed(route func(context.Context) *Lookups) *Lookups {
+	l.route = route
+	return l
+}
+
+// of returns the Lookups for a request.
+func (l *Lookups) of(ctx context.Context) *Lookups {
+	if l.route != nil {
+		if other := l.route(ctx); other != nil {
+			return other
+		}
+	}
+	return l
+}
+
 // Workspace reads a workspace in any state. It returns NotFound for a missing
 // one.
 func (l *Lookups) Workspace(ctx context.Context, id string) (Workspace, error) {
-	return lookUp(ctx, &l.workspaces, "workspace", id)
+	return lookUp(ctx, &l.of(ctx).workspaces, "workspace", id)
 }
 
 // Simulation reads a simulation, deleted or not, and whether its workspace is
 // live. It returns NotFound for a missing one.
 func (l *Lookups) Simulation(ctx context.Context, id string) (s Simulation, live bool, err error) {
-	found, err := lookUp(ctx, &l.simulations, "simulation", id)
+	found, err := lookUp(ctx, &l.of(ctx).simulations, "simulation", id)
 	return found.row, found.live, err
 }
 
 // Configuration reads the current version of a configuration, deleted or not, and
 // whether its workspace is live. It returns NotFound for a missing one.
 func (l *Lookups) Configuration(ctx context.Context, id string) (c Configuration, live bool, err error) {
-	found, err := lookUp(ctx, &l.configurations, "configuration", id)
+	found, err := lookUp(ctx, &l.of(ctx).configurations, "configuration", id)
 	return found.row, found.live, err
 }
 
 // CountWorkspace counts the resources of an account in a workspace, of all
 // accounts for "".
 func (l *Lookups) CountWorkspace(ctx context.Context, id, account string) (WorkspaceStats, error) {
-	stats, _, err := l.counts.Get(ctx, countKey{id, account})
+	stats, _, err := l.of(ctx).counts.Get(ctx, countKey{id, account})
 	if err != nil {
 		return stats, fmt.Errorf("count workspace %s: %w", id, err)
 	}

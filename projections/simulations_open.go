@@ -31,6 +31,16 @@ func CountOpenSimulations(ctx context.Context, db Reader) ([]OpenCount, error) {
 	return counts, nil
 }
 
+// CountStalledSimulations counts the simulations that run while simulated time stands
+// still.
+func CountStalledSimulations(ctx context.Context, db Reader) (stalled int64, err error) {
+	err = db.QueryRow(ctx, `SELECT count(*) FROM simulations WHERE `+openStatuses+` AND stalled_since IS NOT NULL`).Scan(&stalled)
+	if err != nil {
+		return 0, fmt.Errorf("count the stalled simulations: %w", err)
+	}
+	return stalled, nil
+}
+
 // OpenSimulations returns at most limit simulations that have not ended, by
 // status, engine and age, oldest first. It also returns the number of simulations
 // of each status and engine.

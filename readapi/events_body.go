@@ -14,7 +14,7 @@ type feedBody struct {
 	seal  positions
 	one   func(dst []byte, e *feed.Entry, id string) []byte // appends a fact, or for nil a position alone
 	last  func(dst []byte, reason feed.Reason, id string) []byte
-	next  []byte // what is to be read
+	next  []byte // not read yet
 	ended bool
 }
 

@@ -115,20 +115,20 @@ func TestCompletingATracesetsUploadIsRefused(t *testing.T) {
 	a, b := file("a.0.et", first...), file("a.1.et", second...)
 	tag := func(p object, etag string) object { return with(p, object{"etag": etag}) }
 	for want, body := range map[string]object{
-		"file 'a.1.et' of the session is missing":    files(a),
-		"file 'c' is none of the session's":          files(a, b, file("c", second...)),
-		"file 'a.0.et' is given twice":               files(a, a, b),
-		"must be the 2 of the session, got 1":        files(file("a.0.et", first[0]), b),
-		"ascending order, got 2 at position 1":       files(file("a.0.et", first[1], first[0]), b),
-		"ascending order, got 1 at position 2":       files(file("a.0.et", first[0], first[0]), b),
-		"'a.1.et' must be the 1 of the session":      files(a, file("a.1.et", second[0], object{"partNumber": 2, "etag": "x"})),
-		"part 1 has another etag than 'x'":           files(a, file("a.1.et", tag(second[0], "x"))),
-		"part 2 has another etag":                    files(file("a.0.et", first[0], tag(first[1], first[0]["etag"].(string))), b),
-		"files[0].parts[0].etag must":                files(file("a.0.et", tag(first[0], ""), first[1]), b),
-		"files[0].parts must have at least 1 item":   files(file("a.0.et"), b),
-		"files[0].parts[0].partNumber must be betwe": files(file("a.0.et", with(first[0], object{"partNumber": 0}))),
-		"files must have at least 1 item":            files(),
-		"uploadId must be upload_ followed by":       with(completion, object{"uploadId": "x"}),
+		"file 'a.1.et' of the session is missing":            files(a),
+		"file 'c' is none of the session's":                  files(a, b, file("c", second...)),
+		"file 'a.0.et' is given twice":                       files(a, a, b),
+		"must be the 2 of the session, got 1":                files(file("a.0.et", first[0]), b),
+		"ascending order, got 2 at position 1":               files(file("a.0.et", first[1], first[0]), b),
+		"ascending order, got 1 at position 2":               files(file("a.0.et", first[0], first[0]), b),
+		"'a.1.et' must be the 1 of the session":              files(a, file("a.1.et", second[0], object{"partNumber": 2, "etag": "x"})),
+		"part 1 has another etag than 'x'":                   files(a, file("a.1.et", tag(second[0], "x"))),
+		"part 2 has another etag":                            files(file("a.0.et", first[0], tag(first[1], first[0]["etag"].(string))), b),
+		"files[0].parts[0].etag must":                        files(file("a.0.et", tag(first[0], ""), first[1]), b),
+		"files[0].parts must have between 1 and 10000 items": files(file("a.0.et"), b),
+		"files[0].parts[0].partNumber must be betwe":         files(file("a.0.et", with(first[0], object{"partNumber": 0}))),
+		"files must have at least 1 item":                    files(),
+		"uploadId must be upload_ followed by":               with(completion, object{"uploadId": "x"}),
 	} {
 		if message := user.Post(completeTraceset, body).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
 			t.Errorf("got the message %q, want %q in it", message, want)
@@ -161,12 +161,12 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 	body := s.mapping(t, "0,0\n")
 	part := body["parts"].([]object)[0]
 	for want, parts := range map[string][]object{
-		"ascending order, got 2 at position 1":     {with(part, object{"partNumber": 2})},
-		"parts must be the 1 of the session":       {part, with(part, object{"partNumber": 2})},
-		"part 1 has another etag than 'x'":         {with(part, object{"etag": "x"})},
-		"parts[0].etag must":                       {with(part, object{"etag": ""})},
-		"parts must have at least 1 item":          {},
-		"parts[0].partNumber must be between 1 an": {with(part, object{"partNumber": 10001})},
+		"ascending order, got 2 at position 1":      {with(part, object{"partNumber": 2})},
+		"parts must be the 1 of the session":        {part, with(part, object{"partNumber": 2})},
+		"part 1 has another etag than 'x'":          {with(part, object{"etag": "x"})},
+		"parts[0].etag must":                        {with(part, object{"etag": ""})},
+		"parts must have between 1 and 10000 items": {},
+		"parts[0].partNumber must be between 1 an":  {with(part, object{"partNumber": 10001})},
 	} {
 		if message := user.Post(completeMappingFile, with(body, object{"parts": parts})).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
 			t.Errorf("got the message %q, want %q in it", message, want)

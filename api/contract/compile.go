@@ -99,7 +99,7 @@ func unsupported(s *openapi3.Schema) string {
 			return keyword
 		}
 	}
-	if _, known := formats[s.Format]; !known && s.Format != "" && s.Format != "double" {
+	if _, known := formats[s.Format]; !known && s.Format != "" && s.Format != "double" && s.Format != "int64" {
 		return "format " + s.Format
 	}
 	return ""

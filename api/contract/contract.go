@@ -38,6 +38,7 @@ type Operation struct {
 	bodyless   bool    // the body is optional
 	maxBody    int     // bytes; 0 for the limit of all operations
 	responses  map[int]*response
+	lenient    bool // a malformed id in the path is an unknown resource, not a bad request
 }
 
 // Access is the extension x-netsim-access: which token and feature flag an operation
@@ -48,6 +49,9 @@ type Access struct {
 	Flag  string // feature flag without which the operation is 404; may be empty
 	Reads bool   // the operation changes nothing, whatever its method
 	Long  bool   // the operation reads many bytes and may take minutes
+
+	Records bool // the operation is a GET that records an event
+	Primary bool // the operation reads what only the deployment that takes writes has
 }
 
 type parameter struct {
@@ -93,6 +97,8 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 		op.Access.Flag, _ = access["flag"].(string)
 		op.Access.Reads, _ = access["reads"].(bool)
 		op.Access.Long, _ = access["long"].(bool)
+		op.Access.Records, _ = access["records"].(bool)
+		op.Access.Primary, _ = access["primary"].(bool)
 	}
 	for _, ref := range slices.Concat(item.Parameters, from.Parameters) {
 		p := ref.Value
@@ -126,6 +132,8 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
 	}
+	syntax := from.Responses.Status(http.StatusBadRequest)
+	op.lenient = syntax == nil || syntax.Value.Extensions["x-netsim-path"] == "unknown"
 	return op, nil
 }
 
@@ -164,3 +172,8 @@ func (op *Operation) MaxBody() int64 { return int64(op.maxBody) }
 
 // documents reports whether the operation lists the status.
 func (op *Operation) documents(status int) bool { return op.responses[status] != nil }
+
+// Takes reports whether the operation has the request header as a parameter.
+func (op *Operation) Takes(header string) bool {
+	return slices.ContainsFunc(op.parameters, func(p parameter) bool { return p.in == "header" && p.name == header })
+}

@@ -73,7 +73,7 @@ func (op *Operation) check(r *http.Request) (end func(), err error) {
 }
 
 // checkPath refuses a malformed id. The fault is a bad request if the operation
-// lists a 400, otherwise an unknown resource (completions.md section 1.1).
+// lists a 400 for the syntax, otherwise an unknown resource (completions.md section 1.1).
 func (op *Operation) checkPath(target *url.URL) error {
 	templates := strings.Split(op.Path, "/")
 	segments := strings.Split(target.EscapedPath(), "/")
@@ -90,7 +90,7 @@ func (op *Operation) checkPath(target *url.URL) error {
 		if err == nil {
 			continue
 		}
-		if op.documents(http.StatusBadRequest) {
+		if !op.lenient {
 			return err
 		}
 		return fault.New(fault.NotFound, "%s '%s' does not exist", p.name, clip(value))
@@ -103,10 +103,10 @@ func (op *Operation) parameter(name string) parameter {
 	return op.parameters[i] // the document was validated: every template has its parameter
 }
 
-// checkQuery ignores the query of an operation that lists no 400, because such an
-// operation has no query parameters.
+// checkQuery ignores the query of an operation that lists no 400 for the syntax, because
+// such an operation has no query parameters.
 func (op *Operation) checkQuery(raw string) error {
-	if !op.documents(http.StatusBadRequest) {
+	if op.lenient {
 		return nil
 	}
 	query, err := url.ParseQuery(raw)

@@ -38,7 +38,7 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 
 		{"GET", "/nowhere", 200, json, "", "{}", "the contract has no such operation"},
 		{"GET", workspace, 418, json, "", envelope, "answered 418: the contract lists no such status"},
-		{"GET", workspace, 400, json, "", envelope, "answered 400: the contract lists no such status"},
+		{"GET", workspace, 409, json, "", envelope, "answered 409: the contract lists no such status"},
 		{"GET", workspace, 200, json, "", record, "header ETag is required"},
 		{"GET", workspace, 200, json, `W/"3"`, record, "header ETag must be of the form"},
 		{"GET", workspace, 304, "", tag, "{}", "a body where the contract has none"},

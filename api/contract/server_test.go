@@ -63,6 +63,14 @@ func (s *server) UpdateWorkspace(_ context.Context, r api.UpdateWorkspaceRequest
 	}, nil
 }
 
+// withToken sets the header of every write's reply, as the service does.
+func withToken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Consistency-Token", "AXMkXUoRk0yT")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // start serves s behind the contract's middleware. The returned function sends one
 // request, checks the response against the contract, and returns its status and body.
 func start(t *testing.T, s *server) func(method, path, body string) (int, string) {
@@ -72,7 +80,7 @@ func start(t *testing.T, s *server) func(method, path, body string) (int, string
 		t.Fatal(err)
 	}
 	router := chi.NewRouter()
-	router.Use(c.Check(fail))
+	router.Use(c.Check(fail), withToken)
 	api.HandlerWithOptions(
 		api.NewStrictHandlerWithOptions(s, nil, api.StrictHTTPServerOptions{RequestErrorHandlerFunc: fail, ResponseErrorHandlerFunc: fail}),
 		api.ChiServerOptions{BaseRouter: router, ErrorHandlerFunc: fail},

@@ -22,6 +22,8 @@ import (
 
 type commands struct {
 	Serve     serve      `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
+	Migrate   migrate    `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
+	Doctor    examine    `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
 	Token     token      `cmd:"" help:"Print a token of the development issuer."`
 	ReadModel readModel  `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
 	Streams   streams    `cmd:"" help:"Show streams and apply parked facts again."`
@@ -37,6 +39,7 @@ type commands struct {
 	Log       logging    `cmd:"" help:"Change how the event log is sealed."`
 	Audit     auditing   `cmd:"" help:"Verify the log and the billing."`
 	Lake      lakes      `cmd:"" help:"Show, share and drop the lake."`
+	ACLs      acls       `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
 	Version   version    `cmd:"" help:"Print the version."`
 }
 
@@ -53,6 +56,11 @@ func main() {
 }
 
 type serve struct{}
+
+// Help implements kong.HelpProvider.
+func (serve) Help() string {
+	return "The settings are environment variables:\n\n" + service.SettingsHelp()
+}
 
 // Run serves until the process gets a signal.
 func (serve) Run(ctx context.Context) error {

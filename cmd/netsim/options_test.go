@@ -56,56 +56,61 @@ const fixtures = "../../audit/testdata/"
 // optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
-		bundles  = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
-		tokens   = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits   = "internal/service/audit_test.go TestAudit"
-		start    = "cmd/netsim/quickstart_test.go TestQuickstart"
-		rebuilt  = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked   = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		status   = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
-		working  = "internal/service/status_test.go TestStatusOfJobsAndRuns"
-		dead     = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
-		costs    = "billing/focus/export_test.go TestExport"
-		engines  = "runs/execution/host/host_test.go "
-		b        = "audit verify " + fixtures + "bundle.jsonl "
-		exported = "cmd/netsim/events_test.go TestExportByCommand"
-		tailed   = "cmd/netsim/events_test.go TestTailByCommand"
-		exports  = "events export --to x "
-		export   = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
-		serve    = "engine serve --token t --data d "
-		least    = "--limit must be at least 1"
-		above    = "must be above zero"
-		bundle   = "are about a bundle: name its file"
-		lakes    = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
-		joined   = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
-		public   = "internal/service/publisher_test.go TestPublishersAreKilled"
+		twoDatabases = "internal/service/two_databases_test.go TestTwoDatabasesHoldTheSame"
+		bundles      = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
+		audits       = "internal/service/audit_test.go TestAudit"
+		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
+		rebuilt      = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		parked       = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status       = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working      = "internal/service/status_test.go TestStatusOfJobsAndRuns"
+		dead         = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		costs        = "billing/focus/export_test.go TestExport"
+		engines      = "runs/execution/host/host_test.go "
+		b            = "audit verify " + fixtures + "bundle.jsonl "
+		exported     = "cmd/netsim/events_test.go TestExportByCommand"
+		tailed       = "cmd/netsim/events_test.go TestTailByCommand"
+		exports      = "events export --to x "
+		export       = "billing export --from 2026-01-01 --to 2026-01-02 --out x "
+		serve        = "engine serve --token t --data d "
+		least        = "--limit must be at least 1"
+		above        = "must be above zero"
+		bundle       = "are about a bundle: name its file"
+		lakes        = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		joined       = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
+		public       = "internal/service/publisher_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
-		"token --service":    {"token --service", tokens, nil},
-		"token --user":       {"token --user u", tokens, nil},
-		"token --account":    {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
-		"token --workspaces": {"token --workspaces a,b", tokens, nil},
-		"token --ttl":        {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than 0s"}},
-		"token --data":       {"token --data d", tokens, nil},
-
+		"token --service":                      {"token --service", tokens, nil},
+		"token --user":                         {"token --user u", tokens, nil},
+		"token --account":                      {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
+		"token --workspaces":                   {"token --workspaces a,b", tokens, nil},
+		"token --ttl":                          {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than 0s"}},
+		"token --data":                         {"token --data d", tokens, nil},
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
 		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
+		"readmodel diff --with-postgres-file":  {"readmodel diff x --with-postgres-file " + fixtures + "first.key", twoDatabases, map[string]string{"readmodel diff x --with-postgres-file none": "no such file"}},
+		"readmodel diff --timeout":             {"readmodel diff x --timeout 1m", twoDatabases, map[string]string{"readmodel diff x --timeout 0s": "longer than 0s"}},
+		"readmodel digest --schema":            {"readmodel digest --schema x", twoDatabases, nil},
+		"readmodel digest --at":                {"readmodel digest --at workspaces/0:1", twoDatabases, map[string]string{"readmodel digest --at x": "not a position"}},
+		"readmodel digest --ranges":            {"readmodel digest --ranges 4", twoDatabases, map[string]string{"readmodel digest --ranges 3": "power of two", "readmodel digest --ranges 8192": "power of two"}},
+		"readmodel digest --timeout":           {"readmodel digest --timeout 1m", twoDatabases, map[string]string{"readmodel digest --timeout 0s": "longer than 0s"}},
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
 		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
-
-		"readmodel status --limit": {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
-		"readmodel status --json":  {"readmodel status --json", status, nil},
-		"streams status --limit":   {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
-		"streams status --json":    {"streams --json", status, nil},
-		"reactions status --limit": {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},
-		"reactions status --json":  {"reactions --json", status, nil},
-		"jobs --limit":             {"jobs --limit 2", working, map[string]string{"jobs --limit=-1": least}},
-		"jobs --json":              {"jobs --json", working, nil},
-		"runs --limit":             {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
-		"runs --json":              {"runs --json", working, nil},
+		"readmodel status --limit":             {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
+		"readmodel status --json":              {"readmodel status --json", status, nil},
+		"streams status --limit":               {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
+		"streams status --json":                {"streams --json", status, nil},
+		"reactions status --limit":             {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},
+		"reactions status --json":              {"reactions --json", status, nil},
+		"jobs --limit":                         {"jobs --limit 2", working, map[string]string{"jobs --limit=-1": least}},
+		"jobs --json":                          {"jobs --json", working, nil},
+		"runs --limit":                         {"runs --limit 2", working, map[string]string{"runs --limit 0": least}},
+		"runs --json":                          {"runs --json", working, nil},
 
 		"events status --limit":     {"events status --limit 2", public, map[string]string{"events --limit 0": least}},
 		"events status --json":      {"events --json", public, nil},
@@ -207,7 +212,9 @@ func optionRows() map[string]option {
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
-	maps.Copy(rows, eventOptionRows())
+	for _, more := range []map[string]option{eventOptionRows(), examinationOptionRows()} {
+		maps.Copy(rows, more)
+	}
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)

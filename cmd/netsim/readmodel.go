@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"netsim/infra/projector"
@@ -14,6 +16,7 @@ type readModel struct {
 	Status  readModelStatus `cmd:"" help:"Show the progress of each read model and what prevents its promotion."`
 	Rebuild rebuild         `cmd:"" help:"Replay the log into a schema beside the live one, and follow the log until the schema is promoted."`
 	Diff    diff            `cmd:"" help:"Compare a read model with the live one at the same log position."`
+	Digest  digest          `cmd:"" help:"Print digests of a read model and its log position. Two read models with the same digests at the same position are equal."`
 	Promote promote         `cmd:"" help:"Replace the live read model with a rebuilt one. The old one is kept as readmodel_before."`
 	Drop    dropModel       `cmd:"" help:"Remove a read model that is not the live one."`
 }
@@ -71,12 +74,37 @@ func progress(r projector.Report, ran time.Duration) string {
 
 type diff struct {
 	Schema string `arg:"" help:"The read model to compare with the live one."`
+
+	WithPostgresFile string        `help:"Compare with the live read model of another database. The file has its address." type:"existingfile" placeholder:"FILE"`
+	Timeout          time.Duration `help:"How long to wait until both are at the same position." default:"10m"`
+}
+
+// Validate implements kong.Validatable.
+func (d diff) Validate() error {
+	if d.Timeout <= 0 {
+		return errors.New("--timeout must be longer than 0s")
+	}
+	return nil
+}
+
+// compare compares the read models.
+func (d diff) compare(ctx context.Context, t *service.Tools) (projector.Comparison, error) {
+	if d.WithPostgresFile == "" {
+		return t.Diff(ctx, d.Schema)
+	}
+	address, err := os.ReadFile(d.WithPostgresFile)
+	if err != nil {
+		return projector.Comparison{}, err
+	}
+	return t.DiffWith(ctx, d.Schema, strings.TrimSpace(string(address)))
 }
 
 // Run compares the read models, and returns an error when they differ.
 func (d diff) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
 	return withTools(ctx, func(t *service.Tools) error {
-		c, err := t.Diff(ctx, d.Schema)
+		c, err := d.compare(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -90,6 +118,49 @@ func (d diff) Run(ctx context.Context) error {
 		}
 		_, err = fmt.Println("equal")
 		return err
+	})
+}
+
+type digest struct {
+	Schema  string        `help:"The read model; the live one by default." default:"readmodel"`
+	At      string        `help:"The position to digest at, as this command and diff print it. A read model beside the live one is projected up to it." placeholder:"POSITION"`
+	Ranges  int           `help:"How many digests each table has: a power of two, at most 4096." default:"1"`
+	Timeout time.Duration `help:"How long to wait for the position." default:"10m"`
+}
+
+// Validate implements kong.Validatable.
+func (d digest) Validate() error {
+	switch {
+	case d.Timeout <= 0:
+		return errors.New("--timeout must be longer than 0s")
+	case d.Ranges < 1 || d.Ranges > projector.MaxDigestRanges || d.Ranges&(d.Ranges-1) != 0:
+		return fmt.Errorf("--ranges must be a power of two from 1 to %d", projector.MaxDigestRanges)
+	}
+	_, err := projector.ParsePosition(d.At)
+	return err
+}
+
+// Run prints a line for each range of each table.
+func (d digest) Run(ctx context.Context) error {
+	var at projector.Position
+	if d.At != "" {
+		var err error
+		if at, err = projector.ParsePosition(d.At); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	return withTools(ctx, func(t *service.Tools) error {
+		found, err := t.Digest(ctx, d.Schema, at, d.Ranges)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("position: %s\n", found.Position)
+		for _, r := range found.Ranges {
+			fmt.Printf("%s %d %d %s\n", r.Table, r.Range, r.Rows, r.Sum)
+		}
+		return nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"netsim/events"
 	"netsim/fault"
 )
 
@@ -27,8 +28,9 @@ const (
 type Observation struct {
 	Command  string // the Go type's name, such as UpdateWorkspace
 	Outcome  Outcome
-	Code     fault.Code // of the error; "" without one
-	Attempts int        // 0 when another run of the command did not end in time
+	Code     fault.Code      // of the error; "" without one
+	At       events.Position // of the event; the zero value without one
+	Attempts int             // 0 when another run of the command did not end in time
 	Took     time.Duration
 }
 
@@ -41,7 +43,7 @@ func (h *Handler) observer(ctx context.Context) func(command any, attempts int, 
 	began := h.Now()
 	return func(command any, attempts int, result Result, err error) {
 		o := Observation{
-			Command: nameOf(command), Outcome: outcomeOf(result, err),
+			Command: nameOf(command), Outcome: outcomeOf(result, err), At: result.At,
 			Attempts: attempts, Took: h.Now().Sub(began),
 		}
 		if err != nil {

@@ -42,14 +42,14 @@ func TestEveryCommandIsObservedOnce(t *testing.T) {
 		"accepted": {
 			prepare: func(_ *testing.T, p *process) { p.log.delay = func() time.Duration { return time.Second } },
 			run:     commands.UpdateWorkspace{Name: "ours"},
-			want:    handle.Observation{Outcome: handle.OutcomeAccepted, Attempts: 1, Took: 2 * time.Second},
+			want:    handle.Observation{Outcome: handle.OutcomeAccepted, At: events.Position{Offset: 1}, Attempts: 1, Took: 2 * time.Second},
 		},
 		"accepted after another writer": {
 			prepare: func(t *testing.T, p *process) {
 				p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
 			},
 			run:  commands.UpdateWorkspace{Name: "ours"},
-			want: handle.Observation{Outcome: handle.OutcomeAccepted, Attempts: 2},
+			want: handle.Observation{Outcome: handle.OutcomeAccepted, At: events.Position{Offset: 3}, Attempts: 2},
 		},
 		"repeated": {
 			prepare: func(t *testing.T, p *process) {

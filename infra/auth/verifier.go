@@ -41,9 +41,9 @@ type Config struct {
 	JWKSURL  string // URL of the issuer's keys; there is no discovery
 	Audience string // must be in the claim aud
 
-	Algorithms   []string      // default ES256 and RS256; none and HMAC are refused
-	ServiceClaim string        // the claim that marks service tokens; default token_use
-	ServiceValue string        // the value of ServiceClaim in a service token; default service
+	Algorithms   []string      // of signatures; none and HMAC are refused
+	ServiceClaim string        // the claim that marks service tokens
+	ServiceValue string        // the value of ServiceClaim in a service token
 	Skew         time.Duration // tolerated clock difference; default 30 s, at most 2 min
 	CacheSize    int           // cached tokens, within a factor of two; default 10,000
 	KeysMaxAge   time.Duration // how long keys are used without confirmation; at least 1 min
@@ -69,19 +69,13 @@ func New(c Config) (*Verifier, error) {
 	if c.Issuer == "" || c.JWKSURL == "" || c.Audience == "" {
 		return nil, errors.New("auth: issuer, key set url and audience are required")
 	}
-	if len(c.Algorithms) == 0 {
-		c.Algorithms = []string{oidc.ES256, oidc.RS256}
+	if len(c.Algorithms) == 0 || c.ServiceClaim == "" || c.ServiceValue == "" {
+		return nil, errors.New("auth: algorithms, and claim and value of service tokens, are required")
 	}
 	for _, a := range c.Algorithms {
 		if a == "none" || strings.HasPrefix(a, "HS") {
 			return nil, fmt.Errorf("auth: algorithm %s cannot be verified with a public key", a)
 		}
-	}
-	if c.ServiceClaim == "" {
-		c.ServiceClaim = "token_use"
-	}
-	if c.ServiceValue == "" {
-		c.ServiceValue = "service"
 	}
 	if c.Skew == 0 {
 		c.Skew = 30 * time.Second

@@ -174,7 +174,8 @@ func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 
 func TestNewRefusesUnsafeConfig(t *testing.T) {
 	t.Parallel()
-	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience, KeysMaxAge: 10 * time.Minute}
+	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience,
+		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: 10 * time.Minute}
 	for name, change := range map[string]func(*auth.Config){
 		"no issuer":     func(c *auth.Config) { c.Issuer = "" },
 		"no keys":       func(c *auth.Config) { c.JWKSURL = "" },
@@ -182,6 +183,8 @@ func TestNewRefusesUnsafeConfig(t *testing.T) {
 		"none":          func(c *auth.Config) { c.Algorithms = []string{"ES256", "none"} },
 		"hmac":          func(c *auth.Config) { c.Algorithms = []string{"HS256"} },
 		"wide skew":     func(c *auth.Config) { c.Skew = time.Hour },
+		"no algorithm":  func(c *auth.Config) { c.Algorithms = nil },
+		"no claim":      func(c *auth.Config) { c.ServiceClaim = "" },
 		"short key age": func(c *auth.Config) { c.KeysMaxAge = time.Second },
 	} {
 		t.Run(name, func(t *testing.T) {

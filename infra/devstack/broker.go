@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,6 +37,8 @@ func startBroker(o options, dir string) (*server, error) {
 		// Lets clients ask for a session timeout as short as a second.
 		kfake.GroupMinSessionTimeout(time.Second),
 	}
+	entry := newGate()
+	opts = append(opts, kfake.ListenFn(entry.listen))
 	if !o.memory {
 		opts = append(opts, kfake.DataDir(filepath.Join(dir, "log")))
 		if o.sync {
@@ -46,11 +49,23 @@ func startBroker(o options, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	stopped := filepath.Join(dir, "stopped") // there unless the broker was killed
+	if !o.memory && os.Remove(stopped) != nil {
+		err = endTransactions(context.Background(), entry)
+	}
+	close(entry.opened)
+	if err != nil {
+		cluster.Close()
+		return nil, err
+	}
 	return &server{
 		endpoint: endpoint{Addr: addr, PID: os.Getpid()},
 		stop: func() error {
 			cluster.Close()
-			return nil
+			if o.memory {
+				return nil
+			}
+			return os.WriteFile(stopped, nil, 0o600)
 		},
 	}, nil
 }

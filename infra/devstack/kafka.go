@@ -24,11 +24,11 @@ const kafkaStart = 2 * time.Minute
 const kafkaProperties = `process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@%[2]s
-listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s
-advertised.listeners=PLAINTEXT://%[1]s
+listeners=PLAINTEXT://%[1]s,CONTROLLER://%[2]s%[6]s
+advertised.listeners=PLAINTEXT://%[1]s%[6]s
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT%[7]s
 log.dirs=%[3]s
 num.partitions=%[4]d
 default.replication.factor=1
@@ -40,7 +40,8 @@ auto.create.topics.enable=false
 log.retention.ms=-1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
-%[5]s`
+%[5]s%[8]s
+`
 
 // kafkaFlush makes Kafka fsync before it acknowledges.
 const kafkaFlush = "log.flush.interval.messages=1\n"
@@ -56,8 +57,18 @@ log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
 // with this process. Tests run against it to prove that the embedded broker
 // behaves like Kafka.
 func startKafka(o options, dir string) (*server, error) {
+	listeners, protocols, err := furtherListeners(o.listeners)
+	if err != nil {
+		return nil, err
+	}
 	if found, _ := filepath.Glob(filepath.Join(o.jars, "kafka_*.jar")); len(found) == 0 {
 		return nil, fmt.Errorf("no jars of Apache Kafka in %q; name their directory with --jars", o.jars)
+	}
+	var properties []byte
+	if o.properties != "" {
+		if properties, err = os.ReadFile(o.properties); err != nil {
+			return nil, err
+		}
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -72,7 +83,7 @@ func startKafka(o options, dir string) (*server, error) {
 		return nil, err
 	}
 	k := kafka{java: java, jars: o.jars, dir: dir, addr: addr}
-	if err := k.configure(controller, o.sync); err != nil {
+	if err := k.configure(controller, o.sync, listeners, protocols, string(properties)); err != nil {
 		return nil, err
 	}
 	if err := k.format(); err != nil {
@@ -96,12 +107,33 @@ type kafka struct {
 
 func (k *kafka) file(name string) string { return filepath.Join(k.dir, name) }
 
-func (k *kafka) configure(controller string, sync bool) error {
+// furtherListeners reads NAME=PROTOCOL@host:port, separated by commas. It returns the ends
+// of Kafka's lists of listeners and of their protocols.
+func furtherListeners(text string) (listeners, protocols string, err error) {
+	for one := range strings.SplitSeq(text, ",") {
+		if one == "" {
+			continue
+		}
+		name, rest, named := strings.Cut(one, "=")
+		protocol, addr, complete := strings.Cut(rest, "@")
+		if !named || !complete {
+			return "", "", fmt.Errorf("%q is not a listener such as TLS=SSL@127.0.0.1:9093", one)
+		}
+		if addr, err = address(addr); err != nil {
+			return "", "", err
+		}
+		listeners += "," + name + "://" + addr
+		protocols += "," + name + ":" + protocol
+	}
+	return listeners, protocols, nil
+}
+
+func (k *kafka) configure(controller string, sync bool, listeners, protocols, properties string) error {
 	flush := ""
 	if sync {
 		flush = kafkaFlush
 	}
-	text := fmt.Sprintf(kafkaProperties, k.addr, controller, k.file("log"), brokerPartitions, flush)
+	text := fmt.Sprintf(kafkaProperties, k.addr, controller, k.file("log"), brokerPartitions, flush, listeners, protocols, properties)
 	return errors.Join(
 		os.WriteFile(k.file("server.properties"), []byte(text), 0o644),
 		os.WriteFile(k.file("log4j.properties"), []byte(kafkaLogging), 0o644))

@@ -23,6 +23,12 @@ type options struct {
 	memory bool   // broker only: keep nothing on disk
 	jars   string // kafka only: directory of Apache Kafka's jars
 
+	listeners  string // kafka only: further listeners, NAME=PROTOCOL@host:port, separated by commas
+	properties string // kafka only: file whose lines are added to server.properties
+
+	replicas  bool   // postgres only: standbys can follow it
+	standbyOf string // postgres only: the --data of the part that it follows
+
 	ephemeral bool // delete the data at the end
 }
 
@@ -39,6 +45,10 @@ func (o *options) flags(part string) *flag.FlagSet {
 	})
 	flags.BoolVar(&o.memory, "memory", false, "broker: keep the log in memory")
 	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
+	flags.StringVar(&o.listeners, "listeners", "", "kafka: further listeners, such as TLS=SSL@127.0.0.1:9093, separated by commas")
+	flags.StringVar(&o.properties, "properties", "", "kafka: file with further lines of server.properties")
+	flags.BoolVar(&o.replicas, "replicas", false, "postgres: let standbys follow the server")
+	flags.StringVar(&o.standbyOf, "standby-of", "", "postgres: follow the server of another part, which runs with --replicas and has its data in this directory")
 	flags.BoolVar(&o.ephemeral, "ephemeral", false, "delete the data directory at the end")
 	return flags
 }
@@ -129,9 +139,14 @@ func part(args []string) error {
 
 // partFlags are the flags that only some parts honour.
 var partFlags = map[string][]string{
-	"memory":  {"broker"},
-	"jars":    {"kafka"},
-	"no-sync": {"broker", "kafka", "postgres"},
+	"memory":     {"broker"},
+	"jars":       {"kafka"},
+	"listeners":  {"kafka"},
+	"properties": {"kafka"},
+	"no-sync":    {"broker", "kafka", "postgres"},
+
+	"replicas":   {"postgres"},
+	"standby-of": {"postgres"},
 }
 
 // checkPartFlags returns an error for a flag or an argument that the part would

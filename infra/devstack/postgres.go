@@ -43,13 +43,15 @@ type cluster struct {
 	addr     string
 	password string
 	sync     bool
+	replicas bool     // standbys can follow it
+	primary  *cluster // that it follows; nil for none
 }
 
 // startPostgres starts the private cluster in dir and creates it at the first
 // start. postgres is a child of this process, not pg_ctl's daemon, so that it ends
 // with this process.
 func startPostgres(o options, dir string) (_ *server, err error) {
-	c := cluster{sync: o.sync}
+	c := cluster{sync: o.sync, replicas: o.replicas || o.standbyOf != ""}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
 		return nil, err
 	}
@@ -59,7 +61,14 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 	if c.binaries, err = findBinaries(c.pgdata, c.owner); err != nil {
 		return nil, err
 	}
-	if c.password, err = readOrCreate(filepath.Join(dir, "password"), secret); err != nil {
+	password := secret
+	if o.standbyOf != "" && majorOf(c.pgdata) == 0 {
+		if err := c.follow(o.standbyOf); err != nil {
+			return nil, err
+		}
+		password = func() string { return c.password }
+	}
+	if c.password, err = readOrCreate(filepath.Join(dir, "password"), password); err != nil {
 		return nil, err
 	}
 	c.log = filepath.Join(dir, "postgres.log")
@@ -86,6 +95,9 @@ func startPostgres(o options, dir string) (_ *server, err error) {
 func (c *cluster) init() error {
 	if _, err := os.Stat(filepath.Join(c.pgdata, "PG_VERSION")); err == nil {
 		return nil
+	}
+	if c.primary != nil {
+		return c.copy()
 	}
 	fresh := c.pgdata + ".new"
 	password := c.pgdata + ".password"
@@ -151,8 +163,12 @@ func (c *cluster) spawn() (*child, error) {
 	settings := []string{
 		"listen_addresses=" + host, "port=" + port, "unix_socket_directories=",
 		"max_connections=200", "shared_buffers=256MB", "jit=off", "random_page_cost=1.1",
-		"synchronous_commit=off", "wal_level=minimal", "max_wal_senders=0",
-		"max_wal_size=2GB", "checkpoint_timeout=15min", "log_checkpoints=off",
+		"synchronous_commit=off", "max_wal_size=2GB", "checkpoint_timeout=15min", "log_checkpoints=off",
+	}
+	if c.replicas {
+		settings = append(settings, "wal_level=replica", "max_wal_senders=10", "wal_keep_size=512MB", "hot_standby=on")
+	} else {
+		settings = append(settings, "wal_level=minimal", "max_wal_senders=0")
 	}
 	if !c.sync {
 		settings = append(settings, "fsync=off", "full_page_writes=off")

@@ -31,9 +31,10 @@ import (
 
 // Config says where engines are.
 type Config struct {
-	URLs    []string      // base URLs
-	Token   string        // a secret shared with the engines; "" sends none
-	Timeout time.Duration // of each call
+	URLs    []string                                // base URLs
+	Token   string                                  // a secret shared with the engines; "" sends none
+	Timeout time.Duration                           // of each call
+	Wrap    func(*http.Transport) http.RoundTripper // of the connections; nil changes nothing
 }
 
 // Client calls engines. It is safe for concurrent use.
@@ -54,15 +55,19 @@ func New(c Config) (*Client, error) {
 		}
 		client.urls = append(client.urls, base)
 	}
+	transport := &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: min(client.timeout, 5*time.Second)}).DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
 	client.http = &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:            (&net.Dialer{Timeout: min(client.timeout, 5*time.Second)}).DialContext,
-			TLSHandshakeTimeout:    5 * time.Second,
-			MaxIdleConnsPerHost:    8,
-			IdleConnTimeout:        90 * time.Second,
-			MaxResponseHeaderBytes: 64 << 10,
-		},
+		Transport:     transport,
+	}
+	if c.Wrap != nil {
+		client.http.Transport = c.Wrap(transport)
 	}
 	return client, nil
 }

@@ -3,12 +3,12 @@ package eventlog
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"time"
 
 	"netsim/events"
+	"netsim/infra/broker"
 )
 
 // DefaultPrefix is the default prefix of topic names.
@@ -16,10 +16,10 @@ const DefaultPrefix = "netsim."
 
 // Config says which event log to use and how. Only Brokers is required.
 type Config struct {
-	Brokers []string    // host:port of some brokers of the cluster
-	TLS     *tls.Config // nil speaks plain TCP
-	Prefix  string      // prefix of topic names; default DefaultPrefix
-	Beside  []string    // names of other topics that are also read and appended to
+	Brokers []string          // host:port of some brokers of the cluster
+	Connect *broker.Connector // how to connect to them; nil: in plain TCP
+	Prefix  string            // prefix of topic names; default DefaultPrefix
+	Beside  []string          // names of other topics that are also read and appended to
 
 	// Partitions and Replication apply to topics that Ensure creates; defaults 4
 	// and the broker's own default.
@@ -80,7 +80,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Appended = func(string, time.Duration, error) {}
 	}
 	if c.dial == nil {
-		c.dial = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
+		c.dial = c.Connect.Dial
 	}
 	return c, nil
 }

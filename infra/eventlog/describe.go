@@ -63,7 +63,7 @@ func (k *Kafka) Describe(ctx context.Context) (Description, error) {
 }
 
 func (k *Kafka) describe(ctx context.Context) (Description, error) {
-	meta, err := k.metadata(ctx)
+	meta, err := k.metadata(ctx, k.topics())
 	if err != nil {
 		return Description{}, err
 	}

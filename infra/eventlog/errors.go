@@ -82,7 +82,9 @@ func effectOfCode(code kafka.Error) effect {
 	switch code {
 	case kafka.InvalidMessage, kafka.UnknownTopicOrPartition, kafka.LeaderNotAvailable,
 		kafka.NotLeaderForPartition, kafka.BrokerNotAvailable, kafka.NotEnoughReplicas,
-		kafka.FencedLeaderEpoch:
+		kafka.FencedLeaderEpoch,
+		// These end a connection before the batch is sent.
+		kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState:
 		return undone
 	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge, kafka.InvalidTopic,
 		kafka.InvalidRequiredAcks, kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,

@@ -53,16 +53,13 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		return nil, err
 	}
 	running, cancel := context.WithCancel(context.Background())
-	transport := &kafka.Transport{
-		Dial:           c.dial,
-		DialTimeout:    5 * time.Second,
-		IdleTimeout:    5 * time.Minute,
-		MetadataTTL:    time.Second, // how soon a moved leader is found
-		MetadataTopics: append(c.topics(), c.Beside...),
-		ClientID:       clientID,
-		TLS:            c.TLS,
-		Context:        running,
-	}
+	transport := c.Connect.Transport()
+	transport.Dial = c.dial
+	transport.IdleTimeout = 5 * time.Minute
+	transport.MetadataTTL = time.Second // how soon a moved leader is found
+	transport.MetadataTopics = append(c.topics(), c.Beside...)
+	transport.ClientID = clientID
+	transport.Context = running
 	address := kafka.TCP(c.Brokers...)
 	k := &Kafka{
 		Config:    c,
@@ -74,9 +71,9 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		queues:    map[topicPartition]*queue{},
 		tails:     newTails(tailBytes),
 	}
-	if _, err := k.metadata(ctx); err != nil {
+	if _, err := k.metadata(ctx, k.topics()); err != nil {
 		cancel()
-		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), err)
+		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), c.Connect.ExplainFirst(err))
 	}
 	return k, nil
 }

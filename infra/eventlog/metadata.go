@@ -17,12 +17,12 @@ func (k *Kafka) saramaConfig() *sarama.Config {
 	c.ClientID = clientID
 	c.Version = sarama.V2_8_0_0 // the first with topic ids
 	c.Net.DialTimeout, c.Net.ReadTimeout, c.Net.WriteTimeout = 3*time.Second, 5*time.Second, 5*time.Second
-	c.Net.TLS.Enable, c.Net.TLS.Config = k.TLS != nil, k.TLS
+	k.Connect.Configure(c)
 	return c
 }
 
 // metadata reads the metadata of the topics from the first broker that answers.
-func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) {
+func (k *Kafka) metadata(ctx context.Context, topics []string) (*sarama.MetadataResponse, error) {
 	c := k.saramaConfig()
 	var errs []error
 	for _, address := range k.Brokers {
@@ -34,14 +34,14 @@ func (k *Kafka) metadata(ctx context.Context) (*sarama.MetadataResponse, error) 
 			errs = append(errs, err)
 			continue
 		}
-		meta, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, k.topics()))
+		meta, err := broker.GetMetadata(sarama.NewMetadataRequest(c.Version, topics))
 		broker.Close() //nolint:errcheck // the response is complete or failed
 		if err == nil {
 			return meta, nil
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("ask for metadata: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("ask for metadata: %w", k.Connect.Explain(errors.Join(errs...)))
 }
 
 // describeOffsets reads the first and last offsets of all partitions from their

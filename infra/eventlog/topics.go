@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
@@ -17,15 +20,14 @@ var ErrFewBrokers = errors.New("the cluster is too small")
 // Ensure creates the missing topics and waits until all topics can be written. It
 // does not change existing topics.
 func (k *Kafka) Ensure(ctx context.Context) error {
-	meta, err := k.metadata(ctx)
+	meta, err := k.metadata(ctx, k.topics())
 	if err != nil {
 		return err
 	}
+	timeout := answerTimeout
 	var missing []kafka.TopicConfig
-	for _, topic := range meta.Topics {
-		if topic.Err == sarama.ErrUnknownTopicOrPartition {
-			missing = append(missing, k.topicConfig(topic.Name))
-		}
+	for _, name := range missingIn(meta) {
+		missing = append(missing, k.topicConfig(name))
 	}
 	if len(missing) > 0 {
 		if k.Replication > len(meta.Brokers) {
@@ -35,8 +37,51 @@ func (k *Kafka) Ensure(ctx context.Context) error {
 		if err := k.create(ctx, missing); err != nil {
 			return err
 		}
+		timeout = electionTimeout
 	}
-	return k.awaitTopics(ctx)
+	return k.awaitTopics(ctx, timeout)
+}
+
+// ErrNoTopics is wrapped by the error of Require.
+var ErrNoTopics = errors.New("missing topics")
+
+// Require waits until all topics can be written, like Ensure. It creates none, and returns
+// an error that wraps ErrNoTopics and names the missing ones, also of the further topics.
+// A topic is missing if the brokers do not know it for a few seconds: a new one is not
+// known to all of them at once.
+func (k *Kafka) Require(ctx context.Context, further ...string) error {
+	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
+	defer cancel()
+	for pause := (backoff{}); ; {
+		meta, err := k.metadata(ctx, append(k.topics(), further...))
+		if err != nil {
+			return err
+		}
+		missing := missingIn(meta)
+		if len(missing) == 0 {
+			return k.awaitTopics(ctx, answerTimeout)
+		}
+		if !pause.wait(patient) {
+			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
+		}
+	}
+}
+
+// newTopicTimeout bounds how long a broker may not know a new topic.
+const newTopicTimeout = 5 * time.Second
+
+// electionTimeout bounds how long busy brokers may take to elect the leaders of new
+// topics.
+const electionTimeout = time.Minute
+
+func missingIn(meta *sarama.MetadataResponse) (names []string) {
+	for _, topic := range meta.Topics {
+		if topic.Err == sarama.ErrUnknownTopicOrPartition {
+			names = append(names, topic.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (k *Kafka) create(ctx context.Context, topics []kafka.TopicConfig) error {
@@ -81,8 +126,8 @@ func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHe
 
 // awaitTopics waits until every partition answers and the client knows all leaders:
 // a cluster acknowledges new topics before it can serve them.
-func (k *Kafka) awaitTopics(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+func (k *Kafka) awaitTopics(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
 		d, err := k.Describe(ctx)

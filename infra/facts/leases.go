@@ -130,9 +130,19 @@ var leasesSQL string
 // create makes the tables when they are missing, also in a database that was lost
 // under the running service: the read model is rebuilt only by holders of leases. No
 // migration makes the tables, because they hold nothing that must be kept.
+//
+// Tables that exist are not created again, because that needs more rights than reading.
 func (l *Leases) create(ctx context.Context) error {
 	ctx, cancel := l.within(ctx)
 	defer cancel()
+	var exists bool
+	err := l.Pool.QueryRow(ctx, `SELECT to_regclass('facts.leases') IS NOT NULL AND to_regclass('facts.members') IS NOT NULL`).Scan(&exists)
+	if err != nil {
+		return fmt.Errorf("look for the tables of leases: %w", err)
+	}
+	if exists {
+		return nil
+	}
 	return pgx.BeginFunc(ctx, l.Pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('create schema facts'))")
 		if err == nil {
@@ -144,6 +154,9 @@ func (l *Leases) create(ctx context.Context) error {
 		return nil
 	})
 }
+
+// Create makes the tables unless they exist. Run does it too.
+func (l *Leases) Create(ctx context.Context) error { return l.create(ctx) }
 
 // within bounds a statement, so that work ends in time when PostgreSQL does not
 // answer.

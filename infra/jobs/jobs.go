@@ -33,6 +33,10 @@ type Config struct {
 	Now    func() time.Time
 	Tracer trace.Tracer // nil traces nothing
 
+	// Migrated leaves the tables as they are: Open returns an error that wraps
+	// ErrNotMigrated if they are missing or older than this release needs.
+	Migrated bool
+
 	// MaxRunning returns how many jobs of fair kinds an account may have in
 	// progress; nil sets no limit. It is called whenever the next runs are chosen.
 	MaxRunning func(ctx context.Context, account string) (int64, error)
@@ -53,8 +57,11 @@ type Jobs struct {
 	needs   []Need
 }
 
-// Open connects to the queue and migrates its tables. Processes that start at the
-// same time migrate one after the other.
+// ErrNotMigrated means that tables are missing, or older than this release needs.
+var ErrNotMigrated = errors.New("is missing or older than this release needs")
+
+// Open connects to the queue and, unless Config.Migrated is set, migrates its tables.
+// Processes that start at the same time migrate one after the other.
 func Open(ctx context.Context, c Config) (*Jobs, error) {
 	workers := 0
 	for _, n := range c.Queues {
@@ -74,7 +81,11 @@ func Open(ctx context.Context, c Config) (*Jobs, error) {
 
 func (j *Jobs) open(ctx context.Context) error {
 	driver := riverpgxv5.New(j.pool)
-	if err := j.migrate(ctx, driver); err != nil {
+	prepare := j.migrate
+	if j.config.Migrated {
+		prepare = j.migrated
+	}
+	if err := prepare(ctx, driver); err != nil {
 		return err
 	}
 	client, err := river.NewClient(driver, j.settings())
@@ -85,6 +96,10 @@ func (j *Jobs) open(ctx context.Context) error {
 	return nil
 }
 
+// Sessions is how many sessions of PostgreSQL the queue opens at most, beside one for each
+// worker.
+const Sessions = 6
+
 // openPool opens a pool with the connections that river needs and one for the lock
 // of each worker. Unlike read models, not all jobs can be rebuilt, so a commit waits
 // for the disk.
@@ -93,7 +108,7 @@ func openPool(ctx context.Context, url string, workers int, option func(*pgxpool
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	c.MaxConns = int32(workers) + 6
+	c.MaxConns = int32(workers) + Sessions
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
@@ -138,10 +153,34 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 	return nil
 }
 
+// migrated returns an error that wraps ErrNotMigrated unless every migration is applied.
+// It only reads.
+func (j *Jobs) migrated(ctx context.Context, driver *riverpgxv5.Driver) error {
+	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Schema: Schema, Logger: j.config.Log})
+	if err != nil {
+		return fmt.Errorf("read the job queue's migrations: %w", err)
+	}
+	var all bool
+	if err := j.pool.QueryRow(ctx, `SELECT to_regclass('jobs.river_migration') IS NOT NULL AND to_regclass('jobs.run_shares') IS NOT NULL`).Scan(&all); err != nil {
+		return fmt.Errorf("look for the tables of the job queue: %w", err)
+	}
+	if all {
+		result, err := migrator.Validate(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("read which migrations of the job queue are applied: %w", err)
+		}
+		all = result.OK
+	}
+	if !all {
+		return fmt.Errorf("the schema %s of PostgreSQL %w", Schema, ErrNotMigrated)
+	}
+	return nil
+}
+
 // settings returns river's configuration. It has no job timeout: the locks decide
 // whether a worker is alive (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
-	c := &river.Config{Schema: Schema, Logger: j.config.Log, JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
+	c := &river.Config{Schema: Schema, Logger: slog.New(withoutCanceled{j.config.Log.Handler()}), JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
 	if j.config.Tracer != nil {
 		c.Middleware = []rivertype.Middleware{&traces{tracer: j.config.Tracer}}
 	}

@@ -47,7 +47,8 @@ func (s *Store) PresignPart(ctx context.Context, key, id string, number int32, t
 	if err != nil {
 		return Link{}, fmt.Errorf("presign part %d of %s: %w", number, key, err)
 	}
-	return Link{URL: request.URL, Expires: signed.Add(ttl)}, nil
+	end, err := s.until(ctx, signed, ttl)
+	return Link{URL: request.URL, Expires: end}, err
 }
 
 // JoinParts makes the object from its parts, in ascending order. The error is

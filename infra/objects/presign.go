@@ -18,7 +18,7 @@ const LinkLife = 900 * time.Second
 // Link is a URL that needs no token. After it expires the store answers 403.
 type Link struct {
 	URL     string
-	Expires time.Time // the exact time
+	Expires time.Time // the exact time, and no later than the credentials that signed it
 }
 
 // PresignGet returns a link that downloads the object as a file with this name and
@@ -36,7 +36,8 @@ func (s *Store) PresignGet(ctx context.Context, key, fileName, contentType strin
 	if err != nil {
 		return Link{}, fmt.Errorf("presign %s: %w", key, err)
 	}
-	return Link{URL: request.URL, Expires: signed.Add(ttl)}, nil
+	end, err := s.until(ctx, signed, ttl)
+	return Link{URL: request.URL, Expires: end}, err
 }
 
 // signerAt signs with the given time; the SDK's presigner uses the system clock.

@@ -10,12 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -30,20 +28,22 @@ type Config struct {
 	Endpoint  string // base URL; buckets are addressed by path
 	Region    string
 	Bucket    string
-	AccessKey string
+	AccessKey string // with SecretKey; "" takes the role of the process
 	SecretKey string
 	Now       func() time.Time // times of presigned links; default time.Now
 	// Observe, when set, is called after every call to the store, with the
 	// operation's name in the S3 API. A call does not include reading the body.
 	Observe func(operation string, took time.Duration, err error)
+	Wrap    func(*http.Transport) http.RoundTripper // of the connections; nil changes nothing
 }
 
 // Store is one bucket. It is safe for concurrent use.
 type Store struct {
-	bucket  string
-	client  *s3.Client
-	presign *s3.PresignClient
-	now     func() time.Time
+	bucket      string
+	client      *s3.Client
+	presign     *s3.PresignClient
+	credentials aws.CredentialsProvider
+	now         func() time.Time
 }
 
 // New makes a store. It does not contact the server.
@@ -51,24 +51,22 @@ func New(c Config) *Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Wrap == nil {
+		c.Wrap = func(t *http.Transport) http.RoundTripper { return t }
+	}
+	keys := provider(c)
 	client := s3.New(s3.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       c.Region,
 		UsePathStyle: true,
-		Credentials:  credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""),
-		HTTPClient: &http.Client{Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: callTimeout,
-			MaxIdleConnsPerHost:   16,
-			IdleConnTimeout:       90 * time.Second,
-		}},
+		Credentials:  keys,
+		HTTPClient:   &http.Client{Transport: c.Wrap(newTransport())},
 		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 		APIOptions:                 observe(c.Observe),
 	})
-	return &Store{bucket: c.Bucket, client: client, presign: s3.NewPresignClient(client), now: c.Now}
+	return &Store{bucket: c.Bucket, client: client, credentials: keys, presign: s3.NewPresignClient(client), now: c.Now}
 }
 
 // EnsureBucket creates the bucket unless it exists.
@@ -84,6 +82,18 @@ func (s *Store) EnsureBucket(ctx context.Context) error {
 		return nil // another process created it
 	}
 	return wrap(err, "create bucket", s.bucket)
+}
+
+// ErrNoBucket is wrapped by the error of RequireBucket when the bucket does not exist.
+var ErrNoBucket = errors.New("does not exist")
+
+// RequireBucket returns an error unless the bucket exists. It creates nothing.
+func (s *Store) RequireBucket(ctx context.Context) error {
+	err := s.Ping(ctx)
+	if missing(err) {
+		return fmt.Errorf("the bucket %s %w", s.bucket, ErrNoBucket)
+	}
+	return err
 }
 
 // Ping returns an error if the bucket cannot be reached.

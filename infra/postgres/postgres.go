@@ -77,11 +77,47 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 		END $$`); err != nil {
 		return fmt.Errorf("create the schema: %w", err)
 	}
-	config := pool.Config().ConnConfig.Copy()
-	config.RuntimeParams["search_path"] = Schema
-	db := stdlib.OpenDB(*config)
+	db := own(pool)
 	defer db.Close() //nolint:errcheck // the migrations have ended
 	return migrate(ctx, db)
+}
+
+// own opens the service's own schema with the settings of the pool.
+func own(pool *pgxpool.Pool) *sql.DB {
+	config := pool.Config().ConnConfig.Copy()
+	config.RuntimeParams["search_path"] = Schema
+	return stdlib.OpenDB(*config)
+}
+
+// ErrNotMigrated means that tables are missing, or older than this release needs.
+var ErrNotMigrated = errors.New("is missing or older than this release needs")
+
+// Migrated returns an error that wraps ErrNotMigrated unless every migration of the
+// service's own schema is applied. It only reads.
+func Migrated(ctx context.Context, pool *pgxpool.Pool) error {
+	missing := fmt.Errorf("the schema %s of PostgreSQL %w", Schema, ErrNotMigrated)
+	var exists bool // else goose would create its table
+	err := pool.QueryRow(ctx, `SELECT to_regclass('netsim.goose_db_version') IS NOT NULL`).Scan(&exists)
+	if err != nil {
+		return fmt.Errorf("look for the tables: %w", err)
+	}
+	if !exists {
+		return missing
+	}
+	db := own(pool)
+	defer db.Close() //nolint:errcheck // it only read
+	provider, err := migrationsOf(db)
+	if err != nil {
+		return err
+	}
+	pending, err := provider.HasPending(ctx)
+	if err != nil {
+		return fmt.Errorf("read which migrations are applied: %w", err)
+	}
+	if pending {
+		return missing
+	}
+	return nil
 }
 
 // Check returns an error when the database cannot serve: when it is read-only, or
@@ -103,20 +139,28 @@ func Check(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
+	provider, err := migrationsOf(db)
 	if err != nil {
 		return err
-	}
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return fmt.Errorf("prepare the migration lock: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
-	if err != nil {
-		return fmt.Errorf("read the migrations: %w", err)
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
+}
+
+func migrationsOf(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return nil, fmt.Errorf("prepare the migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
+	if err != nil {
+		return nil, fmt.Errorf("read the migrations: %w", err)
+	}
+	return provider, nil
 }

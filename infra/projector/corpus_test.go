@@ -35,6 +35,19 @@ func TestTheCorpusIsProjected(t *testing.T) {
 // fewer.
 func projectForm(t *testing.T, form int) {
 	s := newStack(t)
+	s.appendCorpus(t, form)
+	parked, err := projector.ReadParked(t.Context(), s.DB, projector.Live, "")
+	if err != nil || len(parked) > 0 {
+		t.Errorf("parked: %+v, %v", parked, err)
+	}
+	if differences := s.rebuilt(t, "next"); len(differences) > 0 {
+		t.Errorf("a rebuilt read model differs: %+v", differences)
+	}
+}
+
+// appendCorpus appends data of every type in a form, and waits until all of it is applied.
+func (s stack) appendCorpus(t *testing.T, form int) {
+	t.Helper()
 	total := 0
 	heads := map[string]events.Frame{} // by stream
 	for _, zero := range events.Types() {
@@ -68,13 +81,6 @@ func projectForm(t *testing.T, form int) {
 		}
 		return facts == total
 	})
-	parked, err := projector.ReadParked(t.Context(), s.DB, projector.Live, "")
-	if err != nil || len(parked) > 0 {
-		t.Errorf("parked: %+v, %v", parked, err)
-	}
-	if differences := s.rebuilt(t, "next"); len(differences) > 0 {
-		t.Errorf("a rebuilt read model differs: %+v", differences)
-	}
 }
 
 // corpus returns the stored data of a type, a form each.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
@@ -12,32 +13,28 @@ import (
 // Difference is a table in which two read models are not equal.
 type Difference struct {
 	Table string
-	OnlyA int64  // rows that only the live one has, in at most maxRanges of the ranges that differ
-	OnlyB int64  // rows that only the other one has, in the same ranges
-	Row   string // one of them, or which read model lacks the table
+	OnlyA int64  // rows that only the live one has, or has with other values, in at most maxRanges of the ranges that differ
+	OnlyB int64  // rows that only the other one has, or has with other values, in the same ranges
+	Row   string // one of them with its key and the values that differ, or which read model lacks the table
 }
 
-// Rows are compared by ranges of their hash: first a digest of each range, then the
-// rows of the ranges that differ.
-const (
-	ranges    = 4096
-	maxRanges = 256 // how many ranges have their rows compared
-)
+// maxRanges is how many ranges have their rows compared.
+const maxRanges = 256
 
-// digest summarises the rows in a range.
-type digest struct {
-	Range int32
-	Rows  int64
-	Sum   string // of the hashes of the rows, so their order does not matter
+// side is one of the two read models, in a transaction of its own.
+type side struct {
+	tx     pgx.Tx
+	schema string
 }
 
-// compareModels compares all tables, each read model in its own transaction.
-func compareModels(ctx context.Context, live, other pgx.Tx, schema string) ([]Difference, error) {
-	liveTables, err := listTables(ctx, live, Live)
+// compareModels compares all tables: first a digest of each range of rows, then the rows
+// of the ranges that differ.
+func compareModels(ctx context.Context, live, other side) ([]Difference, error) {
+	liveTables, err := listTables(ctx, live.tx, live.schema)
 	if err != nil {
 		return nil, err
 	}
-	otherTables, err := listTables(ctx, other, schema)
+	otherTables, err := listTables(ctx, other.tx, other.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +49,7 @@ func compareModels(ctx context.Context, live, other pgx.Tx, schema string) ([]Di
 		case !slices.Contains(liveTables, table):
 			d.Row = "the live one does not have the table"
 		default:
-			if err := d.compare(ctx, live, other, schema); err != nil {
+			if err := d.compare(ctx, live, other); err != nil {
 				return nil, fmt.Errorf("compare table %s: %w", table, err)
 			}
 		}
@@ -64,64 +61,97 @@ func compareModels(ctx context.Context, live, other pgx.Tx, schema string) ([]Di
 }
 
 func listTables(ctx context.Context, tx pgx.Tx, schema string) ([]string, error) {
-	rows, err := tx.Query(ctx, `SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1`, schema)
+	rows, err := tx.Query(ctx, `SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY tablename COLLATE "C"`, schema)
 	if err != nil {
 		return nil, fmt.Errorf("list the tables: %w", err)
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-func (d *Difference) compare(ctx context.Context, live, other pgx.Tx, schema string) error {
-	differ, err := d.differingRanges(ctx, live, other, schema)
+func (d *Difference) compare(ctx context.Context, live, other side) error {
+	a, b, err := both(ctx, live, other, func(ctx context.Context, s side) (canonical, error) {
+		return describeTable(ctx, s.tx, s.schema, d.Table)
+	})
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(a.columns, b.columns) {
+		d.Row = fmt.Sprintf("the columns are %s and %s", strings.Join(a.columns, " "), strings.Join(b.columns, " "))
+		return nil
+	}
+	differ, err := d.differingRanges(ctx, live, other, a)
 	if err != nil || len(differ) == 0 {
 		return err
 	}
 	if len(differ) > maxRanges {
 		differ = differ[:maxRanges]
 	}
-	a, b, err := both(ctx, live, other, schema, func(ctx context.Context, tx pgx.Tx, schema string) ([]string, error) {
-		rows, err := tx.Query(ctx, fmt.Sprintf(
-			`SELECT t::text FROM %s t WHERE hashtextextended(t::text, 0) & $1 = ANY($2::bigint[])`,
-			pgx.Identifier{schema, d.Table}.Sanitize()), ranges-1, differ)
-		if err != nil {
-			return nil, err
-		}
-		return pgx.CollectRows(rows, pgx.RowTo[string])
+	mine, theirs, err := both(ctx, live, other, func(ctx context.Context, s side) (map[string][][]*string, error) {
+		return a.rows(ctx, s, differ)
 	})
 	if err != nil {
 		return err
 	}
-	counts := map[string]int64{}
-	for _, row := range a {
-		counts[row]++
+	for key, rows := range mine {
+		d.count(a, key, rows, theirs[key])
 	}
-	for _, row := range b {
-		counts[row]--
-	}
-	for row, n := range counts {
-		d.OnlyA, d.OnlyB = d.OnlyA+max(0, n), d.OnlyB+max(0, -n)
-		if n != 0 && (d.Row == "" || row < d.Row) {
-			d.Row = row
+	for key, rows := range theirs {
+		if mine[key] == nil {
+			d.count(a, key, nil, rows)
 		}
 	}
 	return nil
 }
 
-// differingRanges returns the ranges whose digests are not equal.
-func (d *Difference) differingRanges(ctx context.Context, live, other pgx.Tx, schema string) ([]int64, error) {
-	a, b, err := both(ctx, live, other, schema, func(ctx context.Context, tx pgx.Tx, schema string) ([]digest, error) {
-		rows, err := tx.Query(ctx, fmt.Sprintf(`
-			SELECT (hashtextextended(t::text, 0) & $1)::int, count(*), sum(hashtextextended(t::text, 1)::numeric)::text
-			FROM %s t GROUP BY 1`, pgx.Identifier{schema, d.Table}.Sanitize()), ranges-1)
-		if err != nil {
-			return nil, err
+// count counts the rows of a key that only one side has.
+func (d *Difference) count(t canonical, key string, a, b [][]*string) {
+	equal := func(rows [][]*string) func([]*string) bool {
+		return func(row []*string) bool {
+			return slices.ContainsFunc(rows, func(other []*string) bool { return slices.EqualFunc(row, other, sameText) })
 		}
-		return pgx.CollectRows(rows, pgx.RowToStructByPos[digest])
+	}
+	onlyA, onlyB := slices.DeleteFunc(slices.Clone(a), equal(b)), slices.DeleteFunc(slices.Clone(b), equal(a))
+	n, m := int64(len(onlyA)), int64(len(onlyB))
+	if n == 0 && m == 0 && len(a) != len(b) { // the same row, more often
+		n, m = max(0, int64(len(a)-len(b))), max(0, int64(len(b)-len(a)))
+	}
+	d.OnlyA, d.OnlyB = d.OnlyA+n, d.OnlyB+m
+	text := key
+	if len(onlyA) > 0 && len(onlyB) > 0 {
+		for i, column := range t.columns {
+			if x, y := onlyA[0][i], onlyB[0][i]; !sameText(x, y) {
+				text += fmt.Sprintf(" %s %s, %s", column, shown(x), shown(y))
+			}
+		}
+	}
+	if n+m > 0 && (d.Row == "" || text < d.Row) {
+		d.Row = text
+	}
+}
+
+func sameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// shown returns a value for a message.
+func shown(text *string) string {
+	const most = 200
+	if text == nil {
+		return "NULL"
+	}
+	if len(*text) > most {
+		return fmt.Sprintf("%q…", (*text)[:most])
+	}
+	return fmt.Sprintf("%q", *text)
+}
+
+// differingRanges returns the ranges whose digests are not equal.
+func (d *Difference) differingRanges(ctx context.Context, live, other side, t canonical) ([]int64, error) {
+	a, b, err := both(ctx, live, other, func(ctx context.Context, s side) ([]RangeDigest, error) {
+		return t.digests(ctx, s, MaxDigestRanges)
 	})
 	if err != nil {
 		return nil, err
 	}
-	found := map[digest]int{}
+	found := map[RangeDigest]int{}
 	for _, one := range slices.Concat(a, b) {
 		found[one]++
 	}
@@ -135,15 +165,15 @@ func (d *Difference) differingRanges(ctx context.Context, live, other pgx.Tx, sc
 	return slices.Compact(differ), nil
 }
 
-// both runs the query on both read models at the same time.
-func both[T any](ctx context.Context, live, other pgx.Tx, schema string, ask func(context.Context, pgx.Tx, string) (T, error)) (a, b T, err error) {
+// both asks both read models at the same time.
+func both[T any](ctx context.Context, live, other side, ask func(context.Context, side) (T, error)) (a, b T, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		a, err = ask(ctx, live, Live)
+		a, err = ask(ctx, live)
 		return err
 	})
 	group.Go(func() (err error) {
-		b, err = ask(ctx, other, schema)
+		b, err = ask(ctx, other)
 		return err
 	})
 	return a, b, group.Wait()

@@ -21,6 +21,9 @@ func (p *Projector) fingerprint() string {
 	return fmt.Sprintf("form %x", sum[:8])
 }
 
+// Fingerprint identifies the statements that make the read model, and the folds.
+func (p *Projector) Fingerprint() string { return p.fingerprint() }
+
 // Check returns ErrOtherSchema for a read model of another release, and nil for a
 // missing one.
 func (p *Projector) Check(ctx context.Context) error {

@@ -48,7 +48,7 @@ func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 			t.Errorf("the projector ended with %v, want ErrOtherLog", err)
 		}
 	case <-ctx.Done():
-		t.Error("the projector goes on, on a topic that was made anew")
+		t.Error("the projector goes on, on a topic that was created again")
 	}
 	if err := s.Projector(s.DB, projector.Live).Run(t.Context()); !errors.Is(err, projector.ErrOtherLog) {
 		t.Errorf("started again: %v, want ErrOtherLog", err)

@@ -1,9 +1,11 @@
 package projector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +38,22 @@ func (p Position) String() string {
 	return strings.Join(parts, " ")
 }
 
+// ParsePosition reads what String returns.
+func ParsePosition(text string) (Position, error) {
+	at := Position{}
+	for _, part := range strings.Fields(text) {
+		family, rest, _ := strings.Cut(part, "/")
+		partition, next, _ := strings.Cut(rest, ":")
+		p, wrong := strconv.ParseInt(partition, 10, 32)
+		n, malformed := strconv.ParseInt(next, 10, 64)
+		if !slices.Contains(events.Families(), events.Family(family)) || wrong != nil || malformed != nil || p < 0 || n < 0 {
+			return nil, fmt.Errorf("%q is not a position: it must be like workspaces/0:12", part)
+		}
+		at[partitionKey{events.Family(family), int32(p)}] = n
+	}
+	return at, nil
+}
+
 // reaches reports whether p is at or after the other position in every partition.
 func (p Position) reaches(other Position) bool {
 	for key, next := range other {
@@ -44,6 +62,46 @@ func (p Position) reaches(other Position) bool {
 		}
 	}
 	return true
+}
+
+// PositionOf returns the position whose partitions are judged up to these offsets, which
+// are the first ones that are not judged.
+func PositionOf(parts ...events.Position) Position {
+	p := Position{}
+	for _, at := range parts {
+		key := partitionKey{at.Family, at.Partition}
+		p[key] = max(p[key], at.Offset)
+	}
+	return p
+}
+
+// Parts lists the partitions that have records, in the order of events.Families. The
+// offset of each is the first one that is not judged.
+func (p Position) Parts() []events.Position {
+	var parts []events.Position
+	for key, next := range p {
+		if next > 0 {
+			parts = append(parts, events.Position{Family: key.family, Partition: key.partition, Offset: next})
+		}
+	}
+	families := events.Families()
+	slices.SortFunc(parts, func(a, b events.Position) int {
+		return cmp.Or(cmp.Compare(slices.Index(families, a.Family), slices.Index(families, b.Family)), cmp.Compare(a.Partition, b.Partition))
+	})
+	return parts
+}
+
+// Reaches reports whether p is at or after the other position in every partition.
+func (p Position) Reaches(other Position) bool { return p.reaches(other) }
+
+// Join returns the least position that reaches both.
+func (p Position) Join(other Position) Position {
+	return PositionOf(append(p.Parts(), other.Parts()...)...)
+}
+
+// ReadPosition reads the position of the live read model.
+func ReadPosition(ctx context.Context, db rowsQuerier) (Position, error) {
+	return readPosition(ctx, db, Live)
 }
 
 // endOf is the end of the log.

@@ -51,7 +51,7 @@ func (p *Projector) Promote(ctx context.Context, report func(Step, string)) erro
 		return err
 	}
 	defer lock.release(ctx)
-	missing, err := p.missingIndexes(ctx)
+	missing, err := p.MissingIndexes(ctx)
 	if err != nil {
 		return err
 	}

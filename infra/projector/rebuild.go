@@ -69,7 +69,7 @@ func (p *Projector) complete(ctx context.Context) (model uint32, err error) {
 // the last index after the statistics, so that an interrupted rebuild makes them
 // when it continues.
 func (p *Projector) index(ctx context.Context) error {
-	missing, err := p.missingIndexes(ctx)
+	missing, err := p.MissingIndexes(ctx)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
@@ -156,8 +156,8 @@ func (p *Projector) ddl() (tables string, indexes []string) {
 	return secondaryIndex.ReplaceAllString(all, ""), secondaryIndex.FindAllString(all, -1)
 }
 
-// missingIndexes returns the statements of the indexes that are not there.
-func (p *Projector) missingIndexes(ctx context.Context) (missing []string, err error) {
+// MissingIndexes returns the statements of the indexes that are not there.
+func (p *Projector) MissingIndexes(ctx context.Context) (missing []string, err error) {
 	rows, err := p.Pool.Query(ctx, `SELECT indexname::text FROM pg_indexes WHERE schemaname = $1`, p.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("list the indexes: %w", err)

@@ -150,7 +150,7 @@ func (p *Projector) obstacles(ctx context.Context, s *Status) ([]string, error) 
 			found = append(found, err.Error())
 		}
 	}
-	missing, err := p.missingIndexes(ctx)
+	missing, err := p.MissingIndexes(ctx)
 	if err != nil {
 		return nil, err
 	}

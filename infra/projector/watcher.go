@@ -89,6 +89,21 @@ func (w *Watcher) hear(ctx context.Context, at events.Position) (events.Verdict,
 	}
 }
 
+// Await waits until the read model has reached the position.
+func (w *Watcher) Await(ctx context.Context, to Position) error {
+	for key, next := range to {
+		for w.Next(key.family, key.partition) < next {
+			if _, err := w.hear(ctx, events.Position{Family: key.family, Partition: key.partition, Offset: next - 1}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Position returns how far the partitions are judged, as far as this watcher knows.
+func (w *Watcher) Position() Position { return w.position() }
+
 // Next returns the first offset of the partition that is not judged, as far as
 // this watcher knows.
 func (w *Watcher) Next(family events.Family, partition int32) int64 {

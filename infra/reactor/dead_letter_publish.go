@@ -18,9 +18,9 @@ func DeadLetterTopic(prefix string) string { return prefixOf(prefix) + "poison" 
 
 const deadLetterPartitions = 4
 
-// ensureDeadLetters makes the dead-letter topic unless it exists. Its records
+// EnsureDeadLetters makes the dead-letter topic unless it exists. Its records
 // are never deleted by the broker.
-func (r *Reactor) ensureDeadLetters() error {
+func (r *Reactor) EnsureDeadLetters() error {
 	admin, err := sarama.NewClusterAdmin(r.config.Brokers, r.sarama())
 	if err != nil {
 		return fmt.Errorf("connect to make the dead-letter topic: %w", err)

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 	"netsim/internal/wait"
@@ -36,9 +37,10 @@ type EventLog interface {
 
 // Config says which log to react to and how.
 type Config struct {
-	Brokers     []string // host:port of some brokers
-	Prefix      string   // of topic names, and of group names when it is not the default; "" is "netsim."
-	Replication int      // of the dead-letter topic, 0 for the broker's own
+	Brokers     []string          // host:port of some brokers
+	Connect     *broker.Connector // how to connect to them; nil: in plain TCP
+	Prefix      string            // of topic names, and of group names when it is not the default; "" is "netsim."
+	Replication int               // of the dead-letter topic, 0 for the broker's own
 	EventLog    EventLog
 	Facts       *facts.Reader
 	Leases      Leases
@@ -46,6 +48,9 @@ type Config struct {
 	Log         *slog.Logger
 	Observe     func(Observation) // when set, called for every attempt at a record
 	Tracer      trace.Tracer      // nil traces nothing
+
+	// Migrated says that the dead-letter topic exists; Run does not create it.
+	Migrated bool
 
 	// Retries is how often a failed reaction is retried before its fact becomes
 	// a dead letter. Pauses double from FirstPause, 0 for 100 ms, to at most
@@ -140,8 +145,10 @@ func (r *Reactor) Run(ctx context.Context) error {
 const closeTimeout = 5 * time.Second
 
 func (r *Reactor) run(ctx context.Context) error {
-	if err := r.ensureDeadLetters(); err != nil {
-		return err
+	if !r.config.Migrated {
+		if err := r.EnsureDeadLetters(); err != nil {
+			return err
+		}
 	}
 	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
 		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is retried
@@ -207,11 +214,16 @@ func (r *Reactor) Group(name string, family events.Family) string {
 }
 
 func groupOf(prefix, name string, family events.Family) string {
-	group := "netsim-reactor." + name + "." + string(family)
+	return GroupPrefix(prefix) + name + "." + string(family)
+}
+
+// GroupPrefix is what the names of all groups begin with, for a prefix of topics.
+func GroupPrefix(prefix string) string {
+	const groups = "netsim-reactor."
 	if prefixOf(prefix) == eventlog.DefaultPrefix {
-		return group
+		return groups
 	}
-	return prefix + group
+	return prefix + groups
 }
 
 func prefixOf(prefix string) string { return cmp.Or(prefix, eventlog.DefaultPrefix) }
@@ -226,5 +238,6 @@ func (r *Reactor) sarama() *sarama.Config {
 	c.Producer.RequiredAcks = sarama.WaitForAll
 	c.Producer.Return.Successes = true
 	c.Net.MaxOpenRequests = 1
+	r.config.Connect.Configure(c)
 	return c
 }

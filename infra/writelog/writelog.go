@@ -31,6 +31,8 @@ type Config struct {
 	// Partitions is the number of partitions of each family's topic, from
 	// LoadPartitions.
 	Partitions map[events.Family]int32
+	// Refuse, when set, refuses every append, because the deployment only reads.
+	Refuse error
 	// MaxWaiting is how many writes may wait for their verdict at once,
 	// 0 for 50,000. Beyond that, writes are refused.
 	MaxWaiting int64
@@ -54,6 +56,9 @@ const defaultWaiting = 50_000
 
 // Append implements handle.Log.
 func (l *Log) Append(ctx context.Context, family events.Family, partitionKey string, m events.Message) (func(context.Context) (events.Position, error), error) {
+	if l.Refuse != nil {
+		return nil, l.Refuse
+	}
 	limit := l.MaxWaiting
 	if limit == 0 {
 		limit = defaultWaiting

@@ -15,7 +15,6 @@ import (
 	"netsim/billing"
 	"netsim/events"
 	web "netsim/infra/web"
-	"netsim/projections"
 	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/stream/feed"
@@ -60,6 +59,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	roles.Go(s.part(following, "the feed of streams", follow.Run))
 	roles.Go(s.part(following, "the event feed", hub.Run))
 	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
+	roles.Go(s.part(answering, "the polls of standbys", s.reads.Run))
 	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
 		defer unfollow()
 		return web.Serve(ctx, server, listen, s.config.Grace)
@@ -78,7 +78,11 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 
 // api returns the handler of the API listener.
 func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, error) {
-	keys, err := cursorKeys(ctx, s.pool)
+	keys, err := s.cursorKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := s.openReads(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +91,7 @@ func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *fe
 		return nil, err
 	}
 	get := &readapi.API{
-		Access:  &access.Access{DB: s.pool, Rows: projections.NewLookups(s.pool), TraceRoutes: s.config.TraceRoutes},
+		Access:  &access.Access{DB: s.reads, Rows: s.lookups(), TraceRoutes: s.config.TraceRoutes},
 		Cursors: cursors, Objects: s.objects, Now: time.Now, ConsoleURL: s.config.Console,
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
@@ -109,6 +113,7 @@ func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *fe
 	if err != nil {
 		return nil, err
 	}
+	frontEnd.tokens = tokens
 	return frontEnd.router(handlers{get, change, books, log}), nil
 }
 

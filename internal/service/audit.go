@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"netsim/audit"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
@@ -22,31 +24,39 @@ import (
 )
 
 // AuditConfig has the settings of an audit: of the event log, and optionally of the
-// database with the read model to compare.
+// database with the read model to compare. Their defaults and bounds are those of Config.
 type AuditConfig struct {
-	Kafka       []string `env:"NETSIM_KAFKA,required" form:"address"`
-	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
-	Platform    string   `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
-	Postgres    string   `env:"NETSIM_POSTGRES" form:"postgres" secret:"true"`
-	Key         string   `env:"NETSIM_AUDIT_KEY" form:"file"`
-	WriterKeys  string   `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"`
+	Kafka       []string `env:"NETSIM_KAFKA,required"`
+	TopicPrefix string   `env:"NETSIM_TOPIC_PREFIX"`
+	Development bool     `env:"NETSIM_DATA_DEV"`
+	Platform    string   `env:"NETSIM_PLATFORM"`
+	Postgres    string   `env:"NETSIM_POSTGRES"`
+	Key         string   `env:"NETSIM_AUDIT_KEY"`
+	WriterKeys  string   `env:"NETSIM_WRITER_KEYS"`
+
+	KafkaAccess
 
 	// The object store is needed only for the heads of checkpoints.
-	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT" form:"url"`
-	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
-	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY" secret:"true"`
-	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
+	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT"`
+	S3Region    string `env:"NETSIM_S3_REGION"`
+	S3Bucket    string `env:"NETSIM_S3_BUCKET"`
+	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY"`
+	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY"`
 }
 
 // AuditFromEnvironment reads the settings of an audit.
 func AuditFromEnvironment() (AuditConfig, error) {
-	return settings[AuditConfig](surroundings())
+	c, wrong := settings[AuditConfig](surroundings())
+	if len(wrong.errs) == 0 {
+		wrong.add(c.checkKafka(c.Development))
+	}
+	return c, wrong.err()
 }
 
 // Auditor verifies an event log, and optionally compares a read model with it.
 type Auditor struct {
 	config   AuditConfig
+	broker   *broker.Connector
 	keys     *events.WriterKeys // nil means that seals are not checked
 	eventLog *eventlog.Kafka
 	model    *snapshot // nil means that the read model is not compared
@@ -64,8 +74,11 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 	if a.keys, err = readWriterKeys(c.WriterKeys); err != nil {
 		return nil, err
 	}
+	if a.broker, err = c.connector(slog.Default()); err != nil {
+		return nil, err
+	}
 	if a.eventLog, err = eventlog.Open(ctx, eventlog.Config{
-		Brokers: c.Kafka, Prefix: c.TopicPrefix, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
+		Brokers: c.Kafka, Connect: a.broker, Prefix: c.TopicPrefix, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 	}); err != nil {
 		return nil, err
 	}
@@ -181,7 +194,7 @@ func (a *Auditor) Public(ctx context.Context) (r audit.PublicReport, err error) 
 	if err != nil {
 		return r, err
 	}
-	topics, err := publisher.OpenCommitted(publisher.Config{Brokers: a.config.Kafka, Prefix: a.config.TopicPrefix, EventLog: a.eventLog})
+	topics, err := publisher.OpenCommitted(publisher.Config{Brokers: a.config.Kafka, Connect: a.broker, Prefix: a.config.TopicPrefix, EventLog: a.eventLog})
 	if err != nil {
 		return r, err
 	}

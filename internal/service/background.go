@@ -69,7 +69,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	}
 	d.lake = s.lake()
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
-	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout})
+	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout, Wrap: s.wrap("engine")})
 	if err != nil {
 		return nil, err
 	}
@@ -145,16 +145,20 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 	return nil
 }
 
-// reactor returns a reactor with every handler. The name of a handler must not change,
-// because its consumer groups have this name.
-func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
-	c := reactor.Config{
-		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Replication: s.config.replication(),
+// reactorConfig returns the settings of the reactor.
+func (s *core) reactorConfig() reactor.Config {
+	return reactor.Config{
+		Brokers: s.config.Kafka, Connect: s.broker, Prefix: s.config.TopicPrefix, Replication: s.config.replication(), Migrated: !s.config.Migrate,
 		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases("reactions"),
 		Judge: s.watcher, Log: s.log, Tracer: s.traces.Tracer(), Retries: s.config.Retries,
 		Observe: observeReactions(s.metrics),
 	}
-	r, err := reactor.New(c)
+}
+
+// reactor returns a reactor with every handler. The name of a handler must not change,
+// because its consumer groups have this name.
+func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
+	r, err := reactor.New(s.reactorConfig())
 	if err != nil {
 		return nil, err
 	}

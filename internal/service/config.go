@@ -4,123 +4,161 @@
 package service
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 )
 
-// Config has every setting of the service, with its environment variable in the
-// tag. The defaults suit netsim-dev.
+// Config has every setting of the service. This struct and settings.md are the only place
+// where a setting is described: 'netsim serve --help', docs/operating.md, the checks of
+// values and 'netsim doctor' are made from them. A new setting needs a field here, an
+// entry in settings.md, and 'go generate ./internal/service'.
+//
+// The tag of a field has what programs need:
+//
+//	env:"NETSIM_X"    its environment variable; NETSIM_X,required if it must be set
+//	envDefault:"1"    its default. The package that uses the value has no default of its own
+//	unset:"all"       what happens without a value, if that is not a constant
+//	form:"url"        the required format, a key of forms; in a list it applies to each value
+//	min:"1" max:"9"   bounds of a number or a duration; min is 0 if it is absent
+//	unit:"bytes"      unit of a number. Durations are written with theirs, such as 90s
+//	secret:"true"     its value is never shown; NETSIM_X_FILE may name a file with it
+//	roles:"api,lake"  the roles that read it; every process, if it is absent
+//
+// An entry of settings.md has what people need, in two paragraphs: what the value means,
+// and when to change it. The entries have the order of the fields. The comment above a
+// group of fields is the heading above its entries.
 type Config struct {
-	HTTP  string   `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address"`
-	Ops   string   `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
-	Roles []string `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
+	// Processes
+	Roles       []string      `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
+	HTTP        string        `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address" roles:"api"`
+	Ops         string        `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
+	Drain       time.Duration `env:"NETSIM_DRAIN" envDefault:"5s" roles:"api"`
+	Grace       time.Duration `env:"NETSIM_GRACE" envDefault:"10s" roles:"api"`
+	Migrate     bool          `env:"NETSIM_MIGRATE" envDefault:"true"`
+	Development bool          `env:"NETSIM_DATA_DEV"`
 
-	Kafka            []string `env:"NETSIM_KAFKA,required" form:"address"`
-	TopicPrefix      string   `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
-	Partitions       int32    `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000"` // partitions of new topics; cannot change later
-	Replication      int      `env:"NETSIM_REPLICATION" min:"-1" max:"100"`               // replicas of new topics; 0 means 3, or in development -1, the brokers' default
-	Development      bool     `env:"NETSIM_DATA_DEV"`                                     // accept topics that lose records when one broker fails; rebuild a read model of another release
-	Postgres         string   `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
-	PostgresPoolSize int32    `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000"`
-
-	WriterKeys string `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true"` // the first key seals records, all keys verify seals; required outside development
-
-	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
-	S3Region    string `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
-	S3Bucket    string `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey string `env:"NETSIM_S3_ACCESS_KEY,required" secret:"true"`
-	S3SecretKey string `env:"NETSIM_S3_SECRET_KEY,required" secret:"true"`
-
-	MountRoot string `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries"` // where simulators mount the libraries; resolve returns paths below it
-
-	Issuer       string        `env:"NETSIM_OIDC_ISSUER,required" form:"url"`
-	JWKS         string        `env:"NETSIM_OIDC_JWKS_URL,required" form:"url"`
-	KeysMaxAge   time.Duration `env:"NETSIM_OIDC_KEYS_MAX_AGE" envDefault:"10m" min:"1m"` // after this time a key that the issuer has withdrawn is refused
-	Audience     string        `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim" form:"name"`
-	Algorithms   []string      `env:"NETSIM_OIDC_ALGORITHMS" form:"algorithm"` // default ES256, RS256
-	ServiceClaim string        `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use"`
-	ServiceValue string        `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service"`
-
-	Platform string `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
-	Account  string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"` // account of the deployment
-	Prices   string `env:"NETSIM_PRICES" form:"file"`                                   // path of a price list; default: the embedded one
-	Console  string `env:"NETSIM_CONSOLE_URL" form:"console"`                           // absolute URL; without it dashboardUrl is the URL of the simulation in the API
-	AuditKey string `env:"NETSIM_AUDIT_KEY" form:"file"`                                // path of the key that signs log checkpoints; without it none are published
-
-	BillingEndpoints bool `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true"`
-	TraceRoutes      bool `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true"`
-	SimulationDelete bool `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true"`
-	ResultsOwnership bool `env:"NETSIM_RESULTS_OWNERSHIP"` // restrict results to callers who may read the simulation
-
-	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS" form:"url"`                          // base URLs of remote engines (docs/engine-protocol.md)
-	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN" secret:"true"`                      // secret shared with the remote engines
-	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms"`           // interval between two polls of a run
-	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms"`       // timeout of a call
-	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms"`      // time without a usable response after which a run fails
-	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000"` // runs at remote engines that this process follows at a time
-
-	MaxFiles       int           `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1"`
-	UploadLife     time.Duration `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m"`              // lifetime of an upload session and its links
-	UploadPatience time.Duration `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s"`                   // how long to wait for another upload of the same content
-	Workers        int           `env:"NETSIM_WORKERS" envDefault:"2" min:"1" max:"1000"`          // simulations at a time in this process
-	RunFlows       int           `env:"NETSIM_RUN_FLOWS" envDefault:"4194304" min:"1"`             // transfers in flight in a run, about 300 bytes of memory each
-	RunTraces      int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1"`    // most bytes of memory for a run's traces
-	RunResults     int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1"` // most bytes of the result files of a run
-	RunTime        time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s"`                 // most wall-clock time of a run
-	RunCheckpoint  time.Duration `env:"NETSIM_RUN_CHECKPOINT"`                                     // overrides the simulations' snapshot interval; for tests
-	StorePatience  time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m"`                    // object store outage after which a run fails
-	JobReconcile   time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms"`            // interval between two searches for jobs without a worker
-	JobGrace       time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms"`                // time for a worker to begin a job that it took
-	Retries        int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30"`  // retries of a failed reaction, with growing pauses, before its fact becomes a dead letter
-	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1"`                // lag in records above which writes are refused
+	// Event log
+	Kafka          []string      `env:"NETSIM_KAFKA,required" form:"address"`
+	TopicPrefix    string        `env:"NETSIM_TOPIC_PREFIX" envDefault:"netsim." form:"name"`
+	Partitions     int32         `env:"NETSIM_PARTITIONS" envDefault:"4" min:"1" max:"1000" unit:"partitions"`
+	Replication    int           `env:"NETSIM_REPLICATION" min:"-1" max:"100" unset:"3; in development the default of the brokers" unit:"replicas"`
+	WriterKeys     string        `env:"NETSIM_WRITER_KEYS" form:"writerKeys" secret:"true" unset:"none, which only development allows"`
+	AuditKey       string        `env:"NETSIM_AUDIT_KEY" form:"file"`
 	VerdictTimeout time.Duration `env:"NETSIM_VERDICT_TIMEOUT" envDefault:"10s" min:"100ms"`
-	ReadTimeout    time.Duration `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms"`
-	Drain          time.Duration `env:"NETSIM_DRAIN" envDefault:"5s"`                 // time after SIGTERM while requests are still accepted
-	Grace          time.Duration `env:"NETSIM_GRACE" envDefault:"10s"`                // time after that for requests in progress
-	StreamLife     time.Duration `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s"` // time after which a stream ends and clients have to reconnect
-	RunStall       time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s"`    // time without simulated progress after which a run fails
+	MaxLag         int64         `env:"NETSIM_MAX_LAG" envDefault:"200000" min:"1" unit:"records"`
 
-	// Requests that this process serves at a time, for all accounts (docs/quotas.md).
-	MaxReads    int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1"`
-	MaxWrites   int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1"`
-	MaxHeavy    int              `env:"NETSIM_MAX_HEAVY"`                                         // default: two per core
-	MaxStreams  int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1"`             // clients that follow simulations or events
-	MaxUploads  int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1"`               // requests that move or read files
-	BodyTimeout time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms"`         // time for a request's body to arrive
-	BodyMemory  int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864"` // bytes of all request bodies; one account may use a quarter
-	Quotas      map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"="`                     // quotas of an account, such as streams.open=100,uploads.day=50
+	// Connections to Kafka
+	KafkaAccess
 
-	// The lake (docs/lake.md).
-	LakeEvery       time.Duration `env:"NETSIM_LAKE_EVERY" envDefault:"10s" min:"100ms" max:"1h"`                // interval between two snapshots while there are facts
-	LakeBytes       int64         `env:"NETSIM_LAKE_BYTES" envDefault:"67108864" min:"1048576" max:"1073741824"` // bytes of a table's facts after which a snapshot is made earlier
-	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h"`             // time after the end of an hour when its files are merged
-	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h"`         // time after which a file that no snapshot needs is deleted
+	// Database
+	Postgres         string `env:"NETSIM_POSTGRES,required" form:"postgres" secret:"true"`
+	PostgresPoolSize int32  `env:"NETSIM_POSTGRES_POOL" envDefault:"24" min:"8" max:"10000" unit:"sessions"`
 
-	// The public topics (docs/public-topics.md).
-	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000"`                      // partitions of the public topics, a multiple of those of the log; 0 means as many
-	PublicRetention    time.Duration `env:"NETSIM_PUBLIC_RETENTION" max:"876000h"`                     // age of a fact after which it is deleted from the public topic; 0 means never
-	PublicEvery        time.Duration `env:"NETSIM_PUBLIC_EVERY" envDefault:"100ms" min:"1ms" max:"1m"` // least time between the begins of two transactions of a shard without a backlog
-	PublicTransactions bool          `env:"NETSIM_PUBLIC_TRANSACTIONS" envDefault:"true"`              // use transactions if the brokers have them
+	// Several databases
+	Standbys      string        `env:"NETSIM_POSTGRES_STANDBYS" form:"standbys" secret:"true" roles:"api"`
+	StandbyMaxLag time.Duration `env:"NETSIM_STANDBY_MAX_LAG" envDefault:"5s" min:"500ms" max:"1h" roles:"api"`
+	StandbyWait   time.Duration `env:"NETSIM_STANDBY_WAIT" envDefault:"20ms" max:"10s" roles:"api"`
+	TokenTimeout  time.Duration `env:"NETSIM_TOKEN_TIMEOUT" envDefault:"2s" min:"10ms" max:"1m" roles:"api"`
+	ReadOnly      bool          `env:"NETSIM_READ_ONLY" roles:"api,projector"`
+	PrimaryURL    string        `env:"NETSIM_PRIMARY_URL" form:"url" roles:"api"`
 
-	// The schema registry (docs/events.md). It has the schema of every event type.
-	SchemaRegistry       string `env:"NETSIM_SCHEMA_REGISTRY" form:"url"`           // base URL of its Confluent API; without it none is used
-	SchemaRegistryUser   string `env:"NETSIM_SCHEMA_REGISTRY_USER" form:"name"`     // for basic authentication
-	SchemaRegistrySecret string `env:"NETSIM_SCHEMA_REGISTRY_SECRET" secret:"true"` // password of that user; without a user, a bearer token
+	// Object store
+	S3Endpoint    string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
+	S3Region      string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
+	S3Bucket      string        `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
+	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY" secret:"true" unset:"the role of the process"`
+	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
+	StorePatience time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m" roles:"worker"`
+	MountRoot     string        `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries" roles:"api"`
 
-	// The event feed (docs/feed.md).
-	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m"`         // longest time without a message; a feed whose token is no longer accepted ends within it
-	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864"` // bytes of events that wait for one client; a client that is slower is disconnected
-	FeedCatchUps  int           `env:"NETSIM_FEED_CATCHUPS" envDefault:"4" min:"1" max:"1000"`             // reads of the log at a time for feeds that begin in the past
-	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000"`         // records a second that these feeds read, all together
+	// Tokens
+	Issuer       string        `env:"NETSIM_OIDC_ISSUER,required" form:"url" roles:"api"`
+	JWKS         string        `env:"NETSIM_OIDC_JWKS_URL,required" form:"url" roles:"api"`
+	KeysMaxAge   time.Duration `env:"NETSIM_OIDC_KEYS_MAX_AGE" envDefault:"10m" min:"1m" roles:"api"`
+	Audience     string        `env:"NETSIM_OIDC_AUDIENCE" envDefault:"netsim" form:"name" roles:"api"`
+	Algorithms   []string      `env:"NETSIM_OIDC_ALGORITHMS" envDefault:"ES256,RS256" form:"algorithm" roles:"api"`
+	ServiceClaim string        `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use" roles:"api"`
+	ServiceValue string        `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service" roles:"api"`
 
+	// Platform
+	Platform         string `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
+	Account          string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"`
+	Prices           string `env:"NETSIM_PRICES" form:"file" unset:"the list in billing/prices/default.yaml"`
+	Console          string `env:"NETSIM_CONSOLE_URL" form:"console" unset:"the API" roles:"api"`
+	BillingEndpoints bool   `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true" roles:"api"`
+	TraceRoutes      bool   `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true" roles:"api"`
+	SimulationDelete bool   `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true" roles:"api"`
+	ResultsOwnership bool   `env:"NETSIM_RESULTS_OWNERSHIP" roles:"api"`
+
+	// Requests
+	MaxReads       int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1" unit:"requests" roles:"api"`
+	MaxWrites      int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1" unit:"requests" roles:"api"`
+	MaxHeavy       int              `env:"NETSIM_MAX_HEAVY" unset:"two for each core" unit:"requests" roles:"api"`
+	MaxStreams     int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1" unit:"clients" roles:"api"`
+	MaxUploads     int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1" unit:"requests" roles:"api"`
+	MaxFiles       int              `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1" unit:"files" roles:"api"`
+	BodyTimeout    time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms" roles:"api"`
+	BodyMemory     int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864" unit:"bytes" roles:"api"`
+	ReadTimeout    time.Duration    `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms" roles:"api"`
+	StreamLife     time.Duration    `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s" roles:"api"`
+	UploadLife     time.Duration    `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m" roles:"api"`
+	UploadPatience time.Duration    `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s" roles:"api"`
+	Quotas         map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"=" unset:"those of docs/quotas.md" roles:"api"`
+
+	// Reactions and jobs
+	Retries      int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30" unit:"retries" roles:"reactor"`
+	JobReconcile time.Duration `env:"NETSIM_JOB_RECONCILE" envDefault:"5s" min:"1ms" roles:"worker"`
+	JobGrace     time.Duration `env:"NETSIM_JOB_GRACE" envDefault:"5s" min:"1ms" roles:"worker"`
+
+	// Runs
+	Workers       int           `env:"NETSIM_WORKERS" envDefault:"2" min:"1" max:"1000" unit:"simulations" roles:"worker"`
+	RunFlows      int           `env:"NETSIM_RUN_FLOWS" envDefault:"4194304" min:"1" unit:"transfers" roles:"worker"`
+	RunTraces     int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1" unit:"bytes" roles:"worker"`
+	RunResults    int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1" unit:"bytes" roles:"worker"`
+	RunTime       time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s" roles:"worker"`
+	RunStall      time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s" roles:"worker"`
+	RunCheckpoint time.Duration `env:"NETSIM_RUN_CHECKPOINT" unset:"as the simulation asks" roles:"worker"`
+
+	// Remote engines
+	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS" form:"url" roles:"api,worker"`
+	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN" secret:"true" roles:"api,worker"`
+	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms" roles:"worker"`
+	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms" roles:"api,worker"`
+	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms" roles:"worker"`
+	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000" unit:"runs" roles:"worker"`
+
+	// Public topics
+	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000" unset:"as many as the log has" unit:"partitions" roles:"publisher"`
+	PublicRetention    time.Duration `env:"NETSIM_PUBLIC_RETENTION" max:"876000h" roles:"publisher"`
+	PublicEvery        time.Duration `env:"NETSIM_PUBLIC_EVERY" envDefault:"100ms" min:"1ms" max:"1m" roles:"publisher"`
+	PublicTransactions bool          `env:"NETSIM_PUBLIC_TRANSACTIONS" envDefault:"true" roles:"publisher"`
+
+	// Schema registry
+	SchemaRegistry       string `env:"NETSIM_SCHEMA_REGISTRY" form:"url" roles:"publisher"`
+	SchemaRegistryUser   string `env:"NETSIM_SCHEMA_REGISTRY_USER" form:"name" roles:"publisher"`
+	SchemaRegistrySecret string `env:"NETSIM_SCHEMA_REGISTRY_SECRET" secret:"true" roles:"publisher"`
+
+	// Lake
+	LakeEvery       time.Duration `env:"NETSIM_LAKE_EVERY" envDefault:"10s" min:"100ms" max:"1h" roles:"lake"`
+	LakeBytes       int64         `env:"NETSIM_LAKE_BYTES" envDefault:"67108864" min:"1048576" max:"1073741824" unit:"bytes" roles:"lake"`
+	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h" roles:"lake"`
+	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h" roles:"lake"`
+
+	// Event feed
+	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m" roles:"api"`
+	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864" unit:"bytes" roles:"api"`
+	FeedCatchUps  int           `env:"NETSIM_FEED_CATCHUPS" envDefault:"4" min:"1" max:"1000" unit:"reads" roles:"api"`
+	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000" unit:"records a second" roles:"api"`
+
+	// Traces
 	Tracing
 
+	// Log lines
 	LogFormat string     `env:"NETSIM_LOG_FORMAT" envDefault:"json" form:"logFormat"`
 	LogLevel  slog.Level `env:"NETSIM_LOG_LEVEL" envDefault:"INFO" form:"logLevel"`
+
+	ignored []string // variables that look like settings, but are none
 }
 
 // The roles of a process.
@@ -136,35 +174,20 @@ const (
 // FromEnvironment reads the settings from the environment.
 func FromEnvironment() (Config, error) { return FromSettings(surroundings()) }
 
-// FromSettings reads the settings from the given variables.
+// FromSettings reads the settings from the given variables. The error has a line for each
+// wrong one.
 func FromSettings(environment map[string]string) (Config, error) {
-	c, err := settings[Config](environment)
-	if err == nil {
-		err = errors.Join(c.check(), checkTracing(environment))
-	}
-	return c, err
+	c, wrong := settings[Config](environment)
+	c.addContradictions(&wrong)
+	c.ignored = addUnknown(environment, &wrong)
+	return c, wrong.err()
 }
 
 // check refuses settings that contradict each other.
 func (c *Config) check() error {
-	switch {
-	case len(c.Roles) == 0:
-		return errors.New("NETSIM_ROLES names no role: it must name at least one of api, projector, reactor, worker, publisher, lake")
-	case c.has(RoleAPI) && c.HTTP == c.Ops && !strings.HasSuffix(c.HTTP, ":0"):
-		return fmt.Errorf("NETSIM_HTTP and NETSIM_OPS are both %q: they must be different", c.HTTP)
-	case !c.Development && c.WriterKeys == "":
-		return errNoWriterKeys
-	case !c.Development && c.replication() < 3:
-		return fmt.Errorf("NETSIM_REPLICATION is %q: it must be at least 3, so that the loss of one broker loses no event, unless NETSIM_DATA_DEV is true", fmt.Sprint(c.Replication))
-	case strings.HasSuffix(c.TopicPrefix, "public."):
-		return fmt.Errorf("NETSIM_TOPIC_PREFIX is %q: it must not end in public., because the topics of the log would look like public topics", c.TopicPrefix)
-	case c.SchemaRegistryUser != "" && c.SchemaRegistrySecret == "":
-		return fmt.Errorf("NETSIM_SCHEMA_REGISTRY_USER is %q: it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET", c.SchemaRegistryUser)
-	case 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll:
-		return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
-	}
-	_, err := c.quotas()
-	return err
+	var wrong wrongSettings
+	c.addContradictions(&wrong)
+	return wrong.err()
 }
 
 // replication returns the replication factor of new topics. -1 means the brokers'
@@ -177,6 +200,11 @@ func (c *Config) replication() int {
 		return -1
 	}
 	return 3
+}
+
+// writes reports whether the process appends to the log. The others need no right to.
+func (c *Config) writes() bool {
+	return !c.ReadOnly && (c.has(RoleAPI) || c.has(RoleReactor) || c.has(RoleWorker))
 }
 
 func (c *Config) has(role string) bool { return slices.Contains(c.Roles, role) }

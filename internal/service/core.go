@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,8 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/infra/broker"
+	"netsim/infra/certs"
 	"netsim/infra/directory"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
@@ -28,6 +31,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/infra/replicas"
 	"netsim/infra/telemetry"
 	"netsim/infra/writelog"
 	"netsim/projections"
@@ -43,11 +47,13 @@ type core struct {
 	pool         *pgxpool.Pool  // of verified sessions
 	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
 	locks        postgres.Locks // on database sessions of their own
+	broker       *broker.Connector
 	eventLog     *eventlog.Kafka
 	letters      *reactor.DeadLetters
 	projector    *projector.Projector
 	recovery     *projector.Recovery
 	watcher      *projector.Watcher
+	reads        *replicas.Reads         // of the API; nil before it is opened
 	facts        *facts.Reader           // of all subscribers that keep up
 	partitions   map[events.Family]int32 // number of partitions of each family's topic
 	shards       int32                   // the largest of these numbers
@@ -59,6 +65,7 @@ type core struct {
 	auditKey     *audit.Key            // nil: checkpoints are not signed
 	keys         *events.WriterKeys    // nil: records are not sealed
 	metrics      *telemetry.Metrics    // nil in the tools
+	certificates *certs.Expiries       // of the peers; nil in the tools
 	observed     func(*pgxpool.Config) // pool option that observes database calls
 	traces       *telemetry.Traces     // nil: nothing is traced
 	countCommand func(handle.Observation)
@@ -86,7 +93,13 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		return nil, err
 	}
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
-	s.observed = observeDatabase(s.metrics)
+	s.certificates = &certs.Expiries{}
+	observe := observeDatabase(s.metrics)
+	s.observed = func(pool *pgxpool.Config) {
+		observe(pool)
+		observeCertificates(s.certificates, pool)
+	}
+	s.observeProcess()
 	if s.traces, err = s.openTraces(ctx); err != nil {
 		return nil, err
 	}
@@ -96,10 +109,13 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks, s.observed); err != nil {
 		return nil, err
 	}
-	if err = postgres.Migrate(ctx, s.unverified); err != nil {
+	if err = s.ensureTables(ctx); err != nil {
 		return nil, err
 	}
-	topics := c.eventLogConfig()
+	if s.broker, err = c.connector(log); err != nil {
+		return nil, err
+	}
+	topics := c.eventLogConfig(s.broker)
 	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
 	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
 		return nil, err
@@ -112,8 +128,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	if err = s.trustLog(ctx); err != nil {
 		return nil, err
 	}
-	if err = s.trustKey(ctx); err != nil {
-		return nil, err
+	if !c.ReadOnly {
+		if err = s.trustKey(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.watcher = projector.NewWatcher(s.unverified, "", log)
 	s.facts = facts.NewReader(s.eventLog, s.watcher)
@@ -121,8 +139,8 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
-	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"))
-	if err = s.objects.EnsureBucket(ctx); err != nil {
+	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"), s.wrap("objects"))
+	if err = s.ensureBucket(ctx); err != nil {
 		return nil, err
 	}
 	names := directory.Directory{Pool: s.pool, Now: time.Now}
@@ -134,6 +152,7 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.verifier, err = auth.New(auth.Config{
 		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
 		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
+		Client: &http.Client{Transport: s.wrap("issuer")(http.DefaultTransport.(*http.Transport))},
 	})
 	if err == nil {
 		s.observeCore()
@@ -141,17 +160,17 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	return s, err
 }
 
-func (c *Config) eventLogConfig() eventlog.Config {
+func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
 	return eventlog.Config{
-		Brokers: c.Kafka, Prefix: c.TopicPrefix, Partitions: c.Partitions,
+		Brokers: c.Kafka, Connect: to, Prefix: c.TopicPrefix, Partitions: c.Partitions,
 		Replication: c.replication(), Relaxed: c.Development, Beside: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
 	}
 }
 
-func (c *Config) objects(observe func(operation string, took time.Duration, err error)) *objects.Store {
+func (c *Config) objects(observe func(operation string, took time.Duration, err error), wrap func(*http.Transport) http.RoundTripper) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
-		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe,
+		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe, Wrap: wrap,
 	})
 }
 
@@ -168,10 +187,10 @@ func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Conf
 	}
 }
 
-// trustLog creates missing topics and refuses topic settings that could lose
-// facts.
+// trustLog creates missing topics, unless the deployment only reads, and refuses topic
+// settings that could lose facts.
 func (s *core) trustLog(ctx context.Context) error {
-	err := s.eventLog.Ensure(ctx)
+	err := s.ensureTopics(ctx)
 	if errors.Is(err, eventlog.ErrFewBrokers) {
 		return fmt.Errorf("NETSIM_REPLICATION is %d: %w; add brokers, or set NETSIM_DATA_DEV=true for development", s.config.replication(), err)
 	}
@@ -235,7 +254,7 @@ const (
 // openReadModel creates the tables of the read model in a process with the role
 // projector. Other processes wait until they exist.
 func (s *core) openReadModel(ctx context.Context) error {
-	if s.config.has(RoleProjector) {
+	if s.config.has(RoleProjector) && s.config.Migrate {
 		return s.projector.Create(ctx)
 	}
 	s.phase.Store(waiting)
@@ -270,7 +289,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 		return err
 	}
 	s.partitions = partitions
-	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions})
+	s.writeLog = writelog.New(writelog.Config{Pool: s.pool, EventLog: s.eventLog, Watcher: s.watcher, Partitions: partitions, Refuse: s.config.refusal()})
 	s.countCommand = observeCommands(s.metrics)
 	s.handler = &handle.Handler{
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,

@@ -47,7 +47,8 @@ func (canned) ListWorkspaces(context.Context, api.ListWorkspacesRequestObject) (
 func listenCanned(b *testing.B) (address, token string) {
 	b.Helper()
 	issuer := teststack.Issuer(b)
-	verifier, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience, KeysMaxAge: time.Hour})
+	verifier, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience,
+		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: time.Hour})
 	if err != nil {
 		b.Fatal(err)
 	}

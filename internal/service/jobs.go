@@ -30,12 +30,13 @@ const expireEvery = 5 * time.Minute
 func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 	c := jobs.Config{
 		URL: s.config.Postgres, Pool: s.observed, Log: s.log, Now: time.Now, Tracer: s.traces.Tracer(), MaxRunning: s.maxRuns,
-		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace,
+		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace, Migrated: !s.config.Migrate,
 	}
 	if s.config.has(RoleWorker) {
 		c.Queues = map[string]int{queueRuns: s.config.Workers, queueFollowing: s.config.EngineRuns, queueExtraction: 2, queueHousekeeping: 1}
 	}
-	return jobs.Open(ctx, c)
+	j, err := jobs.Open(ctx, c)
+	return j, orMigrate(err)
 }
 
 // registerJobs registers every kind of job with the function that does it.

@@ -3,15 +3,39 @@ package service
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"netsim/infra/replicas"
 )
 
-// cursorKeys returns the keys that seal cursors, newest first. It creates a key when the
-// newest key is older than a day. All processes share the keys.
-func cursorKeys(ctx context.Context, pool *pgxpool.Pool) ([][]byte, error) {
+// cursorKeys returns the keys that seal cursors and tokens, newest first. They derive from
+// the writer keys, which all processes have, also those of another region. Cursors of
+// releases before that can be opened, too. Without writer keys, which only development
+// does, the keys are in the database.
+func (s *core) cursorKeys(ctx context.Context) ([][]byte, error) {
+	var secrets [][]byte
+	for _, text := range splitWriterKeys(s.config.WriterKeys) {
+		secret, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("NETSIM_WRITER_KEYS: %w", err)
+		}
+		secrets = append(secrets, secret)
+	}
+	derived, err := replicas.Keys(secrets)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := storedKeys(ctx, s.pool)
+	return append(derived, stored...), err
+}
+
+// storedKeys returns the keys in the database, newest first. It creates a key when the
+// newest key is older than a day.
+func storedKeys(ctx context.Context, pool *pgxpool.Pool) ([][]byte, error) {
 	var keys [][]byte
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		fresh := make([]byte, 32)

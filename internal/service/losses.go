@@ -74,6 +74,9 @@ func (s *core) acceptLoss(ctx context.Context, p *projector.Projector, reason st
 	if reason == "" {
 		return nil
 	}
+	if err := s.config.refusal(); err != nil {
+		return err
+	}
 	if len(reason) > maxReason {
 		return fmt.Errorf("the reason has %d bytes, want at most %d", len(reason), maxReason)
 	}

@@ -101,7 +101,15 @@ func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took
 // observeCommands returns the observer of commands.
 func observeCommands(m *telemetry.Metrics) func(handle.Observation) {
 	took, attempts := m.Histogram("netsim_command_duration_seconds"), m.Counter("netsim_command_attempts_total")
+	runs := m.Counter("netsim_runs_ended_total")
+	outcomes := map[string]string{"CompleteSimulation": "completed", "FailSimulation": "failed"}
+	for _, outcome := range outcomes {
+		runs(0, outcome) // so that the first one is an increase
+	}
 	return func(o handle.Observation) {
+		if outcome := outcomes[o.Command]; outcome != "" && o.Outcome == handle.OutcomeAccepted {
+			runs(1, outcome)
+		}
 		took(o.Took.Seconds(), o.Command, string(o.Outcome), string(o.Code))
 		attempts(float64(o.Attempts), o.Command)
 	}

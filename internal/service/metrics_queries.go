@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/audit"
+	"netsim/billing"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/jobs"
@@ -111,9 +112,13 @@ func (s *core) observeReactor(r *reactor.Reactor) {
 	}, letters)
 }
 
-// observeWork queries the jobs, the runs and the age of the newest log checkpoint.
+// observeWork queries the jobs, the runs, and how late the accrual and the newest log
+// checkpoint are.
 func (s *core) observeWork(queue *jobs.Jobs) {
-	const count, oldest, runs, checkpoint = "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_log_checkpoint_age_seconds"
+	const (
+		count, oldest, runs, stalled = "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_runs_stalled"
+		accrual, checkpoint          = "netsim_billing_accrual_age_seconds", "netsim_log_checkpoint_age_seconds"
+	)
 	s.metrics.Query("jobs", func(ctx context.Context, emit telemetry.Emit) error {
 		counts, err := queue.Counts(ctx)
 		for _, c := range counts {
@@ -127,8 +132,20 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 		for _, o := range open {
 			emit(runs, float64(o.Simulations), cmp.Or(o.Engine, "none"), o.Status)
 		}
+		if err != nil {
+			return err
+		}
+		still, err := projections.CountStalledSimulations(ctx, s.pool)
+		emit(stalled, float64(still))
 		return err
-	}, runs)
+	}, runs, stalled)
+	s.metrics.Query("accrual", func(ctx context.Context, emit telemetry.Emit) error {
+		day, err := billing.AccruedThrough(ctx, s.pool)
+		if err == nil && !day.IsZero() {
+			emit(accrual, max(0, time.Since(day.AddDate(0, 0, 1)).Seconds()))
+		}
+		return err
+	}, accrual)
 	s.metrics.Query("checkpoint", func(ctx context.Context, emit telemetry.Emit) error {
 		made, err := s.lastCheckpoint(ctx)
 		if err == nil && !made.IsZero() {

@@ -32,6 +32,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.announce(ctx, log)
 	ops, err := net.Listen("tcp", c.Ops)
 	if err != nil {
 		return fmt.Errorf("listen for operations: %w", err)
@@ -58,6 +59,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
 	s.health.Add(s.config.checks(s.needs())...)
+	s.observeHealth()
 	operations := web.NewServer(web.Operations(s.metrics.Handler(), &s.health), time.Minute, s.log)
 	foundation.Go(s.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)
@@ -132,11 +134,13 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if err != nil {
 		return err
 	}
-	if err := s.beginSeals(ctx); err != nil {
-		return err
-	}
-	if err := s.seed(ctx, list); err != nil {
-		return err
+	if s.config.writes() {
+		if err := s.beginSeals(ctx); err != nil {
+			return err
+		}
+		if err := s.seed(ctx, list); err != nil {
+			return err
+		}
 	}
 	work, err := s.openDomain(ctx, list)
 	if err != nil {
@@ -149,7 +153,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 	if work.publisher, err = s.publisher(work.registry); err != nil {
 		return err
 	}
-	s.health.Add(s.config.checks(work.needs(s))...)
+	if !s.config.ReadOnly {
+		s.health.Add(s.config.checks(work.needs(s))...)
+	}
 	if err := s.runBackground(ctx, work, roles); err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ const publishers = "publisher"
 // publisherConfig returns the settings of the publisher. The tools have no watcher.
 func (s *core) publisherConfig() publisher.Config {
 	c := publisher.Config{
-		Brokers: s.config.Kafka, Prefix: s.config.TopicPrefix, Shards: s.shards,
+		Brokers: s.config.Kafka, Connect: s.broker, Prefix: s.config.TopicPrefix, Shards: s.shards,
 		Partitions: s.config.PublicPartitions, Replication: s.config.replication(), Retention: s.config.PublicRetention,
-		Relaxed: s.config.Development, Untransacted: !s.config.PublicTransactions, Every: s.config.PublicEvery,
+		Relaxed: s.config.Development, Migrated: !s.config.Migrate, Untransacted: !s.config.PublicTransactions, Every: s.config.PublicEvery,
 		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases(publishers), Log: s.log,
 	}
 	if s.watcher != nil {

@@ -29,7 +29,7 @@ func TestHealthOfPublicTopics(t *testing.T) {
 	}
 }
 
-// Whoever reads every topic that begins with the prefix of public topics reads no dead
+// A consumer of every topic that begins with the prefix of public topics reads no dead
 // letters and nothing of the log.
 func TestInternalTopicsAreNotPublic(t *testing.T) {
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestInternalTopicsAreNotPublic(t *testing.T) {
 		c := Config{TopicPrefix: prefix}
 		internal := []string{reactor.DeadLetterTopic(prefix)}
 		for _, family := range events.Families() {
-			log := c.eventLogConfig()
+			log := c.eventLogConfig(nil)
 			internal = append(internal, log.Topic(family))
 			if !strings.HasPrefix(publisher.Topic(prefix, family), public) {
 				t.Errorf("%s does not begin with %s", publisher.Topic(prefix, family), public)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"netsim/api/contract"
 	"netsim/fault"
 	"netsim/infra/auth"
+	"netsim/infra/replicas"
 	web "netsim/infra/web"
 	"netsim/projections"
 )
@@ -29,6 +31,7 @@ type frontEnd struct {
 	tracer    trace.Tracer                // nil: nothing is traced
 	admit     func(context.Context) error // refuses writes while the read model lags
 	recovered func(context.Context) error // waits while the read model is behind what it has shown before
+	tokens    *replicas.Serve             // chooses the database of a read, and adds tokens to responses
 	behind    func() bool                 // whether the read model is behind what it has shown before
 	log       *slog.Logger
 }
@@ -37,6 +40,8 @@ type frontEnd struct {
 // feature flag (404), token (401), access (403), contract (400), handler.
 func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	fail := web.Errors{Log: d.log, Outage: d.outage}.Fail
+	tokens := cmp.Or(d.tokens, &replicas.Serve{}) // tests of refusals have none
+	tokens.Fail, tokens.KindOf = fail, d.kind
 	root := chi.NewRouter()
 	root.Use(
 		web.Identify, web.Observer{Log: d.log, Metrics: d.metrics, Tracer: d.tracer, Now: time.Now}.Observe, web.Locate, web.Harden, web.Recover(fail),
@@ -53,15 +58,16 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 		group.Use(
 			web.LimitBody(d.maxBody, fail),
 			d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), d.operation, fail),
-			d.whole(fail),
+			d.onlyReads(fail), d.whole(fail),
 			d.admission.Receive(d.costs, fail), // the timeout of a request begins when its body has arrived
 			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTimeout, d.isLong, d.isStream),
 			d.admission.Serve(d.costs, fail), web.Unless(d.admit, d.changes, fail),
 			d.streams(web.Streams(d.config.ReadTimeout, d.config.StreamLife)),
 			d.contract.Check(fail),
+			tokens.Handle,
 		)
 		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
-			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: fail,
+			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: tokens.Repeat(fail),
 		})
 		api.HandlerWithOptions(strict, api.ChiServerOptions{BaseRouter: group, ErrorHandlerFunc: refuse(fail)})
 	})
@@ -108,11 +114,14 @@ func noteCaller(next http.Handler) http.Handler {
 	})
 }
 
+// billingFlag is the feature flag of billing's operations.
+const billingFlag = "enable_billing_endpoints"
+
 // flags hides the operations of disabled features.
 func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	on := map[string]bool{
 		"":                         true,
-		"enable_billing_endpoints": d.config.BillingEndpoints,
+		billingFlag:                d.config.BillingEndpoints,
 		"enable_trace_routes":      d.config.TraceRoutes,
 		"enable_simulation_delete": d.config.SimulationDelete,
 	}
@@ -186,6 +195,23 @@ func (d frontEnd) costs(r *http.Request) (account string, class web.Class) {
 func (d frontEnd) changes(r *http.Request) bool {
 	op, ok := d.contract.Find(r)
 	return ok && op.Method != http.MethodGet && !op.Access.Reads
+}
+
+// kind returns what a request does with a Consistency-Token. Billing is read from the
+// process's own database, because BillingLag describes this one.
+func (d frontEnd) kind(r *http.Request) replicas.Kind {
+	op, ok := d.contract.Find(r)
+	switch {
+	case !ok:
+		return replicas.Other
+	case d.changes(r):
+		return replicas.Write
+	case !op.Takes(replicas.Header):
+		return replicas.Other
+	case op.Access.Records || op.Access.Flag == billingFlag:
+		return replicas.OwnRead
+	}
+	return replicas.Read
 }
 
 // isStream reports whether the response to a request is an event stream.

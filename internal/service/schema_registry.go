@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"netsim/api"
 	"netsim/infra/health"
@@ -19,6 +20,7 @@ func (s *core) schemaRegistry() (*contracts.Registry, error) {
 	}
 	c := contracts.Config{
 		URL: s.config.SchemaRegistry, User: s.config.SchemaRegistryUser, Secret: s.config.SchemaRegistrySecret, Log: s.log,
+		Transport: s.wrap("schema_registry")(http.DefaultTransport.(*http.Transport)),
 		Round: func(err error) {
 			if err != nil {
 				failed(1)

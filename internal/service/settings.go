@@ -1,73 +1,124 @@
 package service
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"net/url"
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/jackc/pgx/v5"
 
-	"netsim/events"
 	"netsim/infra/telemetry"
 )
 
-// settings reads the fields of a T from the environment. Besides env and envDefault, the
-// tag of a field may have these keys:
+// settings reads the fields of a T from the environment. A field has the tags that the
+// field of Config with the same variable has; only whether it is required is its own.
 //
-//	secret:"true"   errors do not show the value; the variable with the suffix _FILE may name a file with it
-//	form:"url"      the required format, a key of forms; in a list it applies to each value
-//	min:"1" max:"9" bounds of a number or a duration; min is 0 by default
-//
-// The error has a line for each wrong setting, with the variable, its value and what
-// would be right.
-func settings[T any](environment map[string]string) (c T, err error) {
+// Every wrong setting is in the result, with the variable, its value and what would be
+// right.
+func settings[T any](environment map[string]string) (c T, bad wrongSettings) {
 	environment = maps.Clone(environment)
-	var errs []error
-	fields := reflect.VisibleFields(reflect.TypeOf(c))
-	for _, f := range fields {
-		if f.Tag.Get("secret") != "" {
-			errs = append(errs, fromFile(environment, variable(f)))
+	fields := settingFields[T]()
+	descriptions := described(fields)
+	for _, of := range descriptions {
+		name := variable(of)
+		if isSecret(of) {
+			bad.add(fromFile(environment, name), name)
+		}
+		if text := of.Tag.Get("envDefault"); environment[name] == "" && text != "" {
+			environment[name] = text
 		}
 	}
 	parsed := env.ParseWithOptions(&c, env.Options{Environment: environment})
 	var all env.AggregateError
 	if parsed != nil && !errors.As(parsed, &all) {
-		return c, parsed
+		bad.add(parsed)
 	}
-	for _, f := range fields {
-		name := variable(f)
-		value, want := environment[name], wanted(f)
-		wrong := slices.ContainsFunc(all.Errors, func(err error) bool {
-			var misread env.ParseError
-			return errors.As(err, &misread) && misread.Name == f.Name
+	for i, f := range fields {
+		name, of := variable(f), descriptions[i]
+		value, want := environment[name], wanted(of)
+		misread := slices.ContainsFunc(all.Errors, func(err error) bool {
+			var field env.ParseError
+			return errors.As(err, &field) && field.Name == f.Name
 		})
 		switch {
-		case value == "" && slices.Contains(strings.Split(f.Tag.Get("env"), ","), "required"):
-			errs = append(errs, fmt.Errorf("%s is not set: it must be %s", name, want))
-		case wrong || !fits(f, reflect.ValueOf(c).FieldByIndex(f.Index)):
-			if f.Tag.Get("secret") != "" {
+		case bad.has(name): // its file is wrong
+		case value == "" && isRequired(f):
+			bad.add(fmt.Errorf("%s is not set: it must be %s", name, want), name)
+		case misread || !fits(of, reflect.ValueOf(c).FieldByIndex(f.Index)):
+			if isSecret(of) {
 				value = "(not shown)"
 			}
-			errs = append(errs, fmt.Errorf("%s is %q: it must be %s", name, value, want))
+			bad.add(fmt.Errorf("%s is %q: it must be %s", name, value, want), name)
 		}
 	}
-	if len(errs) == 0 {
-		errs = all.Errors // the errors do not belong to a setting
+	if len(bad.errs) == 0 {
+		bad.add(errors.Join(all.Errors...)) // the errors do not belong to a setting
 	}
-	if err := errors.Join(errs...); err != nil {
-		return c, fmt.Errorf("the settings are wrong:\n%w", err)
+	return c, bad
+}
+
+// wrongSettings collects the errors of all settings, a sentence each.
+type wrongSettings struct {
+	errs      []error
+	variables []string // that are wrong by themselves
+}
+
+// add adds an error about variables, unless it is nil.
+func (w *wrongSettings) add(err error, variables ...string) {
+	if err != nil {
+		w.errs, w.variables = append(w.errs, err), append(w.variables, variables...)
 	}
-	return c, nil
+}
+
+// has reports whether one of the variables is wrong by itself.
+func (w *wrongSettings) has(variables ...string) bool {
+	return slices.ContainsFunc(variables, func(name string) bool { return slices.Contains(w.variables, name) })
+}
+
+// err returns all errors as one, or nil.
+func (w *wrongSettings) err() error {
+	if err := errors.Join(w.errs...); err != nil {
+		return fmt.Errorf("the settings are wrong:\n%w", err)
+	}
+	return nil
+}
+
+// sentences returns the lines of an error of wrong settings, one for each of them.
+func sentences(err error) []string {
+	lines := strings.Split(err.Error(), "\n")
+	return lines[min(1, len(lines)-1):]
+}
+
+// settingFields returns the fields of a T that are settings.
+func settingFields[T any]() []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(reflect.TypeFor[T]()), func(f reflect.StructField) bool { return variable(f) == "" })
+}
+
+// described returns, for each of the fields, the field of Config that has the same
+// variable, or the field itself.
+func described(fields []reflect.StructField) []reflect.StructField {
+	byVariable := map[string]reflect.StructField{}
+	for _, f := range settingFields[Config]() {
+		byVariable[variable(f)] = f
+	}
+	described := slices.Clone(fields)
+	for i, f := range fields {
+		if of, found := byVariable[variable(f)]; found {
+			described[i] = of
+		}
+	}
+	return described
+}
+
+func isSecret(f reflect.StructField) bool { return f.Tag.Get("secret") != "" }
+
+func isRequired(f reflect.StructField) bool {
+	return slices.Contains(strings.Split(f.Tag.Get("env"), ","), "required")
 }
 
 // surroundings returns the environment of the process.
@@ -78,154 +129,20 @@ func variable(f reflect.StructField) string {
 	return name
 }
 
-// fromFile reads a secret from the file that the variable with the suffix _FILE names.
-func fromFile(environment map[string]string, name string) error {
-	path := environment[name+"_FILE"]
-	if path == "" {
-		return nil
-	}
-	if environment[name] != "" {
-		return fmt.Errorf("%s and %s_FILE are both set: it must be one of them", name, name)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("%s_FILE is %q: it must be a file that can be read: %w", name, path, err)
-	}
-	if environment[name] = strings.TrimRight(string(text), "\r\n"); environment[name] == "" {
-		return fmt.Errorf("%s_FILE is %q: the file is empty", name, path)
-	}
-	return nil
-}
-
-// form is the required format of a setting.
-type form struct {
-	want string
-	fits func(text string) bool
-}
-
-func forms() map[string]form {
-	oneOf := func(values ...string) form {
-		return form{"one of " + strings.Join(values, ", "), func(text string) bool { return slices.Contains(values, text) }}
-	}
-	return map[string]form{
-		"":     {"a text", func(string) bool { return true }},
-		"name": {"a text without spaces", func(text string) bool { return text != "" && !strings.ContainsAny(text, " \t\r\n") }},
-		"address": {"host:port", func(text string) bool {
-			_, port, err := net.SplitHostPort(text)
-			n, notANumber := strconv.Atoi(port)
-			return err == nil && notANumber == nil && n >= 0 && n <= 65535
-		}},
-		"url":     {"an absolute URL such as https://host/path", isURL},
-		"console": {"an absolute URL without a slash at its end", func(text string) bool { return isURL(text) && !strings.HasSuffix(text, "/") }},
-		"postgres": {"how to connect to PostgreSQL, such as postgres://user:password@host:5432/database", func(text string) bool {
-			_, err := pgx.ParseConfig(text)
-			return err == nil
-		}},
-		"file": {"the path of a file that can be read", func(path string) bool {
-			info, err := os.Stat(path)
-			return err == nil && !info.IsDir()
-		}},
-		"writerKeys": {"keys of 64 hex digits each, none twice, separated by commas", func(text string) bool {
-			_, err := events.ParseWriterKeys(splitWriterKeys(text)...)
-			return err == nil
-		}},
-		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake),
-		"algorithm": oneOf("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"),
-		"logFormat": oneOf("json", "text"),
-		"pairs": {"a list such as name=value,name2=value2, with other characters as in URLs", func(text string) bool {
-			_, err := readPairs(text)
-			return err == nil
-		}},
-		"otlp":        oneOf("otlp", "none"),
-		"protocol":    oneOf("http/protobuf"),
-		"compression": oneOf("gzip", "none"),
-		"propagator":  oneOf("tracecontext"),
-		"sampler":     oneOf(telemetry.Samplers()...),
-		"ratio": {"a number from 0 to 1", func(text string) bool {
-			n, err := strconv.ParseFloat(text, 64)
-			return err == nil && n >= 0 && n <= 1
-		}},
-		"logLevel": {"one of DEBUG, INFO, WARN, ERROR", func(string) bool { return true }},
-	}
-}
-
-func isURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-// bounds returns the bounds of a number, or of a duration in nanoseconds.
-func bounds(f reflect.StructField) (least, most int64, duration bool) {
-	duration = f.Type == reflect.TypeFor[time.Duration]()
-	read := func(text string) int64 {
-		if d, err := time.ParseDuration(text); duration && err == nil {
-			return int64(d)
-		}
-		n, _ := strconv.ParseInt(text, 10, 64) //nolint:errcheck // a test reads every tag
-		return n
-	}
-	return read(f.Tag.Get("min")), read(cmp.Or(f.Tag.Get("max"), strconv.FormatInt(1<<62, 10))), duration
-}
-
-func isNumber(f reflect.StructField) bool {
-	return f.Type.Kind() == reflect.Int || f.Type.Kind() == reflect.Int32 || f.Type.Kind() == reflect.Int64
-}
-
-// wanted describes the allowed values of a setting, for an error.
-func wanted(f reflect.StructField) string {
-	shape := forms()[f.Tag.Get("form")].want
-	switch {
-	case f.Tag.Get("form") != "" && f.Type.Kind() == reflect.Slice:
-		return "a list, separated by commas, each " + shape
-	case f.Tag.Get("form") != "":
-		return shape
-	case f.Type.Kind() == reflect.Bool:
-		return "true or false"
-	case isNumber(f):
-		least, _, duration := bounds(f)
-		text, kind := strconv.FormatInt(least, 10), "a whole number"
-		if duration {
-			text, kind = time.Duration(least).String(), "a duration such as 90s or 10m"
-		}
-		if most := f.Tag.Get("max"); most != "" {
-			return fmt.Sprintf("%s from %s to %s", kind, text, most)
-		}
-		return fmt.Sprintf("%s of at least %s", kind, text)
-	}
-	return shape
-}
-
-// fits reports whether a parsed value is allowed. An optional setting may be
-// empty.
-func fits(f reflect.StructField, value reflect.Value) bool {
-	shape := forms()[f.Tag.Get("form")].fits
-	switch {
-	case isNumber(f) && f.Tag.Get("form") == "":
-		least, most, _ := bounds(f)
-		return value.Int() >= least && value.Int() <= most
-	case f.Type.Kind() == reflect.String:
-		return value.Len() == 0 || shape(value.String())
-	case f.Type.Kind() == reflect.Slice:
-		for i := range value.Len() {
-			if !shape(value.Index(i).String()) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // redact replaces in a text the secrets of the settings and all that looks like a
 // credential.
 func (c *Config) redact(text string) string {
 	var secrets []string
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		if f.Tag.Get("secret") != "" {
+	for _, f := range settingFields[Config]() {
+		if isSecret(f) {
 			secrets = append(secrets, strings.Split(reflect.ValueOf(*c).FieldByIndex(f.Index).String(), ",")...)
 		}
 	}
-	if postgres, err := pgx.ParseConfig(c.Postgres); err == nil {
-		secrets = append(secrets, postgres.Password)
+	for _, url := range append(strings.Fields(c.Standbys), c.Postgres) {
+		secrets = append(secrets, url)
+		if postgres, err := pgx.ParseConfig(url); err == nil {
+			secrets = append(secrets, postgres.Password)
+		}
 	}
 	return telemetry.Redact(text, secrets...)
 }

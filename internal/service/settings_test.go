@@ -1,13 +1,20 @@
 package service
 
 import (
+	gocmp "cmp"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // required returns the required settings with valid values.
@@ -18,6 +25,11 @@ func required() map[string]string {
 		"NETSIM_OIDC_ISSUER": "https://issuer/", "NETSIM_OIDC_JWKS_URL": "https://issuer/keys", "NETSIM_ENGINE_TOKEN": "hidden-4", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=hidden-6",
 		"NETSIM_WRITER_KEYS": strings.Repeat("5e", 32), "NETSIM_SCHEMA_REGISTRY_SECRET": "hidden-7",
 	}
+}
+
+func with(environment map[string]string, name, value string) map[string]string {
+	environment[name] = value
+	return environment
 }
 
 // wrong returns the error text of the required settings changed by more, or "". It fails
@@ -43,7 +55,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 	if _, err := FromSettings(required()); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+	for _, f := range settingFields[Config]() {
 		name := variable(f)
 		bad := map[string]bool{}
 		switch {
@@ -76,14 +88,21 @@ func TestEverySettingIsChecked(t *testing.T) {
 				t.Errorf("%s=%s gives the error %q, want one line with %q", name, value, said, want)
 			}
 		}
-		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && name != "NETSIM_SCHEMA_REGISTRY_SECRET" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
+		if _, needed := required()[name]; needed && name != "NETSIM_ENGINE_TOKEN" && !strings.HasPrefix(name, "NETSIM_S3_ACCESS") && !strings.HasPrefix(name, "NETSIM_S3_SECRET") && name != "NETSIM_SCHEMA_REGISTRY_SECRET" && name != "OTEL_EXPORTER_OTLP_HEADERS" {
 			if said := wrong(t, map[string]string{name: ""}); !strings.Contains(said, name+" is not set: it must be ") {
 				t.Errorf("without %s the error is %q, want that it is not set", name, said)
 			}
 		}
-		for _, tag := range []string{"min", "max"} {
+		for _, tag := range []string{"min", "max", "envDefault"} {
 			text := f.Tag.Get(tag)
-			if _, err := time.ParseDuration(text + map[bool]string{false: "s"}[f.Type == reflect.TypeFor[time.Duration]()]); text != "" && err != nil {
+			if _, bad := settings[Config](with(required(), name, text)); text != "" && bad.has(name) {
+				t.Errorf("%s=%s, its %s, is refused: %v", name, text, tag, bad.err())
+			}
+			if !isNumber(f) || f.Tag.Get("form") != "" {
+				continue
+			}
+			_, notANumber := strconv.ParseInt(text, 10, 64)
+			if _, err := time.ParseDuration(text); text != "" && err != nil && notANumber != nil {
 				t.Errorf("%s has the malformed tag %s:%q", name, tag, text)
 			}
 		}
@@ -100,20 +119,130 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		`NETSIM_REPLICATION is "-1": it must be at least 3`:                      {"NETSIM_REPLICATION": "-1"},
 		`NETSIM_ENGINE_PATIENCE is "1s": it must be at least NETSIM_ENGINE_POLL`: {"NETSIM_ENGINE_PATIENCE": "1s"},
 		`NETSIM_TOPIC_PREFIX is "x.public.": it must not end in public.`:         {"NETSIM_TOPIC_PREFIX": "x.public."},
-		`NETSIM_KAFKA is "broker": it must be a list`:                            {"NETSIM_KAFKA": "broker"},
+		`NETSIM_ROLES is "api,worker": with NETSIM_READ_ONLY the roles must be among api and projector`: {
+			"NETSIM_READ_ONLY": "true", "NETSIM_ROLES": "api,worker",
+		},
+		`NETSIM_PRIMARY_URL is "https://netsim.example": it must not be set without NETSIM_READ_ONLY`: {"NETSIM_PRIMARY_URL": "https://netsim.example"},
+		`NETSIM_KAFKA is "broker": it must be a list`:                                                 {"NETSIM_KAFKA": "broker"},
 		`NETSIM_SCHEMA_REGISTRY_USER is "netsim": it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET`: {
 			"NETSIM_SCHEMA_REGISTRY_USER": "netsim", "NETSIM_SCHEMA_REGISTRY_SECRET": "",
 		},
+		`NETSIM_ENGINE_URLS is "http://engine": it must not be set without NETSIM_ENGINE_TOKEN`: {"NETSIM_ENGINE_URLS": "http://engine", "NETSIM_ENGINE_TOKEN": ""},
+		`NETSIM_KAFKA_TLS is not true: it must be`:                                              {"NETSIM_KAFKA_SERVER_NAME": "kafka"},
+		`one of NETSIM_KAFKA_CERT and NETSIM_KAFKA_KEY is set`:                                  {"NETSIM_KAFKA_TLS": "true", "NETSIM_KAFKA_KEY": "settings_test.go"},
+		`NETSIM_KAFKA_SASL is not set: it must be`:                                              {"NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`NETSIM_KAFKA_SASL is "": it must be OAUTHBEARER`:                                       {"NETSIM_KAFKA_OAUTH_SCOPE": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must be set`:                               {"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must not be set`:                           {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_USER": "x"},
+		`one of NETSIM_KAFKA_OAUTH_TOKEN_FILE and NETSIM_KAFKA_OAUTH_`:                          {"NETSIM_KAFKA_SASL": "OAUTHBEARER"},
+		`NETSIM_KAFKA_OAUTH_TOKEN_URL is set: `:                                                 {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_OAUTH_TOKEN_URL": "https://issuer"},
+		`NETSIM_KAFKA_TLS must be true, because it sends a secret`:                              {"NETSIM_KAFKA_SASL": "PLAIN", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set`:                           {"NETSIM_S3_ACCESS_KEY": ""},
+		`NETSIM_QUOTAS: `: {"NETSIM_QUOTAS": "streams.opne=1"},
+		`NETSIM_DATA_DEV is true beside a setting of a production installation, NETSIM_OIDC_ISSUER=https://issuer/: `: {"NETSIM_DATA_DEV": "true"},
+		`a production installation, NETSIM_REPLICATION=3: it must be false`:                                           development("NETSIM_REPLICATION", "3"),
+		`a production installation, NETSIM_S3_ENDPOINT=https://store: it must be false`:                               development("NETSIM_S3_ENDPOINT", "https://store"),
+		`a production installation, NETSIM_POSTGRES with TLS to database: it must be false`:                           development("NETSIM_POSTGRES", "postgres://netsim:hidden-1@database/netsim?sslmode=require"),
 	} {
 		if said := wrong(t, more); !strings.Contains(said, want) {
 			t.Errorf("%v gives the error %q, want %q", more, said, want)
 		}
 	}
 	for _, more := range []map[string]string{
-		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
+		{"NETSIM_S3_ACCESS_KEY": "", "NETSIM_S3_SECRET_KEY": ""},
+		{"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true", "NETSIM_OIDC_ISSUER": "https://localhost/", "NETSIM_S3_ENDPOINT": "https://[::1]:9000"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
 	} {
 		if said := wrong(t, more); said != "" {
 			t.Errorf("%v gives the error %q, want none", more, said)
+		}
+	}
+}
+
+// development returns the settings of a development installation, and one more.
+func development(name, value string) map[string]string {
+	more := map[string]string{
+		"NETSIM_DATA_DEV": "true", "NETSIM_REPLICATION": "", "NETSIM_OIDC_ISSUER": "http://issuer/", "NETSIM_S3_ENDPOINT": "http://store",
+	}
+	more[name] = value
+	return more
+}
+
+// TestAllWrongSettingsAreReportedAtOnce: values that cannot be read, missing ones,
+// contradictions, wrong files and misspelt names are all in one error, a line each.
+func TestAllWrongSettingsAreReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	said := wrong(t, map[string]string{
+		"NETSIM_WORKERS": "many", "NETSIM_KAFKA": "", "NETSIM_TOPIC_PREFIX": "x.public.", "NETSIM_S3_SECRET_KEY_FILE": "/nowhere",
+		"NETSIM_S3_SECRET_KEY": "", "NETSIM_ENGINE_POLL": "soon", "NETSIM_ENGINE_PATIENCE": "1ms", "NETSIM_PARTITONS": "4", "OTEL_BSP_UNKNOWN": "1",
+		"NETSIM_LATER": "1",
+	})
+	lines := strings.Split(said, "\n")
+	slices.Sort(lines)
+	var begins []string
+	for _, line := range lines {
+		first, _, _ := strings.Cut(line, " ")
+		begins = append(begins, first)
+	}
+	// ENGINE_PATIENCE is not compared with ENGINE_POLL, which cannot be read.
+	want := []string{
+		"NETSIM_ENGINE_POLL", "NETSIM_KAFKA", "NETSIM_PARTITONS", "NETSIM_S3_SECRET_KEY_FILE", "NETSIM_TOPIC_PREFIX", "NETSIM_WORKERS",
+		"OTEL_BSP_UNKNOWN", "the",
+	}
+	if diff := cmp.Diff(want, begins); diff != "" {
+		t.Errorf("reported settings (-want +got):\n%s\n%s", diff, said)
+	}
+}
+
+// TestNamesThatAreNoSettings: a name that is nearly that of a setting is refused, with
+// the right name. Other unknown names are logged once, those of Kubernetes and of tests
+// not at all.
+func TestNamesThatAreNoSettings(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"NETSIM_PARTITONS":        "NETSIM_PARTITONS is set: there is no such setting; it must be NETSIM_PARTITIONS",
+		"NETSIM_WRITER_KESY":      "it must be NETSIM_WRITER_KEYS",
+		"NETSIM_POSTGRES_FIEL":    "it must be NETSIM_POSTGRES_FILE",
+		"NETSIM_KAFKA_FILE":       "NETSIM_KAFKA_FILE is set: only secrets can be in files, so it must be NETSIM_KAFKA",
+		"NETSIM_LATER":            "",
+		"NETSIM_SERVICE_HOST":     "",
+		"NETSIM_PORT_8080_TCP":    "",
+		"NETSIM_OPS_SERVICE_PORT": "",
+		"NETSIM_TEST_LOG":         "",
+	} {
+		if said := wrong(t, map[string]string{name: "hidden"}); !strings.Contains(said, want) || (want == "") != (said == "") {
+			t.Errorf("%s gives the error %q, want %q", name, said, want)
+		}
+	}
+	environment := required()
+	maps.Copy(environment, development("NETSIM_LATER", "hidden"))
+	environment["NETSIM_PORT"] = "tcp://10.0.0.1:80"
+	c, err := FromSettings(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines strings.Builder
+	c.announce(t.Context(), slog.New(slog.NewTextHandler(&lines, nil)))
+	for _, want := range []string{"development mode", "variables=[NETSIM_LATER]"} {
+		if strings.Count(lines.String(), want) != 1 || strings.Contains(lines.String(), "hidden") {
+			t.Errorf("the log has %q, want %q once and no value", lines.String(), want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[ABC]{0,8}`)
+		a, b := word.Draw(t, "a"), word.Draw(t, "b")
+		got := editDistance(a, b)
+		if got != editDistance(b, a) || (got == 0) != (a == b) || got > max(len(a), len(b)) || got < max(len(a)-len(b), len(b)-len(a)) {
+			t.Fatalf("the distance of %q and %q is %d", a, b, got)
+		}
+	})
+	for pair, want := range map[[2]string]int{{"ABC", "ACB"}: 1, {"ABC", "AC"}: 1, {"ABC", "ABXC"}: 1, {"ABC", "AXC"}: 1, {"ABC", "CXA"}: 3} {
+		if got := editDistance(pair[0], pair[1]); got != want {
+			t.Errorf("the distance of %q is %d, want %d", pair, got, want)
 		}
 	}
 }
@@ -123,7 +252,7 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	secrets := 0
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+	for _, f := range settingFields[Config]() {
 		if f.Tag.Get("secret") == "" {
 			continue
 		}
@@ -136,16 +265,27 @@ func TestSecretsFromFiles(t *testing.T) {
 			}
 			return path
 		}
-		environment := required()
-		environment[name], environment[name+"_FILE"] = "", write("secret", required()[name]+"\n")
-		c, err := FromSettings(environment)
-		if err != nil || reflect.ValueOf(c).FieldByIndex(f.Index).String() != required()[name] {
-			t.Errorf("%s was not read from its file: %v", name, err)
+		writable := write("writable", "x")
+		if err := os.Chmod(writable, 0o622); err != nil {
+			t.Fatal(err)
+		}
+		secret := gocmp.Or(required()[name], "hidden-8")
+		if f.Tag.Get("form") == "standbys" {
+			secret = required()["NETSIM_POSTGRES"]
+		}
+		environment := with(with(required(), name, ""), name+"_FILE", write("secret", secret+"\r\n"))
+		c, bad := settings[Config](environment)
+		if got := reflect.ValueOf(c).FieldByIndex(f.Index).String(); bad.has(name) || got != secret {
+			t.Errorf("%s was not read from its file: %v", name, bad.err())
 		}
 		for want, more := range map[string]map[string]string{
-			name + " and " + name + "_FILE are both set": {name + "_FILE": environment[name+"_FILE"]},
+			name + " and " + name + "_FILE are both set": {name: secret, name + "_FILE": environment[name+"_FILE"]},
 			name + `_FILE is "/nowhere": it must be a`:   {name: "", name + "_FILE": "/nowhere"},
 			"the file is empty":                          {name: "", name + "_FILE": write("empty", "\n")},
+			"it has more than 64 KiB":                    {name: "", name + "_FILE": write("large", strings.Repeat("x", maxSecret+1))},
+			"it is not text in UTF-8":                    {name: "", name + "_FILE": write("binary", "\xff\xfe")},
+			"it is a directory":                          {name: "", name + "_FILE": folder},
+			"every user may write it (mode 0622)":        {name: "", name + "_FILE": writable},
 		} {
 			if said := wrong(t, more); !strings.Contains(said, want) {
 				t.Errorf("%v gives the error %q, want %q", more, said, want)

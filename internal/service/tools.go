@@ -24,7 +24,11 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 	if err != nil {
 		return nil, err
 	}
-	j, err := eventlog.Open(ctx, c.eventLogConfig())
+	to, err := c.connector(log)
+	if err != nil {
+		return nil, err
+	}
+	j, err := eventlog.Open(ctx, c.eventLogConfig(to))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +44,7 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		return nil, err
 	}
 	return &Tools{pool: pool, core: &core{
-		config: c, log: log, keys: keys, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil),
+		config: c, log: log, keys: keys, broker: to, eventLog: j, letters: reactor.NewDeadLetters(j, c.TopicPrefix), pool: pool, unverified: pool, locks: locks, objects: c.objects(nil, nil),
 	}}, nil
 }
 

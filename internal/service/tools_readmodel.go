@@ -50,6 +50,29 @@ func (t *Tools) Diff(ctx context.Context, schema string) (c projector.Comparison
 	return c, err
 }
 
+// DiffWith compares a read model with the live one of the database at the address.
+func (t *Tools) DiffWith(ctx context.Context, schema, database string) (c projector.Comparison, err error) {
+	other, err := postgres.Open(ctx, database, projector.Live, 2)
+	if err != nil {
+		return c, err
+	}
+	defer other.Close()
+	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
+		c, err = p.DiffWith(ctx, other)
+		return err
+	})
+	return c, err
+}
+
+// Digest returns the digest of a read model, at a position unless that is nil.
+func (t *Tools) Digest(ctx context.Context, schema string, at projector.Position, ranges int) (d projector.Digest, err error) {
+	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
+		d, err = p.Digest(ctx, at, ranges)
+		return err
+	})
+	return d, err
+}
+
 // Promote replaces the live read model with the schema. It calls report at each step.
 func (t *Tools) Promote(ctx context.Context, schema string, report func(projector.Step, string)) error {
 	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Promote(ctx, report) })

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"netsim/commands/handle"
+	"netsim/infra/replicas"
 	"netsim/infra/telemetry"
 	"netsim/infra/web"
 )
@@ -26,41 +25,29 @@ import (
 // (Environment Variable Specification, OTLP Exporter). Other variables of the
 // specification that concern traces are refused.
 type Tracing struct {
-	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`        // base URL of a collector; traces go to v1/traces below it
-	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"` // URL for traces; overrides OTLPEndpoint
+	OTLPEndpoint       string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" form:"url"`
+	OTLPTracesEndpoint string   `env:"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" form:"url"`
 	OTLPHeaders        string   `env:"OTEL_EXPORTER_OTLP_HEADERS" form:"pairs" secret:"true"`
 	OTLPProtocol       string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" form:"protocol"`
 	OTLPCompression    string   `env:"OTEL_EXPORTER_OTLP_COMPRESSION" envDefault:"none" form:"compression"`
-	OTLPTimeout        int64    `env:"OTEL_EXPORTER_OTLP_TIMEOUT" envDefault:"10000" min:"1" max:"600000"` // timeout of an export in milliseconds
+	OTLPTimeout        int64    `env:"OTEL_EXPORTER_OTLP_TIMEOUT" envDefault:"10000" min:"1" max:"600000" unit:"milliseconds"`
 	TracesExporter     string   `env:"OTEL_TRACES_EXPORTER" envDefault:"otlp" form:"otlp"`
 	TracesSampler      string   `env:"OTEL_TRACES_SAMPLER" envDefault:"parentbased_always_on" form:"sampler"`
-	TracesSamplerArg   string   `env:"OTEL_TRACES_SAMPLER_ARG" form:"ratio"`                           // ratio of the ratio-based samplers; default 1
-	SpanDelay          int64    `env:"OTEL_BSP_SCHEDULE_DELAY" envDefault:"5000" min:"1" max:"600000"` // interval between two exports in milliseconds
-	SpanQueue          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" envDefault:"2048" min:"1" max:"1000000"`
+	TracesSamplerArg   string   `env:"OTEL_TRACES_SAMPLER_ARG" envDefault:"1" form:"ratio"`
+	SpanDelay          int64    `env:"OTEL_BSP_SCHEDULE_DELAY" envDefault:"5000" min:"1" max:"600000" unit:"milliseconds"`
+	SpanQueue          int      `env:"OTEL_BSP_MAX_QUEUE_SIZE" envDefault:"2048" min:"1" max:"1000000" unit:"spans"`
 	ServiceName        string   `env:"OTEL_SERVICE_NAME" envDefault:"netsim" form:"name"`
 	ResourceAttributes string   `env:"OTEL_RESOURCE_ATTRIBUTES" form:"pairs"`
 	Propagators        []string `env:"OTEL_PROPAGATORS" envDefault:"tracecontext" form:"propagator"`
 	TracingDisabled    bool     `env:"OTEL_SDK_DISABLED"`
 }
 
-// checkTracing refuses the trace variables of the specification that netsim does not
-// support.
-func checkTracing(environment map[string]string) error {
-	known := map[string]bool{"OTEL_EXPORTER_OTLP_HEADERS_FILE": true}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[Tracing]()) {
-		known[variable(f)] = true
-	}
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(environment)) {
-		others := strings.Contains(name, "_METRICS_") || strings.Contains(name, "_LOGS_")
-		if environment[name] != "" && !known[name] && !others && ofTraces(name) {
-			errs = append(errs, fmt.Errorf("%s is set: netsim does not honour it (docs/tracing.md)", name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
+// ofTraces reports whether the specification has a variable with this name, or may have one,
+// that concerns traces.
 func ofTraces(name string) bool {
+	if strings.Contains(name, "_METRICS_") || strings.Contains(name, "_LOGS_") {
+		return false
+	}
 	return slices.ContainsFunc([]string{
 		"OTEL_EXPORTER_OTLP_", "OTEL_TRACES_", "OTEL_BSP_", "OTEL_SPAN_", "OTEL_EVENT_", "OTEL_LINK_", "OTEL_ATTRIBUTE_",
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
@@ -154,6 +141,10 @@ func (s *core) commandBegins(ctx context.Context, command, stream string) contex
 func (s *core) commandEnds(ctx context.Context, o handle.Observation) {
 	s.countCommand(o)
 	web.NoteCommand(ctx, o.Command, string(o.Outcome))
+	switch o.Outcome {
+	case handle.OutcomeAccepted, handle.OutcomeRepeated, handle.OutcomeNothing:
+		replicas.Note(ctx, o.At)
+	}
 	span, ok := ctx.Value(commandSpan{}).(trace.Span)
 	if !ok {
 		return

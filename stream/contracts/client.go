@@ -34,6 +34,7 @@ func newClient(c Config) (client, error) {
 	return client{
 		base: base, user: c.User, secret: c.Secret,
 		http: &http.Client{
+			Transport:     c.Transport,
 			Timeout:       timeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

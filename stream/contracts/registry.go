@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -24,9 +25,10 @@ type Config struct {
 	User, Secret string // for basic authentication. A secret without a user is a bearer token; "" sends none
 	Schemas      []Schema
 	Log          *slog.Logger
-	Round        func(error)   // called after each round with its result; may be nil
-	Retry        time.Duration // pause after the first failed round; it doubles up to 64 times that. Default 1 s
-	Recheck      time.Duration // pause after a round in which every schema was registered or refused. Default 1 h
+	Transport    http.RoundTripper // makes the calls; default http.DefaultTransport
+	Round        func(error)       // called after each round with its result; may be nil
+	Retry        time.Duration     // pause after the first failed round; it doubles up to 64 times that. Default 1 s
+	Recheck      time.Duration     // pause after a round in which every schema was registered or refused. Default 1 h
 }
 
 // Registry registers schemas and knows their ids. It is safe for concurrent use. A

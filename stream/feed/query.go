@@ -32,7 +32,7 @@ type Query struct {
 	Check func(ctx context.Context) error
 }
 
-// asks reports whether the query asks for the fact, whoever owns it.
+// asks reports whether the query asks for the fact, whichever account owns it.
 func (q *Query) asks(f *facts.Fact) bool {
 	return (q.Stream == "" || q.Stream == f.Stream) && (q.Types == nil || slices.Contains(q.Types, f.Type))
 }

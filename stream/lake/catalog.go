@@ -64,6 +64,17 @@ func (l *Lake) open(ctx context.Context) (*catalog, error) {
 	return c, nil
 }
 
+// Create creates the catalogue unless it exists. Run does it too.
+func (l *Lake) Create(ctx context.Context) error {
+	err := again(ctx, func() error {
+		return pgx.BeginFunc(ctx, l.Pool, func(tx pgx.Tx) error { return l.bootstrap(ctx, tx) })
+	})
+	if err != nil {
+		return fmt.Errorf("create the catalogue of the lake: %w", err)
+	}
+	return nil
+}
+
 // bootstrap creates the catalogue unless it exists. Each new one has a folder of its
 // own for its files.
 func (l *Lake) bootstrap(ctx context.Context, tx pgx.Tx) error {

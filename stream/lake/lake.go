@@ -52,10 +52,10 @@ type Config struct {
 	Leases     Leases
 	Partitions map[events.Family]int32
 
-	Every       time.Duration // between commits while there are facts; 0 is 10 s
-	Bytes       int64         // of facts in a file, from which it is committed earlier; 0 is 128 MiB
-	MergeAfter  time.Duration // how long after its end an hour is merged; 0 is 5 min
-	DeleteAfter time.Duration // how long a file lives that no snapshot needs; 0 is 1 h
+	Every       time.Duration // between commits while there are facts
+	Bytes       int64         // of facts in a file, from which it is committed earlier
+	MergeAfter  time.Duration // how long after its end an hour is merged
+	DeleteAfter time.Duration // how long a file lives that no snapshot needs
 
 	Now func() time.Time
 	Log *slog.Logger
@@ -72,17 +72,6 @@ type Lake struct {
 
 // New returns a Lake.
 func New(c Config) *Lake {
-	set := func(d *time.Duration, to time.Duration) {
-		if *d == 0 {
-			*d = to
-		}
-	}
-	set(&c.Every, 10*time.Second)
-	set(&c.MergeAfter, 5*time.Minute)
-	set(&c.DeleteAfter, time.Hour)
-	if c.Bytes == 0 {
-		c.Bytes = 128 << 20
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -72,7 +72,7 @@ func (w *writer) tidy(ctx context.Context) error {
 const sweepFiles = 500
 
 // deleteUploads deletes the files of attempts that did not commit. They are refused
-// first: whoever still uploads one cannot commit it.
+// first: a writer that still uploads one cannot commit it.
 func (w *writer) deleteUploads(ctx context.Context) error {
 	_, err := w.Pool.Exec(ctx, `UPDATE lake.netsim_upload SET refused = true WHERE NOT refused AND begun_at < clock_timestamp() - $1::interval`, w.DeleteAfter)
 	if err != nil {

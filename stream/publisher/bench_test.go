@@ -85,7 +85,7 @@ func BenchmarkBacklog(b *testing.B) {
 	log := backlog(b, brokers, b.N)
 	c := Config{
 		Brokers: brokers, Prefix: log.Prefix, Shards: log.Partitions, Relaxed: true,
-		Facts: facts.NewReader(log, accepting{}), Judged: accepting{}.Next, EventLog: log, Leases: allShards(log.Partitions), Log: testworld.Silent(),
+		Facts: facts.NewReader(log, accepting{}), Judged: accepting{}.Next, EventLog: log, Leases: allShards(log.Partitions), Log: testworld.Silent(), Every: 100 * time.Millisecond,
 	}
 	done, total, transactions := make(chan struct{}), 0, 0
 	observed := make(chan Observation, 64)

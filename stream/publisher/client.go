@@ -33,6 +33,7 @@ func (c *Config) sarama() *sarama.Config {
 	s.Net.MaxOpenRequests = 1
 	s.Metadata.Retry.Max, s.Metadata.Retry.Backoff = 4, retryPause
 	s.Metadata.AllowAutoTopicCreation = false
+	c.Connect.Configure(s)
 	if c.dial != nil {
 		s.Net.Proxy.Enable, s.Net.Proxy.Dialer = true, dialer(c.dial)
 	}

@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 )
 
 // Config says what to publish, where and how.
 type Config struct {
-	Brokers []string // host:port of some brokers of the cluster
-	Prefix  string   // prefix of topic names; default eventlog.DefaultPrefix
-	Shards  int32    // partitions of the log's topics
+	Brokers []string          // host:port of some brokers of the cluster
+	Connect *broker.Connector // how to connect to them; nil: in plain TCP
+	Prefix  string            // prefix of topic names; default eventlog.DefaultPrefix
+	Shards  int32             // partitions of the log's topics
 
 	// Partitions, Replication and Retention apply to the public topics. Partitions is a
 	// multiple of Shards, default Shards. Replication is -1 for the brokers' default.
@@ -32,6 +34,10 @@ type Config struct {
 	// Untransacted publishes without transactions, also to brokers that have them.
 	Untransacted bool
 
+	// Migrated leaves the topics as they are: publishing waits while one is missing or has
+	// another retention.
+	Migrated bool
+
 	EventLog EventLog
 	Facts    Facts
 	Judged   func(family events.Family, partition int32) int64 // the first offset that is not judged
@@ -44,7 +50,7 @@ type Config struct {
 	Now      func() time.Time // default time.Now
 
 	// Every is the least time from the begin of a transaction of a shard to that of the
-	// next while there is no backlog; default DefaultEvery. A fact that comes after a
+	// next while there is no backlog; A fact that comes after a
 	// pause is published at once.
 	Every time.Duration
 
@@ -52,10 +58,6 @@ type Config struct {
 	dial       func(network, address string) (net.Conn, error) // set by tests
 	step       func(ctx context.Context, name string) error    // called between steps; set by tests
 }
-
-// DefaultEvery bounds the transactions to ten a second and shard: each costs five round
-// trips to the brokers.
-const DefaultEvery = 100 * time.Millisecond
 
 // Facts reads the facts of the log. facts.Reader implements it.
 type Facts interface {
@@ -114,7 +116,6 @@ func (c Config) withDefaults() (Config, error) {
 	c.Prefix = cmp.Or(c.Prefix, eventlog.DefaultPrefix)
 	c.Partitions = cmp.Or(c.Partitions, c.Shards)
 	c.Replication = cmp.Or(c.Replication, -1)
-	c.Every = cmp.Or(c.Every, DefaultEvery)
 	c.checkEvery = cmp.Or(c.checkEvery, defaultCheck)
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}

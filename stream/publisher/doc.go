@@ -33,7 +33,7 @@
 // # A topic that is made again
 //
 // A topic that is deleted and created has another id, and is filled from the first fact.
-// Republish keeps sessions away meanwhile. If somebody else deletes a topic, a session
+// Republish keeps sessions away meanwhile. If another program deletes a topic, a session
 // that was publishing into it compares the ids after it has sent its records and before
 // it commits. It asks the leaders, which know the topic into which they have written.
 //

@@ -1,6 +1,7 @@
 package publisher
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"netsim/events"
+	"netsim/internal/wait"
 )
 
 func errPartitions(public, shards int32) error {
@@ -39,7 +41,24 @@ func retentionText(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10)
 }
 
-// ensure makes the missing public topics, sets their retention, and checks them.
+// EnsureTopics makes the missing public topics, sets their retention, and checks them. Run
+// does it too. New topics are not known to all brokers at once, so it tries for a few
+// seconds.
+func (p *Publisher) EnsureTopics(ctx context.Context) error {
+	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
+	defer cancel()
+	for {
+		err := p.config.ensure()
+		if !errors.Is(err, sarama.ErrUnknownTopicOrPartition) || wait.For(patient, firstPause) != nil {
+			return err
+		}
+	}
+}
+
+const newTopicTimeout = 10 * time.Second
+
+// ensure checks the public topics. Unless Migrated is set, it makes the missing ones and
+// sets their retention first.
 func (c *Config) ensure() error {
 	admin, err := sarama.NewClusterAdmin(c.Brokers, c.sarama())
 	if err != nil {
@@ -53,6 +72,9 @@ func (c *Config) ensure() error {
 	for _, family := range events.Families() {
 		if described[family].Err != sarama.ErrUnknownTopicOrPartition {
 			continue
+		}
+		if c.Migrated {
+			return fmt.Errorf("topic %s is missing: netsim migrate makes it", c.topic(family))
 		}
 		if err := c.create(admin, family); err != nil && !errors.Is(err, sarama.ErrTopicAlreadyExists) {
 			return err
@@ -119,6 +141,9 @@ func (c *Config) check(admin sarama.ClusterAdmin, family events.Family, describe
 		return fmt.Errorf("describe the settings of topic %s: %w", topic, err)
 	}
 	if want := retentionText(c.Retention); in["retention.ms"] != want {
+		if c.Migrated {
+			return fmt.Errorf("topic %s has retention.ms=%q, needs %q: netsim migrate sets it", topic, in["retention.ms"], want)
+		}
 		err := admin.IncrementalAlterConfig(sarama.TopicResource, topic, map[string]sarama.IncrementalAlterConfigsEntry{
 			"retention.ms": {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &want},
 		}, false)

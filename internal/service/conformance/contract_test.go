@@ -37,6 +37,7 @@ type operation struct {
 	bodies           []any            // examples of the body
 	bodyless         bool             // the body is optional
 	maxBody          int              // largest body in bytes
+	lenient          bool             // a malformed id is 404, and the query is ignored
 }
 
 func (op operation) documents(status int) bool { return slices.Contains(op.statuses, status) }
@@ -95,6 +96,8 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 		op.represents = op.represents || code < 300 && (len(answer.Value.Content) > 0 || answer.Value.Headers["ETag"] != nil)
 		op.statuses = append(op.statuses, code)
 	}
+	syntax := from.Responses.Status(http.StatusBadRequest)
+	op.lenient = syntax == nil || syntax.Value.Extensions["x-netsim-path"] == "unknown"
 	for _, p := range slices.Concat(item.Parameters, from.Parameters) {
 		op.parameters = append(op.parameters, p.Value)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 )
 
@@ -103,45 +102,6 @@ func altered(value any) (any, bool) {
 		}
 	}
 	return value, false
-}
-
-// TestOtherWorkspacesAreForbidden: resources in a workspace that the token does not
-// name are forbidden. The setting ResultsOwnership restricts results, too.
-func TestOtherWorkspacesAreForbidden(t *testing.T) {
-	w := newWorld(t, servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true }))
-	mine := map[string]string{"workspace_id": w.workspace, "mapping_file_id": w.newMappingFile(t, w.workspace)}
-	ofTraceset := "id"
-	mine[ofTraceset] = w.newTraceset(t, w.workspace)
-	c := w.client(t)
-	mine["config_id"] = member(t, c.Post("/api/v1/configurations/"+w.configuration+"/clone",
-		map[string]any{"name": "mine", "workspaceId": w.workspace}).Want(201), "id")
-	c.Post("/api/v1/configurations/"+mine["config_id"]+"/validate", nil).Want(200)
-	start := json.RawMessage(`{"configurationId": "` + mine["config_id"] + `", "name": "mine", "duration": "1s"}`)
-	mine["sim_id"] = member(t, c.Post("/api/v1/simulations", start).Want(201), "id")
-	elsewhere := w.newWorkspace(t)
-	concerns := func(op operation) bool {
-		about := op.id == "StartSimulation" || op.id == "CloneTemplate"
-		for name := range mine {
-			about = about || strings.Contains(op.path, "{"+name+"}") && (name != ofTraceset || strings.HasPrefix(op.path, "/api/v1/tracesets/"))
-		}
-		return about && op.documents(403) && !op.service
-	}
-	each(t, concerns, func(t *testing.T, op operation) {
-		r := op.request()
-		for name := range r.path {
-			if own, ok := mine[name]; ok {
-				r.path[name] = own
-			}
-		}
-		if op.id == "StartSimulation" {
-			r.body = start
-		}
-		if op.id == "CloneTemplate" {
-			r.path["template_id"] = w.template
-			r.body = map[string]any{"name": "clone", "workspaceId": w.workspace}
-		}
-		r.send(w.program.User(t, w.account, elsewhere)).Refused(403, "FORBIDDEN")
-	})
 }
 
 func TestNothingStartsWithoutCredit(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/events"
+	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/internal/testwait"
 	"netsim/stream/public"
@@ -19,6 +20,7 @@ import (
 // Topics are the public topics of a log, with as many partitions as the log.
 type Topics struct {
 	Brokers    []string
+	Connect    *broker.Connector // nil: in plain TCP
 	Log        *eventlog.Kafka
 	Partitions int32
 	Name       func(family events.Family) string
@@ -87,6 +89,7 @@ func (p Topics) Consume(t testing.TB, family events.Family, partition int32) (al
 	t.Helper()
 	topic := p.Name(family)
 	c := sarama.NewConfig()
+	p.Connect.Configure(c)
 	c.Version = sarama.V2_8_0_0
 	c.Consumer.IsolationLevel = sarama.ReadCommitted
 	c.Producer.Return.Successes = true

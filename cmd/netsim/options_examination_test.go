@@ -1,0 +1,18 @@
+package main
+
+// examinationOptionRows returns the rows of optionRows for the commands that examine an
+// installation and print what it needs.
+func examinationOptionRows() map[string]option {
+	const (
+		examined = "cmd/netsim/doctor_test.go TestDoctorByCommand"
+		rights   = "cmd/netsim/acls_test.go TestRightsByCommand"
+	)
+	return map[string]option{
+		"doctor --json":    {"doctor --json", examined, nil},
+		"doctor --timeout": {"doctor --timeout 1m", examined, map[string]string{"doctor --timeout 0s": "longer than 0s"}},
+
+		"acls --principal-prefix": {"acls --principal-prefix User:x-", rights, nil},
+		"acls --topic-prefix":     {"acls --topic-prefix x.", rights, nil},
+		"acls --json":             {"acls --json", rights, nil},
+	}
+}

@@ -1,0 +1,232 @@
+package observe_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"netsim/infra/teststack"
+	"netsim/internal/testwait"
+	"netsim/internal/testworld"
+)
+
+// ruleFile is rules.yaml.
+type ruleFile struct {
+	Groups []struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	} `yaml:"groups"`
+}
+
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+func readRules(t *testing.T) ruleFile {
+	t.Helper()
+	text, err := os.ReadFile("rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules ruleFile
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&rules); err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// shorter is by how much the tests of alerts divide every duration of the rules: the
+// windows in square brackets and the times after "for". Nothing else of the rules
+// changes. Five minutes become ten seconds.
+const shorter = 30
+
+var window = regexp.MustCompile(`\[([0-9]+[smhd])\]`)
+
+// scaled returns the rules with every duration divided.
+func scaled(t *testing.T, rules ruleFile) []byte {
+	t.Helper()
+	divide := func(text string) string {
+		unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}[text[len(text)-1]]
+		var n int64
+		if _, err := fmt.Sscanf(text[:len(text)-1], "%d", &n); err != nil || unit == 0 {
+			t.Fatalf("the duration %q is not a number with one of the units s, m, h, d", text)
+		}
+		return fmt.Sprintf("%dms", (time.Duration(n) * unit / shorter).Milliseconds())
+	}
+	for i := range rules.Groups {
+		for j := range rules.Groups[i].Rules {
+			r := &rules.Groups[i].Rules[j]
+			r.Expr = window.ReplaceAllStringFunc(r.Expr, func(found string) string { return "[" + divide(found[1:len(found)-1]) + "]" })
+			if r.For != "" {
+				r.For = divide(r.For)
+			}
+		}
+	}
+	text, err := yaml.Marshal(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// prometheus is a Prometheus server that scrapes processes of netsim and evaluates the
+// scaled rules every second.
+type prometheus struct {
+	t   *testing.T
+	url string
+}
+
+// startPrometheus starts a server that scrapes the addresses, until the test ends. The
+// interval of scrapes is not scaled, because a scrape may take 2.5 s.
+func startPrometheus(t *testing.T, targets []string) *prometheus {
+	t.Helper()
+	dir := t.TempDir()
+	config, err := yaml.Marshal(map[string]any{
+		"global": map[string]any{
+			"scrape_interval": "3s", "scrape_timeout": "3s", "evaluation_interval": "1s",
+			"external_labels": map[string]string{"runbooks": "https://wiki.example/netsim"},
+		},
+		"rule_files":     []string{"rules.yaml"},
+		"scrape_configs": []any{map[string]any{"job_name": "netsim", "static_configs": []any{map[string]any{"targets": targets}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, text []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("prometheus.yaml", config)
+	address := teststack.FreeAddress(t)
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command("prometheus", "--config.file="+filepath.Join(dir, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+address, "--web.enable-lifecycle", "--query.lookback-delta=10s", "--log.level=warn")
+	child.Stdout, child.Stderr = log, log
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := child.Start(); err != nil {
+		t.Fatalf("Prometheus is needed (Debian: prometheus): %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	t.Cleanup(func() {
+		child.Process.Kill() //nolint:errcheck // it may have ended
+		testwait.Receive(t, ended, "Prometheus to end")
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name()) //nolint:errcheck // it is only shown
+			t.Logf("the log of Prometheus:\n%s", text)
+		}
+	})
+	p := &prometheus{t, "http://" + address}
+	testworld.Await(t, func() bool {
+		reply, err := http.Get(p.url + "/-/ready")
+		if err != nil {
+			return false
+		}
+		reply.Body.Close()
+		return reply.StatusCode == http.StatusOK
+	})
+	// The rules come when everything has been scraped: an alert that waits for two minutes
+	// in life waits for little more than the interval of scrapes here.
+	testworld.Await(t, func() bool {
+		found, err := p.query("sum(up) + count(count by (role) (netsim_ready))")
+		return err == nil && len(found) == 1 && found[0].Value[1] == strconv.Itoa(2*len(targets))
+	})
+	write("rules.yaml", scaled(t, readRules(t)))
+	reply, err := http.Post(p.url+"/-/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		t.Fatalf("Prometheus refuses the rules with the status %d", reply.StatusCode)
+	}
+	return p
+}
+
+// get decodes the member data of the reply to a query of Prometheus' API.
+func (p *prometheus) get(path string, query url.Values, into any) error {
+	p.t.Helper()
+	reply, err := http.Get(p.url + "/api/v1/" + path + "?" + query.Encode())
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	var answer struct {
+		Status, Error string
+		Data          json.RawMessage
+	}
+	if err := json.NewDecoder(reply.Body).Decode(&answer); err != nil {
+		return err
+	}
+	if answer.Status != "success" {
+		return fmt.Errorf("Prometheus answers %s: %s", answer.Status, answer.Error)
+	}
+	return json.Unmarshal(answer.Data, into)
+}
+
+// sample is a value of a query's result.
+type sample struct {
+	Metric map[string]string
+	Value  [2]any // time, and the value as a string
+}
+
+// query returns the result of an expression that is a vector.
+func (p *prometheus) query(expression string) ([]sample, error) {
+	p.t.Helper()
+	var found struct{ Result []sample }
+	err := p.get("query", url.Values{"query": {expression}}, &found)
+	return found.Result, err
+}
+
+// firing returns the alerts that fire, as name/severity.
+func (p *prometheus) firing() map[string]string {
+	p.t.Helper()
+	var found struct {
+		Alerts []struct {
+			Labels, Annotations map[string]string
+			State               string
+		}
+	}
+	if err := p.get("alerts", nil, &found); err != nil {
+		p.t.Fatal(err)
+	}
+	names := map[string]string{}
+	for _, a := range found.Alerts {
+		if a.State != "firing" {
+			continue
+		}
+		name := a.Labels["alertname"] + "/" + a.Labels["severity"]
+		names[name] = a.Annotations["summary"]
+		for key, text := range a.Annotations {
+			if strings.Contains(text, "<no value>") || strings.Contains(text, "error") && strings.Contains(text, "template") {
+				p.t.Errorf("%s: the annotation %s is %q", name, key, text)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,316 @@
+package broker_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"netsim/events"
+	"netsim/infra/broker"
+	"netsim/infra/eventlog"
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+	"netsim/internal/testwait"
+	"netsim/internal/testworld"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// whoami listens by TLS and tells each client the common name of its certificate.
+func whoami(t *testing.T, a *teststack.Authority) string {
+	t.Helper()
+	own := a.Issue("whoami", teststack.Certificate{Name: "server", Hosts: []string{"127.0.0.1"}})
+	pair, err := tls.LoadX509KeyPair(own.Cert, own.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(a.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(text)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				if c := conn.(*tls.Conn); c.Handshake() == nil {
+					io.WriteString(c, c.ConnectionState().PeerCertificates[0].Subject.CommonName)
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestChangedFilesAreUsed: new connections use changed certificates and authorities. Files
+// that cannot be used are counted once, and the former ones stay.
+func TestChangedFilesAreUsed(t *testing.T) {
+	t.Parallel()
+	a := teststack.NewAuthority(t, t.TempDir(), "authority")
+	address := whoami(t, a)
+	own := a.Issue("client", teststack.Certificate{Name: "first"})
+	c, err := broker.New(broker.Config{TLS: &broker.TLS{CA: a.File, Cert: own.Cert, Key: own.Key}, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := func() string {
+		t.Helper()
+		conn, err := c.Dial(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		text, err := io.ReadAll(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	expect := func(want string, reloads, failures int64) {
+		t.Helper()
+		if got := name(); got != want {
+			t.Errorf("the client is %q, want %q", got, want)
+		}
+		if r := c.Report(); r.Reloads != reloads || r.ReloadFailures != failures {
+			t.Errorf("%d reloads and %d failures, want %d and %d", r.Reloads, r.ReloadFailures, reloads, failures)
+		}
+	}
+	expect("first", 0, 0)
+	until := time.Now().Add(12 * time.Hour).UTC().Truncate(time.Second)
+	a.Issue("client", teststack.Certificate{Name: "second", Until: until})
+	expect("second", 1, 0)
+	if r := c.Report(); !r.CertUntil.Equal(until) || r.BrokerUntil.IsZero() || r.CAUntil.IsZero() {
+		t.Errorf("the report is %+v, want the client certificate until %v", r, until)
+	}
+	broken := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken(own.Key)
+	expect("second", 1, 1)
+	expect("second", 1, 1)
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), own.Key) {
+		t.Errorf("Check says %v, want the key's file in it", err)
+	}
+	a.Issue("client", teststack.Certificate{Name: "third"})
+	expect("third", 2, 1)
+	if err := c.Check(); err != nil {
+		t.Error(err)
+	}
+	broken(a.File)
+	expect("third", 2, 2)
+	if err := os.Remove(own.Cert); err != nil {
+		t.Fatal(err)
+	}
+	expect("third", 2, 3)
+}
+
+// cuttable opens connections that the test can cut.
+type cuttable struct {
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (c *cuttable) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.open = append(c.open, conn)
+	}
+	return conn, err
+}
+
+func (c *cuttable) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, conn := range c.open {
+		conn.Close()
+	}
+	c.open = nil
+}
+
+// appends appends a record and returns its offset.
+func appends(t *testing.T, log *eventlog.Kafka, n int) (int64, error) {
+	return log.Append(log.Topic(events.Workspaces), 0, events.Message{Key: []byte("k"), Value: fmt.Append(nil, n)}).Wait(t.Context())
+}
+
+// TestCertificatesAreRotatedUnderLoad rotates the client certificate of a log that is
+// appended to, on Apache Kafka, and cuts every connection. Every record that was
+// acknowledged is in the log, at its offset.
+func TestCertificatesAreRotatedUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := kafkaStack(t)
+	a := s.Authority
+	file := "rotated-" + events.NewID("test")
+	own := a.Issue(file, teststack.Certificate{Name: machine})
+	network := &cuttable{}
+	c, err := broker.New(broker.Config{TLS: &broker.TLS{CA: a.File, Cert: own.Cert, Key: own.Key}, Log: quiet, Dial: network.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := openLog(t, s.Mutual, c)
+	const writers = 4
+	progress, stop := make(chan struct{}), make(chan struct{})
+	acknowledged := make([]map[int64]int, writers)
+	var working sync.WaitGroup
+	for w := range writers {
+		acknowledged[w] = map[int64]int{}
+		working.Go(func() {
+			for n := w; ; n += writers {
+				if offset, err := appends(t, log, n); err == nil {
+					acknowledged[w][offset] = n
+				} else if !errors.Is(err, eventlog.ErrUnknown) && !errors.Is(err, eventlog.ErrNotWritten) {
+					t.Error(err)
+				}
+				select {
+				case progress <- struct{}{}:
+				case <-stop:
+					return
+				}
+			}
+		})
+	}
+	for round := range 5 {
+		for range 20 {
+			testwait.Receive(t, progress, "an append")
+		}
+		a.Issue(file, teststack.Certificate{Name: machine})
+		network.cut()
+		testworld.Await(t, func() bool {
+			testwait.Receive(t, progress, "an append")
+			return c.Report().Reloads > int64(round)
+		})
+	}
+	for range 20 {
+		testwait.Receive(t, progress, "an append")
+	}
+	close(stop)
+	testwait.Group(t, &working, "the writers")
+	found := map[int64]string{}
+	for next := int64(0); ; {
+		records, end, err := log.Read(t.Context(), log.Topic(events.Workspaces), 0, next, 1<<20, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range records {
+			found[records[i].Offset], next = string(records[i].Value), records[i].Offset+1
+		}
+		if next >= end || len(records) == 0 {
+			break
+		}
+	}
+	count := 0
+	for _, all := range acknowledged {
+		for offset, n := range all {
+			count++
+			if found[offset] != fmt.Sprint(n) {
+				t.Errorf("the acknowledged record %d is not at the offset %d: %q", n, offset, found[offset])
+			}
+		}
+	}
+	if count < 100 {
+		t.Errorf("only %d records were acknowledged", count)
+	}
+}
+
+func openLog(t *testing.T, address string, c *broker.Connector) *eventlog.Kafka {
+	t.Helper()
+	log, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: []string{address}, Connect: c, Prefix: events.NewID("test") + ".", Partitions: 1, Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(log.Close)
+	if err := log.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// TestSessionsEnd: the broker ends sessions of OAUTHBEARER that do not authenticate again.
+// Appending goes on over new connections, and no append fails.
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	s := kafkaStack(t)
+	way := s.ways()["OAUTHBEARER"]
+	c, err := broker.New(way.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := openLog(t, way.address, c)
+	began, n := c.Report().Handshakes, 0
+	testworld.Await(t, func() bool {
+		if _, err := appends(t, log, n); err != nil {
+			t.Error(err)
+		}
+		n++
+		return c.Report().Handshakes >= began+3
+	})
+	t.Logf("%d records", n)
+}
+
+// TestReadinessSaysWhy: a running service whose password was changed says why it is not
+// ready, without the password.
+func TestReadinessSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := kafkaStack(t)
+	c := servicetest.Config(t)
+	users := s.grant(t, c.TopicPrefix)
+	admin := s.as(everyone)
+	p := servicetest.Start(t, func(own *service.Config) {
+		*own = c
+		own.Partitions = 1
+		admin.set(own)
+		own.Roles = []string{service.RoleAPI, service.RoleProjector}
+	})
+	w := s.as(users[service.RoleProjector])
+	reader := servicetest.Start(t, func(own *service.Config) {
+		*own = p.Config
+		own.Roles, own.Migrate = []string{service.RoleProjector}, false
+		w.set(own)
+	})
+	_, err := s.admin(t).UpsertUserScramCredentials([]sarama.AlterUserScramCredentialsUpsert{{
+		Name: users[service.RoleProjector], Mechanism: sarama.SCRAM_MECHANISM_SHA_512, Iterations: 4096, Salt: []byte("salt"), Password: []byte("another"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	testworld.Await(t, func() bool {
+		reply, err := http.Get(reader.Ops + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		if strings.Contains(string(text), "hidden") {
+			t.Errorf("the password is in %s", text)
+		}
+		return err == nil && strings.Contains(string(text), "the password is wrong, or the user is unknown to SCRAM-SHA-512")
+	})
+}

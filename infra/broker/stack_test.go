@@ -1,0 +1,187 @@
+package broker_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"netsim/infra/broker"
+	"netsim/infra/teststack"
+)
+
+// The users of the tests. Those of SCRAM and of PLAIN have the same names.
+const (
+	everyone = "everyone" // may do everything
+	password = "hidden,pass=word"
+	robot    = "robot"   // the subject of OAuth tokens, may do everything
+	machine  = "machine" // the common name of client certificates, may do everything
+)
+
+// stack is the node of Apache Kafka that the tests of this process share.
+type stack struct {
+	*teststack.SecureKafka
+
+	dir    string
+	issuer *tokenIssuer
+}
+
+var shared struct {
+	once  sync.Once
+	stack *stack
+}
+
+// kafkaStack returns the shared node. It runs until the process ends.
+func kafkaStack(t *testing.T) *stack {
+	t.Helper()
+	shared.once.Do(func() {
+		dir, err := os.MkdirTemp("", "netsim-secure-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		issuer := newTokenIssuer(t)
+		k := teststack.StartSecureKafka(keep{t}, dir, teststack.SecureConfig{
+			Passwords: map[string]string{everyone: password},
+			Super:     []string{"User:" + everyone, "User:" + robot, "User:" + machine},
+			JWKSURL:   issuer.url + "/keys", Issuer: issuer.url, Audience: "kafka",
+			Session: 2 * time.Second,
+		})
+		shared.stack = &stack{k, dir, issuer}
+		shared.stack.addUser(t, everyone)
+	})
+	if shared.stack == nil {
+		t.Fatal("the shared Apache Kafka did not start")
+	}
+	return shared.stack
+}
+
+// keep is a testing.TB whose cleanups do not run, so that what it starts lasts until the
+// process ends.
+type keep struct{ testing.TB }
+
+func (keep) Cleanup(func()) {}
+
+// addUser makes a user of SCRAM.
+func (s *stack) addUser(t *testing.T, name string) {
+	t.Helper()
+	admin := s.admin(t)
+	for _, mechanism := range []sarama.ScramMechanismType{sarama.SCRAM_MECHANISM_SHA_256, sarama.SCRAM_MECHANISM_SHA_512} {
+		results, err := admin.UpsertUserScramCredentials([]sarama.AlterUserScramCredentialsUpsert{
+			{Name: name, Mechanism: mechanism, Iterations: 4096, Salt: []byte(rand.Text()), Password: []byte(password)},
+		})
+		if err != nil || results[0].ErrorCode != sarama.ErrNoError {
+			t.Fatalf("add the user %s: %v, %v", name, err, results)
+		}
+	}
+}
+
+// admin returns a client that may do everything.
+func (s *stack) admin(t *testing.T) sarama.ClusterAdmin {
+	t.Helper()
+	c := sarama.NewConfig()
+	c.Version = sarama.V2_8_0_0
+	admin, err := sarama.NewClusterAdmin([]string{s.Plain}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { admin.Close() })
+	return admin
+}
+
+// way is a way to connect.
+type way struct {
+	address string
+	config  broker.Config
+}
+
+// ways returns every way to connect.
+func (s *stack) ways() map[string]way {
+	trust := broker.TLS{CA: s.Authority.File}
+	own := s.Authority.Issue("machine", teststack.Certificate{Name: machine})
+	mutual := broker.TLS{CA: s.Authority.File, Cert: own.Cert, Key: own.Key}
+	user := func(mechanism string) *broker.SASL {
+		return &broker.SASL{Mechanism: mechanism, User: everyone, Password: password}
+	}
+	return map[string]way{
+		"plain TCP":     {s.Plain, broker.Config{}},
+		"TLS":           {s.TLS, broker.Config{TLS: &trust}},
+		"mutual TLS":    {s.Mutual, broker.Config{TLS: &mutual}},
+		"PLAIN":         {s.SASL, broker.Config{TLS: &trust, SASL: user(broker.Plain)}},
+		"SCRAM-SHA-256": {s.SASL, broker.Config{TLS: &trust, SASL: user(broker.SCRAM256)}},
+		"SCRAM-SHA-512": {s.SASL, broker.Config{TLS: &trust, SASL: user(broker.SCRAM512)}},
+		"OAUTHBEARER":   {s.SASL, broker.Config{TLS: &trust, SASL: &broker.SASL{Mechanism: broker.OAuthBearer, OAuth: s.issuer.client()}}},
+	}
+}
+
+// tokenIssuer is a token endpoint for client credentials (RFC 6749 section 4.4), which
+// publishes its keys.
+type tokenIssuer struct {
+	url    string
+	signer jose.Signer
+	issued atomic.Int64
+	life   atomic.Int64 // seconds
+	broken atomic.Bool  // refuses every request
+}
+
+func newTokenIssuer(t *testing.T) *tokenIssuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := jose.JSONWebKey{Key: key.Public(), KeyID: "one", Algorithm: "ES256", Use: "sig"}
+	i := &tokenIssuer{}
+	i.life.Store(600)
+	if i.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: "one"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
+		json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{public}})
+	})
+	mux.HandleFunc("POST /token", i.answer)
+	i.url = httptest.NewServer(mux).URL // runs until the process ends, as Kafka does
+	return i
+}
+
+func (i *tokenIssuer) client() broker.OAuth {
+	return broker.OAuth{TokenURL: i.url + "/token", ClientID: robot, ClientSecret: password, Scope: "kafka"}
+}
+
+func (i *tokenIssuer) answer(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	user, secret, _ := r.BasicAuth()
+	if i.broken.Load() || user != robot || secret != "hidden%2Cpass%3Dword" || r.FormValue("grant_type") != "client_credentials" {
+		w.WriteHeader(http.StatusUnauthorized)
+		json.NewEncoder(w).Encode(map[string]string{"error": "invalid_client", "error_description": "the secret is " + secret})
+		return
+	}
+	json.NewEncoder(w).Encode(map[string]any{
+		"access_token": i.mint(robot, time.Now().Add(time.Duration(i.life.Load())*time.Second)), "token_type": "Bearer",
+		"expires_in": i.life.Load(),
+	})
+}
+
+// mint returns a token.
+func (i *tokenIssuer) mint(subject string, until time.Time) string {
+	i.issued.Add(1)
+	token, err := jwt.Signed(i.signer).Claims(jwt.Claims{
+		Issuer: i.url, Subject: subject, Audience: jwt.Audience{"kafka"},
+		IssuedAt: jwt.NewNumericDate(time.Now().Add(-time.Minute)), Expiry: jwt.NewNumericDate(until),
+	}).Claims(map[string]any{"scope": "kafka"}).Serialize()
+	if err != nil {
+		panic(err)
+	}
+	return token
+}

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"cmp"
+	"slices"
+
+	"netsim/events"
+	"netsim/infra/eventlog"
+	"netsim/infra/reactor"
+	"netsim/stream/publisher"
+)
+
+// The users of Kafka besides the roles of a process.
+const (
+	UserMigrate  = "migrate"  // netsim migrate
+	UserTools    = "tools"    // the other commands for operators
+	UserConsumer = "consumer" // a consumer of public topics outside the service
+)
+
+// KafkaRight allows a user operations on a resource of Kafka.
+type KafkaRight struct {
+	User       string   `json:"user"`       // a role, or migrate, tools or consumer
+	Resource   string   `json:"resource"`   // topic, group or transactional-id
+	Name       string   `json:"name"`       // of the resource, or what the names begin with
+	Prefixed   bool     `json:"prefixed"`   // whether names begin with Name
+	Operations []string `json:"operations"` // as kafka-acls.sh names them
+}
+
+// KafkaUsers lists the users that have rights.
+func KafkaUsers() []string {
+	return []string{UserMigrate, RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, UserTools, UserConsumer}
+}
+
+// The operations, as kafka-acls.sh names them.
+const (
+	opRead            = "Read"
+	opWrite           = "Write"
+	opCreate          = "Create"
+	opDelete          = "Delete"
+	opDescribe        = "Describe"
+	opAlterConfigs    = "AlterConfigs"
+	opDescribeConfigs = "DescribeConfigs"
+)
+
+// KafkaRights lists the least rights of each user, for a prefix of topics. It is the only
+// place that says so; netsim acls prints them (docs/security.md). Nobody may delete
+// or change a topic of the log, or its records.
+func KafkaRights(prefix string) []KafkaRight {
+	prefix = cmp.Or(prefix, eventlog.DefaultPrefix)
+	var all []KafkaRight
+	allow := func(users []string, resource string, prefixed bool, names []string, operations ...string) {
+		for _, user := range users {
+			for _, name := range names {
+				all = append(all, KafkaRight{user, resource, name, prefixed, operations})
+			}
+		}
+	}
+	var log, public []string
+	for _, family := range events.Families() {
+		log = append(log, eventlog.Config{Prefix: prefix}.Topic(family))
+		public = append(public, publisher.Topic(prefix, family))
+	}
+	letters := []string{reactor.DeadLetterTopic(prefix)}
+	writers := []string{RoleAPI, RoleReactor, RoleWorker, UserTools}
+	readers := []string{RoleProjector, RolePublisher, RoleLake}
+
+	allow([]string{UserMigrate}, "topic", false, slices.Concat(log, letters), opCreate, opDescribe, opDescribeConfigs)
+	allow([]string{UserMigrate}, "topic", false, public, opCreate, opDescribe, opDescribeConfigs, opAlterConfigs)
+
+	allow(writers, "topic", false, log, opRead, opWrite, opDescribeConfigs)
+	allow(readers, "topic", false, log, opRead, opDescribeConfigs)
+	allow([]string{RoleAPI, RoleProjector, RoleWorker, RolePublisher, RoleLake}, "topic", false, letters, opRead)
+	allow([]string{RoleReactor, UserTools}, "topic", false, letters, opRead, opWrite)
+	allow([]string{RoleReactor, UserTools}, "group", true, []string{reactor.GroupPrefix(prefix)}, opRead)
+
+	publishers := []string{publisher.Group(prefix)}
+	allow([]string{RolePublisher}, "topic", false, public, opRead, opWrite, opDescribeConfigs)
+	allow([]string{RolePublisher, UserTools}, "group", false, publishers, opRead)
+	allow([]string{RolePublisher, UserTools}, "transactional-id", true, []string{publishers[0] + "."}, opWrite)
+	// netsim events republish makes public topics again.
+	allow([]string{UserTools}, "topic", false, public, opRead, opCreate, opDelete, opDescribeConfigs, opAlterConfigs)
+
+	allow([]string{UserConsumer}, "topic", false, public, opRead)
+	allow([]string{UserConsumer}, "group", true, []string{ConsumerGroups(prefix)}, opRead)
+	return all
+}
+
+// ConsumerGroups is what the names of the groups begin with that the user consumer may use.
+func ConsumerGroups(prefix string) string {
+	return cmp.Or(prefix, eventlog.DefaultPrefix) + "consumer."
+}
