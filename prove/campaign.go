@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"netsim/internal/wait"
 	"netsim/prove/cluster"
 	"netsim/prove/history"
 )
@@ -35,7 +34,15 @@ type campaign struct {
 	stopFollowing func()
 
 	mu         sync.Mutex
-	violations []string
+	checking   string // the check that runs; "load" before the first
+	violations []violation
+}
+
+// violation is something that a check found.
+type violation struct {
+	Check string        `json:"check"`
+	At    time.Duration `json:"at"` // since the start of the load
+	Text  string        `json:"text"`
 }
 
 // The processes of the service. No two have the same work to themselves.
@@ -52,7 +59,7 @@ func run(ctx context.Context, o options) (err error) {
 // prove runs a campaign, and returns its report. The error is errViolated when it found
 // violations.
 func prove(ctx context.Context, o options) (r report, err error) {
-	c := &campaign{options: o, records: recorder{streams: map[string]bool{}}}
+	c := &campaign{options: o, checking: "load", records: recorder{streams: map[string]bool{}}}
 	c.tally.counts = map[string]map[string]int{}
 	if c.dir, err = os.MkdirTemp("", "netsim-prove-"); err != nil {
 		return r, err
@@ -117,7 +124,7 @@ func (c *campaign) start(ctx context.Context) (err error) {
 		if err := cluster.PrivateShm(); err != nil {
 			return fmt.Errorf("mount /dev/shm: %w", err)
 		}
-		c.disks = &cluster.Disks{Dir: c.dir, Size: diskSize(c.options.duration)}
+		c.disks = &cluster.Disks{Dir: c.dir, Size: diskSize(c.options.size())}
 	}
 	c.say("starting three brokers, PostgreSQL with a standby, an object store and %d processes of the service", len(roles))
 	began := time.Now()
@@ -157,7 +164,7 @@ func (c *campaign) work(ctx context.Context) error {
 		err = errors.Join(err, c.heal(ctx))
 	}
 	if err == nil && !c.found() {
-		err = wait.For(ctx, 3*time.Second) // some load without faults
+		err = c.awaitWrites(ctx)
 	}
 	end()
 	load.Wait()
@@ -183,11 +190,11 @@ func (c *campaign) say(format string, args ...any) {
 func (c *campaign) violate(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	c.mu.Lock()
-	c.violations = append(c.violations, text)
-	n := len(c.violations)
+	c.violations = append(c.violations, violation{c.checking, time.Since(c.began), text})
+	n, check := len(c.violations), c.checking
 	c.mu.Unlock()
 	if n <= 20 {
-		c.say("VIOLATION: %s", text)
+		c.say("VIOLATION (%s): %s", check, text)
 	}
 }
 

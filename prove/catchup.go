@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -9,25 +10,30 @@ import (
 )
 
 // catchUp waits until the public topics and the feeds have every fact, and the files of
-// deleted simulations are removed. What does not catch up is found by the checks.
+// deleted simulations are removed. What stops before is found by the checks.
 func (c *campaign) catchUp(ctx context.Context) error {
 	all, err := c.readFacts(ctx)
 	if err != nil {
 		return err
 	}
 	c.facts = all
-	patience := settlePatience
+	timeout := stallTimeout
 	if c.options.hunt {
-		patience = time.Minute // a mutant may never catch up
+		timeout = 30 * time.Second // a mutant may never catch up
 	}
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		behind := false
+	progress, before := time.Now(), ""
+	for time.Since(progress) < timeout {
+		missing, events := 0, 0
 		for _, f := range c.followers {
-			behind = behind || len(f.missing(all)) > 0
+			missing += len(f.missing(all))
+			events += f.received()
 		}
 		out, err := c.cluster.Tool(ctx, "audit", "public")
-		if err == nil && !behind && published(out) {
+		if err == nil && missing == 0 && published(out) {
 			return nil
+		}
+		if now := fmt.Sprint(events, out); now != before {
+			progress, before = time.Now(), now
 		}
 		if err := wait.For(ctx, time.Second); err != nil {
 			return err

@@ -30,12 +30,20 @@ func (c *campaign) check(ctx context.Context) {
 		if c.found() {
 			return
 		}
-		from, before := time.Now(), len(c.violations)
+		from, before := time.Now(), c.begin(check.name)
 		if err := check.run(ctx); err != nil {
 			c.violate("%s could not be checked: %v", check.name, err)
 		}
 		c.report.Checks = append(c.report.Checks, checked{check.name, len(c.violations) - before, time.Since(from)})
 	}
+}
+
+// begin begins a check, and returns how many violations there were before it.
+func (c *campaign) begin(check string) (before int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checking = check
+	return len(c.violations)
 }
 
 // checkHistories compares what the clients saw with the log.

@@ -13,7 +13,7 @@ import (
 // breaks, they agree within a few seconds.
 func (c *campaign) checkLeases(ctx context.Context) error {
 	var last string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(stallTimeout); time.Now().Before(deadline); {
 		held := map[string]int{}
 		for _, n := range c.cluster.Netsims {
 			of, err := n.Shards()

@@ -19,7 +19,11 @@ func (c *campaign) checkResources(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		got := reader.do(ctx, request{name: "read at the end", method: "GET", path: paths[r.kind] + id})
+		read := request{name: "read at the end", method: "GET", path: paths[r.kind] + id}
+		got := reader.do(ctx, read)
+		for tries := 1; got.unknown() && tries < 20 && reader.think(ctx, time.Second); tries++ {
+			got = reader.do(ctx, read)
+		}
 		status := got.text("status")
 		gone := got.status == http.StatusNotFound || got.status == http.StatusGone
 		switch {

@@ -67,7 +67,7 @@ func (r reply) text(name string) string {
 
 const (
 	requestTimeout = 15 * time.Second
-	writePatience  = 90 * time.Second // for all attempts of a write
+	writeTimeout   = 90 * time.Second // for all attempts of a write
 )
 
 func (c *campaign) newClient(id int, account, token string) *client {
@@ -82,7 +82,7 @@ func (c *campaign) newClient(id int, account, token string) *client {
 	}
 }
 
-// do sends a request until its outcome is known, the patience is over or the load ends.
+// do sends a request until its outcome is known, the timeout is over or the load ends.
 func (c *client) do(ctx context.Context, r request) reply {
 	if r.method != http.MethodGet && r.header["Idempotency-Key"] == "" && !r.once {
 		if r.header == nil {
@@ -95,7 +95,7 @@ func (c *client) do(ctx context.Context, r request) reply {
 	for attempt := 0; ; attempt++ {
 		last = c.send(ctx, r)
 		last.retried, last.call = attempt > 0, call
-		if !last.unknown() || r.once || r.method == http.MethodGet || time.Since(c.began)-call > writePatience {
+		if !last.unknown() || r.once || r.method == http.MethodGet || time.Since(c.began)-call > writeTimeout {
 			break
 		}
 		if wait.For(ctx, time.Duration(50+c.random.IntN(400))*time.Millisecond) != nil {
@@ -182,6 +182,13 @@ func (c *client) count(r request, last reply) {
 	if last.ok() && r.method != http.MethodGet {
 		t.writes = append(t.writes, span{last.call, last.end})
 	}
+}
+
+// acknowledged returns how many writes were.
+func (t *tally) acknowledged() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.writes)
 }
 
 // unexpected records an answer that nobody should get.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"netsim/internal/wait"
 )
@@ -26,7 +25,7 @@ func fillPostgres(c *campaign, ctx context.Context, f fault) (string, error) {
 				return err
 			}
 		}
-		return p.Await(ctx, time.Minute)
+		return p.Await(ctx, stallTimeout)
 	})
 }
 

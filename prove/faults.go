@@ -46,11 +46,12 @@ func kinds() []faultKind {
 	}
 }
 
-// breakThings causes faults until the campaign's time is over.
+// breakThings causes faults until the campaign's time is over, or each kind once.
 func (c *campaign) breakThings(ctx context.Context) error {
-	c.say("faults for %v", c.options.duration)
-	for number := 0; time.Since(c.began) < c.options.duration && !c.found(); number++ {
-		f := planned(c.options.seed, number, c.options.faults)
+	c.say("faults: %s", c.options.schedule())
+	defer func() { c.report.Duration = time.Since(c.began) }()
+	for number := 0; !c.options.over(number, time.Since(c.began)) && !c.found(); number++ {
+		f := c.options.fault(number)
 		if err := c.cause(ctx, f); err != nil {
 			return fmt.Errorf("fault %d, %s: %w", f.Number, f.Kind, err)
 		}
@@ -212,7 +213,7 @@ func loseUnflushed(c *campaign, ctx context.Context, f fault) (string, error) {
 func killPostgres(c *campaign, ctx context.Context, f fault) (string, error) {
 	p := c.cluster.Primary()
 	p.Kill()
-	return p.Name(), firstError(wait.For(ctx, f.Lasts/2), p.Start, func() error { return p.Await(ctx, time.Minute) })
+	return p.Name(), firstError(wait.For(ctx, f.Lasts/2), p.Start, func() error { return p.Await(ctx, stallTimeout) })
 }
 
 // failOver promotes a standby that lacks the last transactions.

@@ -112,6 +112,13 @@ func (f *follower) madeHere(stream string) bool {
 	return f.made.all[stream] != nil
 }
 
+// received returns how many events the feed had.
+func (f *follower) received() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.events
+}
+
 // missing returns the streams of which the feed lacks facts.
 func (f *follower) missing(all facts) (streams []string) {
 	f.mu.Lock()

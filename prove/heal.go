@@ -12,10 +12,11 @@ import (
 )
 
 // Bounds of what a healed cluster may take. They are far above what it takes, because
-// a machine may be slow.
+// a machine may be slow. What can be seen to progress is bounded by the time without
+// progress.
 const (
-	readyPatience  = 6 * time.Minute
-	settlePatience = 6 * time.Minute
+	readyTimeout = 10 * time.Minute
+	stallTimeout = 5 * time.Minute
 )
 
 // heal ends every fault, starts what does not run, and waits until the service is ready.
@@ -45,50 +46,83 @@ func (c *campaign) heal(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.Await(ctx, time.Minute); err != nil {
+	if err := p.Await(ctx, readyTimeout); err != nil {
 		return err
 	}
-	if err := c.cluster.AwaitReplicas(ctx, readyPatience); err != nil {
+	if err := c.cluster.AwaitReplicas(ctx, readyTimeout); err != nil {
 		return fmt.Errorf("the brokers do not recover: %w", err)
 	}
 	if err := c.restartEnded(); err != nil {
 		return err
 	}
-	if err := c.cluster.AwaitReady(ctx, readyPatience); err != nil {
+	if err := c.cluster.AwaitReady(ctx, readyTimeout); err != nil {
 		c.violate("the service is not ready after the faults have ended: %v", err)
 	}
 	c.report.Healed = time.Since(c.began) - from
 	return nil
 }
 
-// settle waits until the log has not grown for three seconds, all its records are
-// judged, and no job waits. Then nothing happens any more.
-func (c *campaign) settle(ctx context.Context) error {
-	c.say("settling")
-	from := time.Now()
-	quiet, before := time.Now(), int64(-1)
-	for time.Since(quiet) < 3*time.Second {
-		var end, judged, jobs int64
-		var asked errgroup.Group
-		asked.Go(func() (err error) { end, err = c.cluster.LogEnd(ctx); return err })
-		asked.Go(func() error {
-			return c.cluster.Query(ctx, `SELECT coalesce(sum(next), 0)::bigint FROM readmodel.offsets`, &judged)
-		})
-		asked.Go(func() error {
-			return c.cluster.Query(ctx, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running', 'retryable', 'pending')`, &jobs)
-		})
-		if err := asked.Wait(); err != nil || end != judged || end != before || jobs > 0 {
-			quiet = time.Now()
-			if time.Since(from) > settlePatience {
-				c.violate("the service does not come to rest: %d records, %d of them judged, %d jobs wait (%v)", end, judged, jobs, err)
-				return nil
-			}
+// awaitWrites waits until the load has its number of acknowledged writes, and had three
+// seconds without faults.
+func (c *campaign) awaitWrites(ctx context.Context) error {
+	began, progress, before := time.Now(), time.Now(), -1
+	for {
+		n := c.tally.acknowledged()
+		if n >= c.options.writes && time.Since(began) > 3*time.Second {
+			return nil
 		}
-		before = end
+		if n > before {
+			progress, before = time.Now(), n
+		}
+		if time.Since(progress) > stallTimeout {
+			c.violate("no write was acknowledged for %v after the faults had ended", stallTimeout)
+			return nil
+		}
 		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	c.report.Records = before
+}
+
+// work is what the service still has to do.
+type work struct{ end, judged, jobs int64 }
+
+// remaining reads how many records the log has, how many of them are judged, and how
+// many jobs wait.
+func (c *campaign) remaining(ctx context.Context) (w work, err error) {
+	var asked errgroup.Group
+	asked.Go(func() (err error) { w.end, err = c.cluster.LogEnd(ctx); return err })
+	asked.Go(func() error {
+		return c.cluster.Query(ctx, `SELECT coalesce(sum(next), 0)::bigint FROM readmodel.offsets`, &w.judged)
+	})
+	asked.Go(func() error {
+		return c.cluster.Query(ctx, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running', 'retryable', 'pending')`, &w.jobs)
+	})
+	return w, asked.Wait()
+}
+
+// settle waits until the log has not grown for three seconds, all its records are
+// judged, and no job waits. Then nothing happens any more.
+func (c *campaign) settle(ctx context.Context) error {
+	c.say("settling")
+	quiet, progress := time.Now(), time.Now()
+	var before work
+	for time.Since(quiet) < 3*time.Second {
+		now, err := c.remaining(ctx)
+		if err != nil || now.end != now.judged || now.end != before.end || now.jobs > 0 {
+			quiet = time.Now()
+		}
+		if err == nil && now != before {
+			progress, before = time.Now(), now
+		}
+		if time.Since(progress) > stallTimeout {
+			c.violate("the service does not come to rest: %d records, %d of them judged, %d jobs wait, and nothing changes (%v)", now.end, now.judged, now.jobs, err)
+			return nil
+		}
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	c.report.Records = before.end
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"netsim/events"
 	"netsim/prove/cluster"
@@ -65,7 +64,7 @@ func (c *campaign) openAccount(ctx context.Context, owner *client) (home string,
 	if out, err := c.cluster.Tool(ctx, "credit", "grant", owner.account, "100000", "--reference", "campaign"); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, stallTimeout)
 	defer cancel()
 	got := owner.do(ctx, request{name: "create home", method: "POST", path: "/api/v1/workspaces", body: map[string]any{"name": owner.unique("home")}})
 	if got.status != http.StatusCreated {

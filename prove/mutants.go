@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 )
 
@@ -19,10 +21,12 @@ import (
 var patches embed.FS
 
 // mutant is the service with one bug. A mutant's file has the bug in words, the kinds of
-// faults under which it shows, and the change. The product has no code for it.
+// faults under which it shows, perhaps how long they happen, and the change. The product
+// has no code for it.
 type mutant struct {
 	name, bug string
 	faults    []string
+	duration  time.Duration // of the faults
 	patch     string
 }
 
@@ -36,16 +40,36 @@ func mutants() (all []mutant, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m := mutant{name: strings.TrimSuffix(file.Name(), ".patch"), patch: string(text)}
-		head, _, _ := strings.Cut(m.patch, "\n--- ")
-		bug, faults, ok := strings.Cut(head, "\nFaults: ")
-		if !ok {
-			return nil, fmt.Errorf("%s has no line with its faults", file.Name())
+		m, err := readMutant(strings.TrimSuffix(file.Name(), ".patch"), string(text))
+		if err != nil {
+			return nil, err
 		}
-		m.bug, m.faults = strings.TrimSpace(bug), split(strings.TrimSpace(faults))
 		all = append(all, m)
 	}
 	return all, nil
+}
+
+// readMutant reads the file of a mutant.
+func readMutant(name, text string) (mutant, error) {
+	m := mutant{name: name, patch: text, duration: mutantTime}
+	head, _, _ := strings.Cut(text, "\n--- ")
+	for line := range strings.Lines(head) {
+		line = strings.TrimSpace(line)
+		if list, ok := strings.CutPrefix(line, "Faults: "); ok {
+			m.faults = split(list)
+		} else if d, ok := strings.CutPrefix(line, "For: "); ok {
+			var err error
+			if m.duration, err = time.ParseDuration(d); err != nil {
+				return m, fmt.Errorf("mutant %s: %w", name, err)
+			}
+		} else if m.bug == "" {
+			m.bug = line
+		}
+	}
+	if m.bug == "" || len(m.faults) == 0 {
+		return m, fmt.Errorf("mutant %s has no words or no line with its faults", name)
+	}
+	return m, nil
 }
 
 // mutantTime is how long faults happen for a mutant. The campaign ends earlier when it
@@ -72,41 +96,71 @@ func runMutants(ctx context.Context, o options) error {
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		all = all[:min(len(all), o.rotate)]
 	}
-	var survived []string
+	var results []result
 	for _, m := range all {
 		began := time.Now()
 		caught, err := m.run(ctx, o)
 		if err != nil {
-			return fmt.Errorf("mutant %s: %w", m.name, err)
+			return errors.Join(fmt.Errorf("mutant %s: %w", m.name, err), printResults(os.Stdout, results))
 		}
-		if caught == "" {
-			survived = append(survived, m.name)
-			caught = "SURVIVED"
-		}
-		fmt.Printf("MUTANT %s (%v): %s\n", m.name, time.Since(began).Round(time.Second), short(caught))
+		results = append(results, result{m.name, caught, time.Since(began)})
 	}
-	if len(survived) > 0 {
-		return fmt.Errorf("%w: %d of %d mutants survived: %s", errViolated, len(survived), len(all), strings.Join(survived, ", "))
+	if err := printResults(os.Stdout, results); err != nil {
+		return err
 	}
-	fmt.Printf("all %d mutants were caught\n", len(all))
+	if n := survivors(results); n > 0 {
+		return fmt.Errorf("%w: %d of %d mutants survived", errViolated, n, len(all))
+	}
 	return nil
 }
 
-// run returns the first violation that the campaign found, or "".
-func (m mutant) run(ctx context.Context, o options) (caught string, err error) {
+// result says how a mutant was caught. The zero violation means that it survived.
+type result struct {
+	name   string
+	caught violation
+	took   time.Duration // with building the mutant and starting the cluster
+}
+
+func survivors(results []result) (n int) {
+	for _, r := range results {
+		if r.caught == (violation{}) {
+			n++
+		}
+	}
+	return n
+}
+
+// printResults prints which check caught each mutant, and when.
+func printResults(out io.Writer, results []result) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MUTANT\tCAUGHT BY\tAFTER\tIN ALL\tFIRST VIOLATION")
+	for _, r := range results {
+		by, after, text := r.caught.Check, r.caught.At.Round(time.Second).String(), short(r.caught.Text)
+		if r.caught == (violation{}) {
+			by, after, text = "SURVIVED", "", ""
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", r.name, by, after, r.took.Round(time.Second), text)
+	}
+	fmt.Fprintf(w, "%d of %d mutants were caught\n", len(results)-survivors(results), len(results))
+	return w.Flush()
+}
+
+// run returns the first violation that the campaign found, or none.
+func (m mutant) run(ctx context.Context, o options) (caught violation, err error) {
 	dir, err := os.MkdirTemp("", "netsim-mutant-")
 	if err != nil {
-		return "", err
+		return caught, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	root, err := moduleRoot(ctx)
 	if err != nil {
-		return "", err
+		return caught, err
 	}
 	if o.overlay, err = m.overlay(ctx, root, dir); err != nil {
-		return "", err
+		return caught, err
 	}
-	o.duration, o.faults, o.service, o.hunt, o.quiet = mutantTime, m.faults, "", true, true
+	o.duration, o.each, o.writes = m.duration, false, 0
+	o.faults, o.service, o.hunt, o.quiet = m.faults, "", true, true
 	o.out = filepath.Join(dir, "report")
 	if o.keep {
 		o.out = filepath.Join(os.TempDir(), "netsim-mutant-"+m.name)
@@ -115,7 +169,7 @@ func (m mutant) run(ctx context.Context, o options) (caught string, err error) {
 	if errors.Is(err, errViolated) && len(r.Violations) > 0 {
 		return r.Violations[0], nil
 	}
-	return "", err
+	return caught, err
 }
 
 // files are the paths of the files that the mutant changes, from the module's root.
@@ -160,5 +214,5 @@ func (m mutant) overlay(ctx context.Context, root, dir string) (string, error) {
 // short returns the beginning of a text on one line.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return text[:min(len(text), 300)]
+	return text[:min(len(text), 160)]
 }

@@ -12,7 +12,9 @@ import (
 // options of a campaign.
 type options struct {
 	seed     uint64
-	duration time.Duration // of the faults
+	duration time.Duration // of the faults, unless each
+	each     bool          // each kind of fault once, for a short time, instead of random ones
+	writes   int           // acknowledged writes that the load has at least
 	faults   []string      // kinds; all when empty
 	clients  int
 	race     bool
@@ -31,10 +33,11 @@ type options struct {
 
 func parseOptions(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
-	var minutes float64
 	var faults, mutants string
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()/1e6)%1_000_000, "seed of the faults and of the load")
-	flags.Float64Var(&minutes, "minutes", 3, "how long faults happen")
+	flags.DurationVar(&o.duration, "for", 3*time.Minute, "how long faults happen")
+	flags.BoolVar(&o.each, "each", false, "cause each kind of fault once, for a short time, instead of -for")
+	flags.IntVar(&o.writes, "writes", 0, "load until so many writes are acknowledged, also after the faults")
 	flags.StringVar(&faults, "faults", "", "only these kinds of faults, separated by commas")
 	flags.IntVar(&o.clients, "clients", 12, "clients that write workspaces; others come in proportion")
 	flags.BoolVar(&o.race, "race", false, "build the service with the race detector")
@@ -49,7 +52,6 @@ func parseOptions(args []string) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.duration = time.Duration(minutes * float64(time.Minute))
 	o.faults, o.mutant = split(faults), split(mutants)
 	for _, kind := range o.faults {
 		if !slices.ContainsFunc(kinds(), func(k faultKind) bool { return k.name == kind }) {
@@ -57,7 +59,7 @@ func parseOptions(args []string) (o options, err error) {
 		}
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.clients < 1 {
-		return o, errors.New("-minutes and -clients must be above zero, and there are no arguments")
+		return o, errors.New("-for and -clients must be above zero, and there are no arguments")
 	}
 	return o, nil
 }
@@ -67,4 +69,36 @@ func split(list string) []string {
 		return nil
 	}
 	return strings.Split(list, ",")
+}
+
+// size is about how long the load lasts.
+func (o options) size() time.Duration {
+	if o.each {
+		return 5 * time.Minute
+	}
+	return o.duration
+}
+
+// schedule describes the faults.
+func (o options) schedule() string {
+	if o.each {
+		return fmt.Sprintf("each of %d kinds once", len(kinds()))
+	}
+	return o.duration.String()
+}
+
+// over reports whether the faults are over, before the one of a number.
+func (o options) over(number int, elapsed time.Duration) bool {
+	if o.each {
+		return number >= len(kinds())
+	}
+	return elapsed >= o.duration
+}
+
+// fault returns the fault of a number.
+func (o options) fault(number int) fault {
+	if o.each {
+		return once(o.seed, number)
+	}
+	return planned(o.seed, number, o.faults)
 }

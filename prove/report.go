@@ -18,7 +18,7 @@ import (
 // report is what a campaign found. Durations are in nanoseconds in JSON.
 type report struct {
 	Seed       uint64                    `json:"seed"`
-	Duration   time.Duration             `json:"duration"`
+	Duration   time.Duration             `json:"duration"`   // of the faults
 	Operations map[string]map[string]int `json:"operations"` // by name and outcome
 	Faults     []happened                `json:"faults"`
 	ByKind     []byKind                  `json:"faultsByKind"`
@@ -48,9 +48,9 @@ type report struct {
 	Healed    time.Duration `json:"healed"`    // from the end of the last fault until ready
 	Ended     []string      `json:"ended"`     // processes that ended by themselves
 
-	Checks     []checked `json:"checks"`
-	Letters    string    `json:"letters"`
-	Violations []string  `json:"violations"`
+	Checks     []checked   `json:"checks"`
+	Letters    string      `json:"letters"`
+	Violations []violation `json:"violations"`
 }
 
 // happened is a fault that happened. Times are since the start.
@@ -79,7 +79,7 @@ type checked struct {
 // finish computes what follows from the rest.
 func (c *campaign) finish() {
 	r := &c.report
-	r.Seed, r.Duration, r.Operations, r.Violations = c.options.seed, c.options.duration, c.tally.counts, c.violations
+	r.Seed, r.Operations, r.Violations = c.options.seed, c.tally.counts, c.violations
 	writes := slices.Clone(c.tally.writes)
 	slices.SortFunc(writes, func(a, b span) int { return int(a.to - b.to) })
 	gap := func(from, to time.Duration) (longest time.Duration) {
@@ -126,7 +126,7 @@ func (c *campaign) finish() {
 
 func (r *report) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "seed %d, faults for %v\n\nOPERATION\tOK\tREFUSED\tUNKNOWN\n", r.Seed, r.Duration)
+	fmt.Fprintf(w, "seed %d, %d faults in %v\n\nOPERATION\tOK\tREFUSED\tUNKNOWN\n", r.Seed, len(r.Faults), r.Duration.Round(time.Second))
 	var sum [3]int
 	for _, name := range slices.Sorted(maps.Keys(r.Operations)) {
 		n := r.Operations[name]
@@ -153,7 +153,7 @@ func (r *report) print(out io.Writer) error {
 		fmt.Fprintf(w, "ended by itself, and restarted: %s\n", end)
 	}
 	for _, v := range r.Violations {
-		fmt.Fprintf(w, "\nVIOLATION: %s\n", v)
+		fmt.Fprintf(w, "\nVIOLATION (%s, after %v): %s\n", v.Check, v.At.Round(time.Second), v.Text)
 	}
 	return w.Flush()
 }

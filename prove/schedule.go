@@ -38,3 +38,14 @@ func planned(seed uint64, number int, names []string) fault {
 	}
 	return f
 }
+
+// once returns the fault of a number in a schedule that has each kind once, in an order
+// that follows from the seed. Its faults last at most three seconds, times what the kind
+// makes of it.
+func once(seed uint64, number int) fault {
+	order := rand.New(rand.NewPCG(seed, 1<<32)).Perm(len(kinds()))
+	f := planned(seed, number, []string{kinds()[order[number]].name})
+	f.Lasts = 500*time.Millisecond + f.Lasts/3
+	f.Pause /= 2
+	return f
+}

@@ -35,6 +35,31 @@ func TestTheScheduleFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
+// A schedule with each kind once has every kind once, in another order for another seed.
+func TestEachKindHappensOnce(t *testing.T) {
+	t.Parallel()
+	orders := map[string]bool{}
+	for seed := range uint64(3) {
+		seen := map[string]bool{}
+		var order string
+		for n := range kinds() {
+			f := once(seed, n)
+			if f.Lasts <= 0 || f.Lasts > 4*time.Second {
+				t.Errorf("fault %d lasts %v", n, f.Lasts)
+			}
+			seen[f.Kind] = true
+			order += f.Kind + " "
+		}
+		if len(seen) != len(kinds()) {
+			t.Errorf("seed %d has %d kinds of %d", seed, len(seen), len(kinds()))
+		}
+		orders[order] = true
+	}
+	if len(orders) != 3 {
+		t.Errorf("three seeds have %d orders", len(orders))
+	}
+}
+
 // The names of a register are those that its facts set, once for each change.
 func TestNamesOfRegisters(t *testing.T) {
 	t.Parallel()

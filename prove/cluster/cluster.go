@@ -49,8 +49,12 @@ type Cluster struct {
 	toolEnv  []string
 }
 
-// Brokers and standby replicas of a cluster.
+// Brokers of a cluster.
 const brokerCount = 3
+
+// slowest is how long a server may take to start or to end. It is far above what it
+// takes, because a machine may be slow.
+const slowest = 10 * time.Minute
 
 // Start starts a cluster and returns when every process of the service is ready.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
@@ -236,7 +240,7 @@ func (c *Cluster) startNetsims(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.AwaitReady(ctx, 3*time.Minute)
+	return c.AwaitReady(ctx, slowest)
 }
 
 // addNetsim prepares a process of the service with its links.
@@ -279,9 +283,9 @@ func (c *Cluster) awaitQuorum(ctx context.Context) error {
 			all = all && b.Answers()
 		}
 		if all {
-			return c.AwaitReplicas(ctx, 2*time.Minute) // there are no topics yet, only brokers to register
+			return c.AwaitReplicas(ctx, slowest) // there are no topics yet, only brokers to register
 		}
-		if time.Since(began) > 2*time.Minute {
+		if time.Since(began) > slowest {
 			return errors.New("the brokers do not answer")
 		}
 		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
@@ -291,10 +295,10 @@ func (c *Cluster) awaitQuorum(ctx context.Context) error {
 }
 
 // AwaitReady waits until every process of the service is ready.
-func (c *Cluster) AwaitReady(ctx context.Context, patience time.Duration) error {
+func (c *Cluster) AwaitReady(ctx context.Context, timeout time.Duration) error {
 	var all errgroup.Group
 	for _, n := range c.Netsims {
-		all.Go(func() error { return n.await(ctx, patience) })
+		all.Go(func() error { return n.await(ctx, timeout) })
 	}
 	return all.Wait()
 }

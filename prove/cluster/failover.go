@@ -64,7 +64,7 @@ func (c *Cluster) Failover(ctx context.Context) (lacks int64, err error) {
 			return 0, err
 		}
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(slowest); ; {
 		var standby bool
 		err := next.query(ctx, "SELECT pg_is_in_recovery()", &standby)
 		if err == nil && !standby {

@@ -40,13 +40,13 @@ func echo(t *testing.T) string {
 }
 
 // ask sends a line and reads the answer.
-func ask(address string, patience time.Duration) error {
+func ask(address string, timeout time.Duration) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(conn, "hello"); err != nil {
@@ -79,11 +79,11 @@ func TestALinkIsDisturbedAndHealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow := trouble == Slow || trouble == Narrow
-		patience := time.Second
+		timeout := time.Second
 		if slow {
-			patience = time.Minute
+			timeout = time.Minute
 		}
-		if err := ask(link.proxy.Listen, patience); (err == nil) != slow {
+		if err := ask(link.proxy.Listen, timeout); (err == nil) != slow {
 			t.Errorf("%s: the answer is %v", trouble, err)
 		}
 		if err := link.Heal(); err != nil {

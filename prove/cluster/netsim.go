@@ -60,7 +60,7 @@ func (n *Netsim) Pause() { n.process.pause() }
 func (n *Netsim) Resume() { n.process.resume() }
 
 // Stop ends the process in order.
-func (n *Netsim) Stop() error { return n.process.end(syscall.SIGTERM, time.Minute) }
+func (n *Netsim) Stop() error { return n.process.end(syscall.SIGTERM, slowest) }
 
 // LastLine returns what a process that has ended printed last, with a report of a panic
 // or of a data race if there is one.
@@ -76,7 +76,7 @@ func (n *Netsim) LastLine() string {
 
 // Ready reports whether the process says that it is ready.
 func (n *Netsim) Ready(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.ops+"/readyz", nil)
 	if err != nil {
@@ -94,8 +94,8 @@ const restarts = 5
 
 // await waits until the process is ready. It starts a process that ends again, a few
 // times.
-func (n *Netsim) await(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (n *Netsim) await(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for again := 0; !n.Ready(ctx); {
 		if !n.Running() {
@@ -107,7 +107,7 @@ func (n *Netsim) await(ctx context.Context, patience time.Duration) error {
 			}
 		}
 		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
-			return fmt.Errorf("%s is not ready after %v: %w", n.name, patience, n.process.lastLines())
+			return fmt.Errorf("%s is not ready after %v: %w", n.name, timeout, n.process.lastLines())
 		}
 	}
 	return nil

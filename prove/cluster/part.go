@@ -45,7 +45,7 @@ func (p *part) start() error {
 	if err := firstOf(err, write.Close()); err != nil {
 		return err
 	}
-	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := read.SetReadDeadline(time.Now().Add(slowest)); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(read).ReadBytes('\n')

@@ -101,7 +101,7 @@ func (p *Postgres) create(ctx context.Context) error {
 	if err := p.Start(); err != nil {
 		return err
 	}
-	if err := p.Await(ctx, time.Minute); err != nil {
+	if err := p.Await(ctx, slowest); err != nil {
 		return err
 	}
 	return p.exec(ctx, "postgres", "CREATE DATABASE "+database)
@@ -148,8 +148,8 @@ func (p *Postgres) Start() (err error) {
 }
 
 // Await waits until the server answers queries.
-func (p *Postgres) Await(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (p *Postgres) Await(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		err := p.exec(ctx, "postgres", "SELECT 1")
@@ -222,7 +222,7 @@ func (p *Postgres) follow(ctx context.Context, primary *Postgres, link string) e
 	if err := p.Start(); err != nil {
 		return err
 	}
-	return p.Await(ctx, time.Minute)
+	return p.Await(ctx, slowest)
 }
 
 // copy copies the files of a running primary, and returns the label of the backup. The

@@ -18,12 +18,12 @@ func (c *Cluster) client() *kafka.Client {
 	for _, b := range c.Brokers {
 		addresses = append(addresses, b.Address())
 	}
-	return &kafka.Client{Addr: kafka.TCP(addresses...), Timeout: 5 * time.Second, Transport: &kafka.Transport{MetadataTTL: time.Second}}
+	return &kafka.Client{Addr: kafka.TCP(addresses...), Timeout: 20 * time.Second, Transport: &kafka.Transport{MetadataTTL: time.Second}}
 }
 
 // AwaitReplicas waits until every replica of every partition is in sync.
-func (c *Cluster) AwaitReplicas(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (c *Cluster) AwaitReplicas(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		missing, err := c.missingReplicas(ctx)
@@ -31,7 +31,7 @@ func (c *Cluster) AwaitReplicas(ctx context.Context, patience time.Duration) err
 			return nil
 		}
 		if wait.For(ctx, 200*time.Millisecond) != nil {
-			return fmt.Errorf("after %v replicas are missing: %s: %w", patience, strings.Join(missing[:min(len(missing), 5)], ", "), errors.Join(err, ctx.Err()))
+			return fmt.Errorf("after %v replicas are missing: %s: %w", timeout, strings.Join(missing[:min(len(missing), 5)], ", "), errors.Join(err, ctx.Err()))
 		}
 	}
 }
@@ -77,11 +77,11 @@ func (c *Cluster) ElectLeaders(ctx context.Context, rotate int) (int, error) {
 			elect[topic.Name] = append(elect[topic.Name], p.ID)
 		}
 	}
-	if _, err := client.AlterPartitionReassignments(ctx, &kafka.AlterPartitionReassignmentsRequest{Assignments: partitions, Timeout: 5 * time.Second}); err != nil {
+	if _, err := client.AlterPartitionReassignments(ctx, &kafka.AlterPartitionReassignmentsRequest{Assignments: partitions, Timeout: 20 * time.Second}); err != nil {
 		return 0, err
 	}
 	for topic, ids := range elect {
-		if _, err := client.ElectLeaders(ctx, &kafka.ElectLeadersRequest{Topic: topic, Partitions: ids, Timeout: 5 * time.Second}); err != nil {
+		if _, err := client.ElectLeaders(ctx, &kafka.ElectLeadersRequest{Topic: topic, Partitions: ids, Timeout: 20 * time.Second}); err != nil {
 			return 0, err
 		}
 	}

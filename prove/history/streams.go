@@ -67,7 +67,7 @@ func step(s state, a act) (possible bool, next state) {
 }
 
 // CheckStreams checks each stream alone, within the time for each.
-func CheckStreams(order *Order, all []Operation, patience time.Duration) Verdict {
+func CheckStreams(order *Order, all []Operation, timeout time.Duration) Verdict {
 	events, errs := order.resolveAll(all)
 	var v Verdict
 	for _, err := range errs {
@@ -95,7 +95,7 @@ func CheckStreams(order *Order, all []Operation, patience time.Duration) Verdict
 	for _, id := range streams {
 		v.Streams++
 		v.Operations += len(histories[id])
-		switch porcupine.CheckOperationsTimeout(register(), histories[id], patience) {
+		switch porcupine.CheckOperationsTimeout(register(), histories[id], timeout) {
 		case porcupine.Illegal:
 			v.Violations = append(v.Violations, fmt.Sprintf("%s is not linearizable: %d operations", id, len(histories[id])))
 		case porcupine.Unknown:
