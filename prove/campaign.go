@@ -74,7 +74,13 @@ func prove(ctx context.Context, o options) (r report, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, c.remove()) }()
-	if err := c.start(ctx); err != nil {
+	if err := c.start(ctx); errors.Is(err, cluster.ErrNotReady) {
+		c.began = time.Now()
+		c.begin("start")
+		c.violate("%v", err)
+		c.report.Seed, c.report.Violations = o.seed, c.violations
+		return c.report, errors.Join(errViolated, c.save())
+	} else if err != nil {
 		return r, err
 	}
 	defer c.cluster.Close()
@@ -146,7 +152,7 @@ func (c *campaign) start(ctx context.Context) (err error) {
 
 // diskSize is the size of a part's disk in memory. A campaign writes a few megabytes a
 // minute.
-func diskSize(d time.Duration) int64 { return 1<<30 + int64(d.Minutes())*(32<<20) }
+func diskSize(d time.Duration) int64 { return 512<<20 + int64(d.Minutes())*(32<<20) }
 
 // work loads the cluster while faults happen, heals it, and waits until it is quiet.
 func (c *campaign) work(ctx context.Context) error {

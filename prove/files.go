@@ -135,8 +135,15 @@ func (c *client) put(ctx context.Context, links []link, content []byte) ([]map[s
 }
 
 func (c *client) complete(ctx context.Context, path string, body map[string]any, kind string, content []byte) string {
-	got := c.changes(ctx, request{name: "upload " + kind, method: "POST", path: path, body: body}, http.StatusCreated, http.StatusOK)
+	r := request{name: "upload " + kind, method: "POST", path: path, body: body}
+	got := c.do(ctx, r)
 	if !got.ok() {
+		// A store that does not answer ends a session: the first attempt is answered with
+		// 503, and its repeats say that the session has ended.
+		over := got.retried && (strings.Contains(string(got.body), "is aborted") || strings.Contains(string(got.body), "has failed (storage)"))
+		if !got.unknown() && !over {
+			c.unexpected(r, got)
+		}
 		return ""
 	}
 	id := got.text("id")

@@ -100,10 +100,13 @@ func runMutants(ctx context.Context, o options) error {
 	for _, m := range all {
 		began := time.Now()
 		caught, err := m.run(ctx, o)
-		if err != nil {
-			return errors.Join(fmt.Errorf("mutant %s: %w", m.name, err), printResults(os.Stdout, results))
+		results = append(results, result{m.name, caught, err, time.Since(began)})
+		if err := printResults(os.Stderr, results[len(results)-1:]); err != nil {
+			return err
 		}
-		results = append(results, result{m.name, caught, time.Since(began)})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
 	if err := printResults(os.Stdout, results); err != nil {
 		return err
@@ -118,6 +121,7 @@ func runMutants(ctx context.Context, o options) error {
 type result struct {
 	name   string
 	caught violation
+	err    error // the campaign could not be run
 	took   time.Duration // with building the mutant and starting the cluster
 }
 
@@ -138,6 +142,9 @@ func printResults(out io.Writer, results []result) error {
 		by, after, text := r.caught.Check, r.caught.At.Round(time.Second).String(), short(r.caught.Text)
 		if r.caught == (violation{}) {
 			by, after, text = "SURVIVED", "", ""
+		}
+		if r.err != nil {
+			by, text = "NOT RUN", short(r.err.Error())
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", r.name, by, after, r.took.Round(time.Second), text)
 	}

@@ -49,7 +49,7 @@ func (c *client) runSimulations(ctx context.Context) {
 		got := c.do(ctx, r)
 		switch {
 		case got.status == http.StatusAccepted:
-		case got.unknown():
+		case got.unknown(), got.status == http.StatusConflict: // the account was overtaken too often
 			continue
 		default:
 			c.unexpected(r, got)

@@ -80,6 +80,10 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	return c, c.startNetsims(ctx)
 }
 
+// ErrNotReady is the error of Start when the servers run and the service does not
+// become ready.
+var ErrNotReady = errors.New("the service does not become ready")
+
 func (c *Cluster) prepareBrokers() error {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -240,7 +244,10 @@ func (c *Cluster) startNetsims(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.AwaitReady(ctx, slowest)
+	if err := c.AwaitReady(ctx, slowest); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotReady, err)
+	}
+	return nil
 }
 
 // addNetsim prepares a process of the service with its links.

@@ -48,22 +48,32 @@ func (d *Disks) Unmount() error {
 
 func (d *Disks) ballast(name string) string { return filepath.Join(d.Dir, name, "ballast") }
 
-// Fill leaves a part no space but some bytes.
+// Fill leaves a part no space but some bytes, or less if the part writes meanwhile.
 func (d *Disks) Fill(name string, left int64) error {
-	var stat unix.Statfs_t
-	if err := unix.Statfs(filepath.Join(d.Dir, name), &stat); err != nil {
-		return err
-	}
 	f, err := os.Create(d.ballast(name))
 	if err != nil {
 		return err
 	}
-	// The part may write meanwhile, and then there is less space than was asked for.
-	for size := int64(stat.Bavail)*stat.Bsize - left; size > 0; size -= 1 << 20 {
-		if err = unix.Fallocate(int(f.Fd()), 0, 0, size); !errors.Is(err, unix.ENOSPC) {
+	// A piece that does not fit any more is halved. A signal interrupts a call, which
+	// then has allocated nothing.
+	at := int64(0)
+	for piece := int64(16 << 20); piece >= int64(os.Getpagesize()) && err == nil; {
+		var stat unix.Statfs_t
+		if err = unix.Fstatfs(int(f.Fd()), &stat); err != nil {
 			break
 		}
-		err = nil
+		if int64(stat.Bavail)*stat.Bsize-left < piece {
+			piece /= 2
+			continue
+		}
+		switch err = unix.Fallocate(int(f.Fd()), 0, at, piece); {
+		case err == nil:
+			at += piece
+		case errors.Is(err, unix.ENOSPC):
+			piece, err = piece/2, nil
+		case errors.Is(err, unix.EINTR):
+			err = nil
+		}
 	}
 	return errors.Join(err, f.Close())
 }
