@@ -121,7 +121,7 @@ func runMutants(ctx context.Context, o options) error {
 type result struct {
 	name   string
 	caught violation
-	err    error // the campaign could not be run
+	err    error         // the campaign could not be run
 	took   time.Duration // with building the mutant and starting the cluster
 }
 
