@@ -54,6 +54,16 @@ func (s *stack) grant(t *testing.T, prefix string) map[string]string {
 	if err := admin.CreateACLs(all); err != nil {
 		t.Fatal(err)
 	}
+	// The broker answers before it has applied them.
+	for _, want := range all {
+		testworld.Await(t, func() bool {
+			got, err := admin.ListAcls(sarama.AclFilter{
+				ResourceType: want.ResourceType, ResourceName: &want.ResourceName, ResourcePatternTypeFilter: want.ResourcePatternType,
+				Operation: sarama.AclOperationAny, PermissionType: sarama.AclPermissionAny,
+			})
+			return err == nil && len(got) == 1 && len(got[0].Acls) >= len(want.Acls)
+		})
+	}
 	return names
 }
 
@@ -338,7 +348,7 @@ func commit(group, topic string) attempt {
 
 func fence(id string) attempt {
 	return func(t *testing.T, c *kafka.Client, _ string) error {
-		res, err := c.InitProducerID(t.Context(), &kafka.InitProducerIDRequest{TransactionalID: id, TransactionTimeoutMs: 30_000})
+		res, err := c.InitProducerID(t.Context(), &kafka.InitProducerIDRequest{TransactionalID: id, TransactionTimeoutMs: 30_000, ProducerID: -1, ProducerEpoch: -1})
 		if err == nil {
 			err = res.Error
 		}

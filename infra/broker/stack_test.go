@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,9 +17,11 @@ import (
 	"github.com/IBM/sarama"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/segmentio/kafka-go"
 
 	"netsim/infra/broker"
 	"netsim/infra/teststack"
+	"netsim/internal/testworld"
 )
 
 // The users of the tests. Those of SCRAM and of PLAIN have the same names.
@@ -72,7 +75,8 @@ type keep struct{ testing.TB }
 
 func (keep) Cleanup(func()) {}
 
-// addUser makes a user of SCRAM.
+// addUser makes a user of SCRAM, and waits until the broker knows it: it answers before
+// it has applied what it answers for.
 func (s *stack) addUser(t *testing.T, name string) {
 	t.Helper()
 	admin := s.admin(t)
@@ -83,6 +87,20 @@ func (s *stack) addUser(t *testing.T, name string) {
 		if err != nil || results[0].ErrorCode != sarama.ErrNoError {
 			t.Fatalf("add the user %s: %v, %v", name, err, results)
 		}
+	}
+	for _, mechanism := range []string{broker.SCRAM256, broker.SCRAM512} {
+		to, err := broker.New(broker.Config{
+			TLS: &broker.TLS{CA: s.Authority.File}, SASL: &broker.SASL{Mechanism: mechanism, User: name, Password: password},
+			Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := to.Client([]string{s.SASL}, 30*time.Second)
+		testworld.Await(t, func() bool {
+			_, err := client.Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{}})
+			return err == nil
+		})
 	}
 }
 

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -141,4 +145,64 @@ func clusterID(t *testing.T, addr string) string {
 		t.Fatal(err)
 	}
 	return metadata.Cluster
+}
+
+// A transaction that was open when the broker was killed is aborted for good: consumers of
+// committed records get what its producer commits later, also after another kill.
+func TestKilledBrokerEndsOpenTransactions(t *testing.T) {
+	t.Parallel()
+	data, want := newData(t), []string{}
+	for round := range 3 {
+		d, ready := startPartOf(t, "broker", data)
+		client, err := kgo.NewClient(kgo.SeedBrokers(ready.Addr), kgo.TransactionalID("one"), kgo.DefaultProduceTopic("kept"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if round == 0 {
+			if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "kept"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send := func(value string) {
+			if err := client.BeginTransaction(); err != nil {
+				t.Fatal(err)
+			}
+			if err := client.ProduceSync(t.Context(), kgo.StringRecord(value)).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		committed := fmt.Sprint("committed ", round)
+		send(committed)
+		if err := client.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, committed)
+		if got := committedValues(t, ready.Addr, "kept", len(want)); !slices.Equal(got, want) {
+			t.Errorf("start %d: the topic has %q, want %q", round, got, want)
+		}
+		send("open")
+		d.end(t, syscall.SIGKILL)
+	}
+}
+
+// committedValues reads the first committed records of a topic with one partition.
+func committedValues(t *testing.T, addr, topic string, count int) (values []string) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.ConsumeTopics(topic), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for len(values) < count {
+		fetches := client.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			t.Errorf("read %s: %v", topic, err)
+			return values
+		}
+		fetches.EachRecord(func(r *kgo.Record) { values = append(values, string(r.Value)) })
+	}
+	return values
 }
