@@ -39,6 +39,9 @@ func (c *campaign) checkResources(ctx context.Context) error {
 			c.violate("the %s %s is still %s: %.300s", r.kind, id, status, got.body)
 		default:
 			counts[r.kind+" "+status]++
+			if reason := got.text("failureReason"); reason != "" {
+				c.report.Failed = append(c.report.Failed, id+": "+reason)
+			}
 		}
 	}
 	c.report.Resources = counts

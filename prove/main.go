@@ -2,8 +2,8 @@
 // random and from a seed, under a mixed load. At the end it heals the cluster and
 // checks that nothing was lost, doubled or seen in a wrong order (docs/proving.md).
 //
-//	go run ./prove -minutes 60
-//	go run ./prove -seed 7 -minutes 5 -faults postgres-failover,broker-kill
+//	go run ./prove -for 1h
+//	go run ./prove -seed 7 -for 5m -faults postgres-failover,broker-kill
 //	go run ./prove -mutants
 //
 // It exits with 1 when a check found a violation, and with 2 when the campaign itself

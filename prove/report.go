@@ -32,13 +32,15 @@ type report struct {
 	Across    int      `json:"across"`    // operations in the graph of all streams
 	Undecided int      `json:"undecided"` // streams that took too long to check
 
-	Resources   map[string]int `json:"resources"` // acknowledged, by kind and status at the end
-	FeedEvents  int            `json:"feedEvents"`
-	FeedResumed int            `json:"feedResumed"` // connections
-	Objects     int            `json:"objects"`     // referenced, and stored
-	Orphans     int            `json:"orphans"`     // stored, and not referenced
-	Lines       int            `json:"lines"`       // of costs that were compared with the slow model
-	Shared      int            `json:"shared"`      // lines whose costs depend on other items until the day is over
+	Resources map[string]int `json:"resources"` // acknowledged, by kind and status at the end
+	Failed    []string       `json:"failed"`    // simulations, and why
+
+	FeedEvents  int `json:"feedEvents"`
+	FeedResumed int `json:"feedResumed"` // connections
+	Objects     int `json:"objects"`     // referenced, and stored
+	Orphans     int `json:"orphans"`     // stored, and not referenced
+	Lines       int `json:"lines"`       // of costs that were compared with the slow model
+	Shared      int `json:"shared"`      // lines whose costs depend on other items until the day is over
 
 	Leases map[string]int `json:"leases"` // shards that are held, by purpose
 
@@ -143,6 +145,9 @@ func (r *report) print(out io.Writer) error {
 	fmt.Fprintf(w, "\n%d records, %d of them facts; %d operations on %d streams checked one by one (%d streams undecided), %d across streams\n",
 		r.Records, r.Facts, r.Judged, r.Streams, r.Undecided, r.Across)
 	fmt.Fprintf(w, "resources at the end: %v\n", r.Resources)
+	for _, failed := range r.Failed[:min(len(r.Failed), 10)] {
+		fmt.Fprintf(w, "failed %s\n", failed)
+	}
 	fmt.Fprintf(w, "feeds: %d events over %d connections; objects: %d referenced, %d not; %d lines of costs\n", r.FeedEvents, r.FeedResumed, r.Objects, r.Orphans, r.Lines)
 	fmt.Fprintf(w, "brokers lost %d unflushed records; promoted standbys lacked %d bytes\n", r.Unflushed.Records, r.LostWAL)
 	fmt.Fprintf(w, "longest without an acknowledged write: %v; ready %v after the last fault\n\nCHECK\tFOUND\tTOOK\n", r.Longest.Round(10*time.Millisecond), r.Healed.Round(10*time.Millisecond))
