@@ -75,7 +75,7 @@ func directions() map[string]set {
 		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 
 		"prove":         {"prove/", "events", "infra/objects", "infra/teststack/kafka", "internal/slowbill", "internal/wait"}, // the fault campaign
-		"prove/cluster": {"infra/devissuer", "infra/objects", "internal/wait"},                                                // the cluster that it breaks
+		"prove/cluster": {"infra/broker", "infra/devissuer", "infra/objects", "internal/wait"},                                // the cluster that it breaks
 		"prove/history": {},                                                                                                   // judges what its clients saw
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs

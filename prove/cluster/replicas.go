@@ -9,16 +9,21 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"netsim/infra/broker"
 	"netsim/internal/wait"
 )
 
-// client reaches the brokers directly.
-func (c *Cluster) client() *kafka.Client {
+// client returns a client of kafka-go that reaches the brokers directly, and a function
+// that closes its connections. A client caches the metadata, so each look takes another.
+func (c *Cluster) client() (*kafka.Client, func()) {
 	var addresses []string
 	for _, b := range c.Brokers {
 		addresses = append(addresses, b.Address())
 	}
-	return &kafka.Client{Addr: kafka.TCP(addresses...), Timeout: 20 * time.Second, Transport: &kafka.Transport{MetadataTTL: time.Second}}
+	var plain *broker.Connector // neither TLS nor SASL
+	transport := plain.Transport()
+	transport.MetadataTTL = time.Second
+	return &kafka.Client{Addr: kafka.TCP(addresses...), Timeout: 20 * time.Second, Transport: transport}, transport.CloseIdleConnections
 }
 
 // AwaitReplicas waits until every replica of every partition is in sync.
@@ -37,7 +42,9 @@ func (c *Cluster) AwaitReplicas(ctx context.Context, timeout time.Duration) erro
 }
 
 func (c *Cluster) missingReplicas(ctx context.Context) (missing []string, err error) {
-	m, err := c.client().Metadata(ctx, &kafka.MetadataRequest{})
+	client, done := c.client()
+	defer done()
+	m, err := client.Metadata(ctx, &kafka.MetadataRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +64,8 @@ func (c *Cluster) missingReplicas(ctx context.Context) (missing []string, err er
 // ElectLeaders gives every partition of the log another order of replicas, by a random
 // rotation, and elects the first of each. It returns how many partitions it asked for.
 func (c *Cluster) ElectLeaders(ctx context.Context, rotate int) (int, error) {
-	client := c.client()
+	client, done := c.client()
+	defer done()
 	m, err := client.Metadata(ctx, &kafka.MetadataRequest{})
 	if err != nil {
 		return 0, err
@@ -91,7 +99,8 @@ func (c *Cluster) ElectLeaders(ctx context.Context, rotate int) (int, error) {
 // LogEnd returns the number of records in the partitions of the log, without the public
 // topics.
 func (c *Cluster) LogEnd(ctx context.Context) (int64, error) {
-	client := c.client()
+	client, done := c.client()
+	defer done()
 	m, err := client.Metadata(ctx, &kafka.MetadataRequest{})
 	if err != nil {
 		return 0, err
