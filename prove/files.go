@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -139,8 +140,10 @@ func (c *client) complete(ctx context.Context, path string, body map[string]any,
 	got := c.do(ctx, r)
 	if !got.ok() {
 		// A store that does not answer ends a session: the first attempt is answered with
-		// 503, and its repeats say that the session has ended.
-		over := got.retried && (strings.Contains(string(got.body), "is aborted") || strings.Contains(string(got.body), "has failed (storage)"))
+		// 503, and its repeats say that the session has ended. On a slow machine the first
+		// attempt may still be under way.
+		over := got.retried && slices.ContainsFunc([]string{"is aborted", "has failed (storage)", "being completed by another request"},
+			func(text string) bool { return strings.Contains(string(got.body), text) })
 		if !got.unknown() && !over {
 			c.unexpected(r, got)
 		}
