@@ -170,7 +170,7 @@ func (c *campaign) work(ctx context.Context) error {
 		err = errors.Join(err, c.heal(ctx))
 	}
 	if err == nil && !c.found() {
-		err = c.awaitWrites(ctx)
+		err = c.awaitWrites(ctx, c.options.writes, 3*time.Second) // also some load without faults
 	}
 	end()
 	load.Wait()

@@ -61,9 +61,18 @@ func (c *campaign) breakThings(ctx context.Context) error {
 		if err := c.restartEnded(); err != nil {
 			return err
 		}
+		if c.options.each { // so that every fault meets a service that works
+			if err := c.awaitWrites(ctx, c.tally.acknowledged()+writesBetween, 0); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
+
+// writesBetween is how many writes are acknowledged between two faults of a schedule
+// that has each kind once.
+const writesBetween = 20
 
 // restartEnded starts what has ended by itself, as systemd or Kubernetes does.
 func (c *campaign) restartEnded() error {

@@ -62,20 +62,20 @@ func (c *campaign) heal(ctx context.Context) error {
 	return nil
 }
 
-// awaitWrites waits until the load has its number of acknowledged writes, and had three
-// seconds without faults.
-func (c *campaign) awaitWrites(ctx context.Context) error {
+// awaitWrites waits until the load has a number of acknowledged writes, and for a time
+// at least. While nothing breaks, some write must be acknowledged within stallTimeout.
+func (c *campaign) awaitWrites(ctx context.Context, count int, atLeast time.Duration) error {
 	began, progress, before := time.Now(), time.Now(), -1
 	for {
 		n := c.tally.acknowledged()
-		if n >= c.options.writes && time.Since(began) > 3*time.Second {
+		if n >= count && time.Since(began) >= atLeast {
 			return nil
 		}
 		if n > before {
 			progress, before = time.Now(), n
 		}
 		if time.Since(progress) > stallTimeout {
-			c.violate("no write was acknowledged for %v after the faults had ended", stallTimeout)
+			c.violate("no write was acknowledged for %v although no fault is in progress", stallTimeout)
 			return nil
 		}
 		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
