@@ -63,7 +63,7 @@ func (c *campaign) heal(ctx context.Context) error {
 }
 
 // awaitWrites waits until the load has a number of acknowledged writes, and for a time
-// at least. While nothing breaks, some write must be acknowledged within stallTimeout.
+// at least. It restarts what ends meanwhile. While nothing breaks, some write must be acknowledged within stallTimeout.
 func (c *campaign) awaitWrites(ctx context.Context, count int, atLeast time.Duration) error {
 	began, progress, before := time.Now(), time.Now(), -1
 	for {
@@ -73,6 +73,9 @@ func (c *campaign) awaitWrites(ctx context.Context, count int, atLeast time.Dura
 		}
 		if n > before {
 			progress, before = time.Now(), n
+		}
+		if err := c.restartEnded(); err != nil {
+			return err
 		}
 		if time.Since(progress) > stallTimeout {
 			c.violate("no write was acknowledged for %v although no fault is in progress", stallTimeout)
