@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,12 +22,13 @@ import (
 var patches embed.FS
 
 // mutant is the service with one bug. A mutant's file has the bug in words, the kinds of
-// faults under which it shows, perhaps how long they happen, and the change. The product
-// has no code for it.
+// faults under which it shows, perhaps how long they happen and the seed of a schedule that
+// shows it, and the change. The product has no code for it.
 type mutant struct {
 	name, bug string
 	faults    []string
 	duration  time.Duration // of the faults
+	seed      uint64        // 0 for any
 	patch     string
 }
 
@@ -55,15 +57,18 @@ func readMutant(name, text string) (mutant, error) {
 	head, _, _ := strings.Cut(text, "\n--- ")
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
+		var err error
 		if list, ok := strings.CutPrefix(line, "Faults: "); ok {
 			m.faults = split(list)
 		} else if d, ok := strings.CutPrefix(line, "For: "); ok {
-			var err error
-			if m.duration, err = time.ParseDuration(d); err != nil {
-				return m, fmt.Errorf("mutant %s: %w", name, err)
-			}
+			m.duration, err = time.ParseDuration(d)
+		} else if n, ok := strings.CutPrefix(line, "Seed: "); ok {
+			m.seed, err = strconv.ParseUint(n, 10, 64)
 		} else if m.bug == "" {
 			m.bug = line
+		}
+		if err != nil {
+			return m, fmt.Errorf("mutant %s: %w", name, err)
 		}
 	}
 	if m.bug == "" || len(m.faults) == 0 {
@@ -167,6 +172,9 @@ func (m mutant) run(ctx context.Context, o options) (caught violation, err error
 		return caught, err
 	}
 	o.duration, o.each, o.writes = m.duration, false, 0
+	if m.seed != 0 {
+		o.seed = m.seed
+	}
 	o.faults, o.service, o.hunt, o.quiet = m.faults, "", true, true
 	o.out = filepath.Join(dir, "report")
 	if o.keep {

@@ -11,8 +11,8 @@ import (
 // long they happen.
 func TestTheHeadOfAMutant(t *testing.T) {
 	t.Parallel()
-	m, err := readMutant("m", "It forgets.\n\nFaults: a,b\nFor: 5s\n\n--- a/x.go\n+++ b/x.go\n")
-	if err != nil || m.bug != "It forgets." || !slices.Equal(m.faults, []string{"a", "b"}) || m.duration != 5*time.Second {
+	m, err := readMutant("m", "It forgets.\n\nFaults: a,b\nFor: 5s\nSeed: 7\n\n--- a/x.go\n+++ b/x.go\n")
+	if err != nil || m.bug != "It forgets." || !slices.Equal(m.faults, []string{"a", "b"}) || m.duration != 5*time.Second || m.seed != 7 {
 		t.Errorf("got %+v, %v", m, err)
 	}
 	if m, err := readMutant("m", "It forgets.\n\nFaults: a\n\n--- a/x.go\n"); err != nil || m.duration != mutantTime {
