@@ -145,25 +145,6 @@ func (c *campaign) checkLetters(ctx context.Context) error {
 	return nil
 }
 
-// checkReactions requires that every workspace is billed, and nothing twice.
-func (c *campaign) checkReactions(ctx context.Context) error {
-	var unbilled, twice int
-	if err := c.cluster.Query(ctx, `SELECT count(*) FROM readmodel.workspaces w WHERE account_id <> '' AND NOT EXISTS
-		(SELECT FROM readmodel.billing_items i WHERE i.resource_id = w.id)`, &unbilled); err != nil {
-		return err
-	}
-	if unbilled > 0 {
-		c.violate("%d workspaces are not billed", unbilled)
-	}
-	if err := c.cluster.Query(ctx, `SELECT count(*) FROM (SELECT FROM readmodel.billing_items GROUP BY resource_type, resource_id HAVING count(*) > 1) i`, &twice); err != nil {
-		return err
-	}
-	if twice > 0 {
-		c.violate("%d resources are billed twice", twice)
-	}
-	return nil
-}
-
 // checkReplay stops the service, and compares the read model with a replay of the log.
 func (c *campaign) checkReplay(ctx context.Context) error {
 	for _, n := range c.cluster.Netsims {

@@ -41,6 +41,7 @@ type report struct {
 	Orphans     int `json:"orphans"`     // stored, and not referenced
 	Lines       int `json:"lines"`       // of costs that were compared with the slow model
 	Shared      int `json:"shared"`      // lines whose costs depend on other items until the day is over
+	Billed      int `json:"billed"`      // usages that were compared with the billing items
 
 	Leases map[string]int `json:"leases"` // shards that are held, by purpose
 
@@ -148,7 +149,7 @@ func (r *report) print(out io.Writer) error {
 	for _, failed := range r.Failed[:min(len(r.Failed), 10)] {
 		fmt.Fprintf(w, "failed %s\n", failed)
 	}
-	fmt.Fprintf(w, "feeds: %d events over %d connections; objects: %d referenced, %d not; %d lines of costs\n", r.FeedEvents, r.FeedResumed, r.Objects, r.Orphans, r.Lines)
+	fmt.Fprintf(w, "feeds: %d events over %d connections; objects: %d referenced, %d not; %d usages billed, %d lines of costs\n", r.FeedEvents, r.FeedResumed, r.Objects, r.Orphans, r.Billed, r.Lines)
 	fmt.Fprintf(w, "brokers lost %d unflushed records; promoted standbys lacked %d bytes\n", r.Unflushed.Records, r.LostWAL)
 	fmt.Fprintf(w, "longest without an acknowledged write: %v; ready %v after the last fault\n\nCHECK\tFOUND\tTOOK\n", r.Longest.Round(10*time.Millisecond), r.Healed.Round(10*time.Millisecond))
 	for _, check := range r.Checks {
