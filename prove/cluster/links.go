@@ -70,6 +70,7 @@ type links struct {
 }
 
 func newLinks() *links {
+	zerolog.SetGlobalLevel(zerolog.Disabled) // toxics have loggers of their own
 	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}
 }
 
