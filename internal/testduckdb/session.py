@@ -14,6 +14,7 @@ for name in ("httpfs", "postgres_scanner", "ducklake"):
     (path,) = glob.glob(os.path.join(site, f"duckdb_extension_{name}", "extensions", "*", f"{name}.duckdb_extension"))
     connection.execute(f"LOAD '{path}'")
 connection.execute("SET TimeZone = 'UTC'")
+connection.execute("SET enable_progress_bar = false")  # it is written between the answers
 
 
 def text(value):
