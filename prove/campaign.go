@@ -192,12 +192,20 @@ func (c *campaign) say(format string, args ...any) {
 	fmt.Fprintln(os.Stderr, "prove: "+at+fmt.Sprintf(format, args...))
 }
 
-// violate records a violation.
+// violate records a violation that the present check has found.
 func (c *campaign) violate(format string, args ...any) {
+	c.mu.Lock()
+	check := c.checking
+	c.mu.Unlock()
+	c.violateAs(check, format, args...)
+}
+
+// violateAs records a violation that a check has found.
+func (c *campaign) violateAs(check, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	c.mu.Lock()
-	c.violations = append(c.violations, violation{c.checking, time.Since(c.began), text})
-	n, check := len(c.violations), c.checking
+	c.violations = append(c.violations, violation{check, time.Since(c.began), text})
+	n := len(c.violations)
 	c.mu.Unlock()
 	if n <= 20 {
 		c.say("VIOLATION (%s): %s", check, text)

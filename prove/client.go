@@ -191,6 +191,9 @@ func (t *tally) acknowledged() int {
 	return len(t.writes)
 }
 
+// violate records a violation that an answer shows.
+func (c *client) violate(format string, args ...any) { c.violateAs("answers", format, args...) }
+
 // unexpected records an answer that nobody should get.
 func (c *client) unexpected(r request, last reply) {
 	c.violate("%s %s at %v by %s was answered with %d: %.300s", r.method, strings.SplitN(r.path, "?", 2)[0], last.end.Round(time.Millisecond), last.via, last.status, last.body)

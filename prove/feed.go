@@ -112,6 +112,9 @@ func (f *follower) madeHere(stream string) bool {
 	return f.made.all[stream] != nil
 }
 
+// violate records a violation that the feed shows.
+func (f *follower) violate(format string, args ...any) { f.violateAs("feeds", format, args...) }
+
 // received returns how many events the feed had.
 func (f *follower) received() int {
 	f.mu.Lock()
