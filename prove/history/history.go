@@ -167,9 +167,12 @@ func (o *Order) judgeWrite(e *event) (*event, error) {
 	case e.wrote == 0:
 		return e.unless(e.Outcome == Unknown), nil
 	case e.Kind == Delete:
-		// Another client has deleted the stream, or this one.
-		e.wrote = 0
-		return e.unless(e.Outcome == Unknown), nil
+		if e.Outcome == Unknown || e.Retried { // one of its attempts may have deleted the stream
+			e.Outcome, e.Return = Done, Forever
+			return e, nil
+		}
+		e.wrote = 0 // another client has deleted it
+		return e, nil
 	case e.Outcome != Unknown && !e.Retried:
 		return nil, fmt.Errorf("%s of %s to %q was answered with %s at %v by %s, but the log has it", e.Kind, e.Stream, e.Name, e.Outcome, e.Return, e.Via)
 	}

@@ -80,6 +80,9 @@ func TestHistories(t *testing.T) {
 		}, "", ""},
 		{"found after it was deleted", []history.Operation{create, b, c, gone, op(2, history.Read, history.Done, 22, 23, "w", "c", "")}, "w is not linearizable", "cycle"},
 		{"not found although it is not deleted", []history.Operation{create, b, c, op(2, history.Read, history.Gone, 7, 8, "w", "", ""), gone}, "w is not linearizable", ""},
+		{"a repeated deletion that finds what its first attempt has deleted", []history.Operation{
+			create, b, c, retried(op(1, history.Delete, history.Gone, 20, 30, "w", "", "")), op(2, history.Read, history.Gone, 31, 32, "w", "", ""),
+		}, "", ""},
 		{"two lists that see two writes in different orders", []history.Operation{
 			create, other, b, y,
 			list(3, 2, 5, "w=a", "v=y"), list(4, 2, 5, "w=b", "v=x"),
