@@ -16,7 +16,7 @@ SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null 
 # The packages whose tests `make race` runs.
 RACE = ./...
 
-.PHONY: run build test check lint generated race fuzz simulate bench accuracy upgrade-test sbom generate clean netsim-dev
+.PHONY: run build test check lint generated race fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -62,6 +62,14 @@ simulate: ## simulate the core: HOURS of virtual time, or the seed SEED (ROUNDS=
 
 bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
 	go run ./bench $(BENCH)
+
+prove: netsim-dev ## break a three-broker cluster for PROVE_FOR (1h), with PROVE_SEED; more options in PROVE
+	go build -o bin/prove ./prove
+	bin/prove -for $(or $(PROVE_FOR),1h) $(if $(PROVE_SEED),-seed $(PROVE_SEED)) $(PROVE)
+
+prove-mutants: netsim-dev ## see the campaign catch seeded bugs, all or those that MUTANT names
+	go build -o bin/prove ./prove
+	bin/prove -mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(PROVE_SEED),-seed $(PROVE_SEED)) $(PROVE)
 
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run ./bench/accuracy

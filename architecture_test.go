@@ -75,6 +75,10 @@ func directions() map[string]set {
 		"deploy/observe/internal/":    {"deploy/observe"},
 		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
 
+		"prove":         {"prove/", "events", "infra/objects", "infra/teststack/kafka", "internal/slowbill", "internal/wait"}, // the fault campaign
+		"prove/cluster": {"infra/broker", "infra/devissuer", "infra/objects", "internal/wait"},                                // the cluster that it breaks
+		"prove/history": {},                                                                                                   // judges what its clients saw
+
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
 
@@ -97,12 +101,12 @@ func support() set {
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
-		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "infra/teststack", "bench"},
+		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "infra/teststack", "prove/cluster", "bench"},
 		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "internal/testworld"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "prove/cluster", "internal/testworld"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "infra/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
@@ -120,6 +124,9 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
+		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
+		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
+		"github.com/anishathalye/porcupine":   {"prove/history"},
 		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
@@ -180,7 +187,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
-			case isOurs && in(support(), ours) && !in(support(), p.path()):
+			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove":
 				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/internal/wait"
+	"netsim/prove/cluster"
+)
+
+// Bounds of what a healed cluster may take. They are far above what it takes, because
+// a machine may be slow. What can be seen to progress is bounded by the time without
+// progress.
+const (
+	readyTimeout = 10 * time.Minute
+	stallTimeout = 5 * time.Minute
+)
+
+// heal ends every fault, starts what does not run, and waits until the service is ready.
+// A service that does not become ready by itself is a violation.
+func (c *campaign) heal(ctx context.Context) error {
+	from := time.Since(c.began)
+	for _, l := range c.cluster.Links() {
+		if err := l.Heal(); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.cluster.Netsims {
+		n.Front.Set(cluster.FrontFaults{})
+		n.Resume()
+	}
+	for _, b := range c.cluster.Brokers {
+		b.Resume()
+		if !b.Running() {
+			if err := b.Start(); err != nil {
+				return err
+			}
+		}
+	}
+	p := c.cluster.Primary()
+	if !p.Running() {
+		if err := p.Start(); err != nil {
+			return err
+		}
+	}
+	if err := p.Await(ctx, readyTimeout); err != nil {
+		return err
+	}
+	if err := c.cluster.AwaitReplicas(ctx, readyTimeout); err != nil {
+		return fmt.Errorf("the brokers do not recover: %w", err)
+	}
+	if err := c.restartEnded(); err != nil {
+		return err
+	}
+	if err := c.cluster.AwaitReady(ctx, readyTimeout); err != nil {
+		c.violate("the service is not ready after the faults have ended: %v", err)
+	}
+	c.report.Healed = time.Since(c.began) - from
+	return nil
+}
+
+// awaitWrites waits until the load has a number of acknowledged writes, and for a time
+// at least. It restarts what ends meanwhile. While nothing breaks, some write must be acknowledged within stallTimeout.
+func (c *campaign) awaitWrites(ctx context.Context, count int, atLeast time.Duration) error {
+	began, progress, before := time.Now(), time.Now(), -1
+	for {
+		n := c.tally.acknowledged()
+		if n >= count && time.Since(began) >= atLeast {
+			return nil
+		}
+		if n > before {
+			progress, before = time.Now(), n
+		}
+		if err := c.restartEnded(); err != nil {
+			return err
+		}
+		if time.Since(progress) > stallTimeout {
+			c.violate("no write was acknowledged for %v although no fault is in progress", stallTimeout)
+			return nil
+		}
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// work is what the service still has to do.
+type work struct{ end, judged, jobs int64 }
+
+// remaining reads how many records the log has, how many of them are judged, and how
+// many jobs wait.
+func (c *campaign) remaining(ctx context.Context) (w work, err error) {
+	var asked errgroup.Group
+	asked.Go(func() (err error) { w.end, err = c.cluster.LogEnd(ctx); return err })
+	asked.Go(func() error {
+		return c.cluster.Query(ctx, `SELECT coalesce(sum(next), 0)::bigint FROM readmodel.offsets`, &w.judged)
+	})
+	asked.Go(func() error {
+		return c.cluster.Query(ctx, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running', 'retryable', 'pending')`, &w.jobs)
+	})
+	return w, asked.Wait()
+}
+
+// settle waits until the log has not grown for three seconds, all its records are
+// judged, and no job waits. Then nothing happens any more.
+func (c *campaign) settle(ctx context.Context) error {
+	c.say("settling")
+	quiet, progress := time.Now(), time.Now()
+	var before work
+	for time.Since(quiet) < 3*time.Second {
+		now, err := c.remaining(ctx)
+		if err != nil || now.end != now.judged || now.end != before.end || now.jobs > 0 {
+			quiet = time.Now()
+		}
+		if err == nil && now != before {
+			progress, before = time.Now(), now
+		}
+		if time.Since(progress) > stallTimeout {
+			c.violate("the service does not come to rest: %d records, %d of them judged, %d jobs wait, and nothing changes (%v)", now.end, now.judged, now.jobs, err)
+			return nil
+		}
+		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	c.report.Records = before.end
+	return nil
+}
