@@ -15,8 +15,11 @@ const (
 
 // typeLevels has the level of every event type that came after level 1. An event of such a
 // type is not written below its level: a release that does not know the type would park
-// its stream.
-func typeLevels() map[string]int { return map[string]int{} }
+// its stream. A move of the log is recorded at any level, but only while no such release
+// runs: they refuse a log that was moved.
+func typeLevels() map[string]int {
+	return map[string]int{LogMoved{}.EventType(): 2}
+}
 
 // LevelOf returns the level from which on events of a type may be written.
 func LevelOf(eventType string) int {

@@ -20,6 +20,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
 	"netsim/stream/publisher"
 )
 
@@ -98,7 +99,7 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 	if c.Postgres == "" {
 		return a, nil
 	}
-	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2)
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2, postgres.Named(member(processName(), telemetry.ReadBuild())))
 	if err != nil {
 		return nil, err
 	}

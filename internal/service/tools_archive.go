@@ -182,6 +182,13 @@ func (t *Tools) AdoptLog(ctx context.Context, reason string) (a Adoption, err er
 			return nil
 		}
 		if a.Move != nil {
+			running, err := t.UpgradeStatus(ctx)
+			if err == nil {
+				err = running.older()
+			}
+			if err != nil {
+				return err
+			}
 			moved := *a.Move
 			moved.Reason = reason
 			if err := t.core.recordInLog(ctx, moved); err != nil {

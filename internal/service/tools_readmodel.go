@@ -52,7 +52,7 @@ func (t *Tools) Diff(ctx context.Context, schema string) (c projector.Comparison
 
 // DiffWith compares a read model with the live one of the database at the address.
 func (t *Tools) DiffWith(ctx context.Context, schema, database string) (c projector.Comparison, err error) {
-	other, err := postgres.Open(ctx, database, projector.Live, 2)
+	other, err := postgres.Open(ctx, database, projector.Live, 2, t.core.named())
 	if err != nil {
 		return c, err
 	}
@@ -85,7 +85,7 @@ func (t *Tools) Drop(ctx context.Context, schema string) error {
 
 // readModel runs use with a projector for the schema.
 func (t *Tools) readModel(ctx context.Context, schema string, use func(*projector.Projector) error) error {
-	pool, err := postgres.Open(ctx, t.core.config.Postgres, schema, 8)
+	pool, err := postgres.Open(ctx, t.core.config.Postgres, schema, 8, t.core.named())
 	if err != nil {
 		return err
 	}
