@@ -6,6 +6,7 @@ import (
 )
 
 //go:generate go run ./internal/write dashboard.json
+//go:generate cp rules.yaml ../chart/rules.yaml
 
 // panel is a graph of the dashboard.
 type panel struct {
