@@ -67,14 +67,6 @@ func (s *stack) grant(t *testing.T, prefix string) map[string]string {
 	return names
 }
 
-// as returns how a user connects.
-func (s *stack) as(name string) way {
-	return way{s.SASL, broker.Config{
-		TLS: &broker.TLS{CA: s.Authority.File}, SASL: &broker.SASL{Mechanism: broker.SCRAM512, User: name, Password: password},
-		Log: slog.New(slog.DiscardHandler),
-	}}
-}
-
 // TestRolesHaveTheRightsTheyNeed runs a process for each role, each with its own user of
 // Kafka that has only the rights of the list. Writes, runs, reactions, dead letters, public
 // topics, the lake and the archive work, and so do the commands for operators.

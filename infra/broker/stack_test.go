@@ -123,6 +123,14 @@ type way struct {
 	config  broker.Config
 }
 
+// as returns how a user connects.
+func (s *stack) as(name string) way {
+	return way{s.SASL, broker.Config{
+		TLS: &broker.TLS{CA: s.Authority.File}, SASL: &broker.SASL{Mechanism: broker.SCRAM512, User: name, Password: password},
+		Log: slog.New(slog.DiscardHandler),
+	}}
+}
+
 // ways returns every way to connect.
 func (s *stack) ways() map[string]way {
 	trust := broker.TLS{CA: s.Authority.File}
