@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,15 +15,15 @@ import (
 // TestRecheck: a request that takes long finds out that its token has expired.
 func TestRecheck(t *testing.T) {
 	t.Parallel()
-	now := newClock()()
-	c := clock(func() time.Time { return now })
+	var later atomic.Int64 // the verifier reads the clock beside the test
+	c := clock(func() time.Time { return newClock()().Add(time.Duration(later.Load())) })
 	iss := newIssuer(t, "k1")
 	v := newVerifier(t, iss, c)
 	var ctx context.Context
 	h := v.Authenticate(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })(
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	r.Header.Set("Authorization", "Bearer "+iss.token(t, "k1", userClaims(c, "exp", now.Add(time.Minute).Unix())))
+	r.Header.Set("Authorization", "Bearer "+iss.token(t, "k1", userClaims(c, "exp", c.Now().Add(time.Minute).Unix())))
 	h.ServeHTTP(httptest.NewRecorder(), r)
 	if ctx == nil {
 		t.Fatal("the request is refused")
@@ -30,7 +31,7 @@ func TestRecheck(t *testing.T) {
 	if err := auth.Recheck(ctx); err != nil {
 		t.Errorf("right after the request: %v", err)
 	}
-	now = now.Add(2 * time.Minute) // longer than the tolerated clock difference
+	later.Store(int64(2 * time.Minute)) // longer than the tolerated clock difference
 	if err := auth.Recheck(ctx); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("after the token has expired: %v, want Unauthorized", err)
 	}
