@@ -94,7 +94,7 @@ func (all facts) unfinished() (ids []string) {
 }
 
 // checkReactions requires that everything is billed once and as long as it is used, and
-// that what is to be deleted is deleted.
+// that each requested deletion is done.
 func (c *campaign) checkReactions(ctx context.Context) error {
 	var text string
 	if err := c.cluster.Query(ctx, `SELECT coalesce(json_agg(json_build_object('kind', resource_type, 'stream', resource_id, 'ended', ended_at IS NOT NULL)), '[]')::text

@@ -65,9 +65,14 @@ func endTransactions(ctx context.Context, g *gate) error {
 	if err != nil {
 		return fmt.Errorf("list the topics: %w", err)
 	}
+	starts, err := kadm.NewClient(client).ListStartOffsets(ctx)
+	if err != nil {
+		return fmt.Errorf("list the starts of the partitions: %w", err)
+	}
 	for _, topic := range topics.Sorted() {
 		for partition := range topic.Partitions {
-			open, err := withoutEnd(ctx, client, &topic, partition)
+			start, _ := starts.Lookup(topic.Topic, partition)
+			open, err := withoutEnd(ctx, client, &topic, partition, start.Offset)
 			if err == nil && len(open) > 0 {
 				err = abort(ctx, client, topic.Topic, partition, open)
 			}
@@ -79,16 +84,10 @@ func endTransactions(ctx context.Context, g *gate) error {
 	return nil
 }
 
-// withoutEnd reads a partition and returns the producers, with their epochs, whose last
+// withoutEnd reads a partition from its start on, and returns the producers, with their epochs, whose last
 // transaction is aborted but has no end.
-func withoutEnd(ctx context.Context, client *kgo.Client, topic *kadm.TopicDetail, partition int32) (map[int64]int16, error) {
-	open := map[int64]int16{}
-	starts, err := kadm.NewClient(client).ListStartOffsets(ctx, topic.Topic)
-	if err != nil {
-		return nil, err
-	}
-	start, _ := starts.Lookup(topic.Topic, partition)
-	for next := start.Offset; ; {
+func withoutEnd(ctx context.Context, client *kgo.Client, topic *kadm.TopicDetail, partition int32, next int64) (map[int64]int16, error) {
+	for open := map[int64]int16{}; ; {
 		p, err := fetch(ctx, client, topic, partition, next)
 		if err != nil || len(p.RecordBatches) == 0 {
 			return open, err
