@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,10 +55,6 @@ func inNamespace(t *testing.T) {
 		if err == nil {
 			t.Error("a user who is not root has mounted a file system")
 		}
-		return
-	}
-	if errors.Is(err, fs.ErrPermission) { // root without the right to mount; the campaign leaves the fault out
-		t.Logf("no mount namespace can be made: %v", err)
 		return
 	}
 	if err != nil {
