@@ -43,6 +43,7 @@ func kinds() []faultKind {
 		{"disk-full-kafka", 2, fillBroker},
 		{"disk-full-postgres", 2, fillPostgres},
 		{"disk-full-objects", 2, fillObjects},
+		{"netsim-kill-busy", 4, killBusyNetsim},
 	}
 }
 
@@ -132,6 +133,16 @@ func killNetsim(c *campaign, ctx context.Context, f fault) (string, error) {
 	n := c.netsim(f)
 	n.Kill()
 	return n.Name(), firstError(wait.For(ctx, f.Lasts), n.Start)
+}
+
+// killBusyNetsim makes a process's link to PostgreSQL slow, so that much is under way in
+// the process, and then kills it. It has committed positions meanwhile, which are in Kafka.
+func killBusyNetsim(c *campaign, ctx context.Context, f fault) (string, error) {
+	n := c.netsim(f)
+	l := c.linksBetween(n.Name(), "postgres")[0]
+	err := firstError(l.Disturb(cluster.Slow), func() error { return wait.For(ctx, 2*time.Second+f.Lasts/2) })
+	n.Kill()
+	return n.Name(), firstError(err, l.Heal, n.Start)
 }
 
 func killAllNetsims(c *campaign, ctx context.Context, f fault) (string, error) {

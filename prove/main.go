@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -27,7 +28,12 @@ func main() {
 		exit(err)
 	}
 	if os.Geteuid() == 0 && os.Getenv(namespaced) == "" {
-		os.Exit(inNamespace())
+		switch status, err := inNamespace(); {
+		case err == nil:
+			os.Exit(status)
+		case !errors.Is(err, fs.ErrPermission):
+			exit(err)
+		} // else root has no right to mount, and the report lists what is left out
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -52,11 +58,12 @@ func exit(err error) {
 const namespaced = "NETSIM_PROVE_NAMESPACE"
 
 // inNamespace runs this program again in a mount namespace of its own, so that the file
-// systems that it mounts vanish with it. It returns the exit status.
-func inNamespace() int {
+// systems that it mounts vanish with it. It returns the exit status, or fs.ErrPermission
+// when this process has no right to make a mount namespace.
+func inNamespace() (status int, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		exit(err)
+		return 0, err
 	}
 	cmd := exec.Command(self, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), namespaced+"=1")
@@ -65,7 +72,8 @@ func inNamespace() int {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	if err := cmd.Start(); err != nil {
-		exit(fmt.Errorf("make a mount namespace: %w", err))
+		signal.Stop(signals)
+		return 0, fmt.Errorf("make a mount namespace: %w", err)
 	}
 	go func() {
 		for s := range signals {
@@ -75,10 +83,7 @@ func inNamespace() int {
 	err = cmd.Wait()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
-		return ended.ExitCode()
+		return ended.ExitCode(), nil
 	}
-	if err != nil {
-		exit(err)
-	}
-	return 0
+	return 0, err
 }

@@ -119,12 +119,20 @@ func (c *campaign) finish() {
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		r.ByKind = append(r.ByKind, *kinds[name])
 	}
-	if c.disks == nil {
-		r.LeftOut = []string{"disk-full-kafka: it needs root", "disk-full-postgres: it needs root", "disk-full-objects: it needs root"}
+	r.LeftOut = leftOut(c.disks != nil, c.cluster.Primary().CanJump())
+}
+
+// leftOut names the kinds of faults that this machine cannot do, and why.
+func leftOut(mounts, jumps bool) (kinds []string) {
+	if !mounts {
+		for _, kind := range []string{"disk-full-kafka", "disk-full-postgres", "disk-full-objects"} {
+			kinds = append(kinds, kind+": it needs root with the right to mount (CAP_SYS_ADMIN)")
+		}
 	}
-	if !c.cluster.Primary().CanJump() {
-		r.LeftOut = append(r.LeftOut, "clock-jump: it needs libfaketime (Debian: faketime)")
+	if !jumps {
+		kinds = append(kinds, "clock-jump: it needs libfaketime (Debian: faketime)")
 	}
+	return kinds
 }
 
 func (r *report) print(out io.Writer) error {
