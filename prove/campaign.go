@@ -86,11 +86,14 @@ func prove(ctx context.Context, o options) (r report, err error) {
 	}
 	defer c.cluster.Close()
 	if err := c.work(ctx); err != nil {
-		return r, errors.Join(err, c.save())
+		return r, c.failed(err)
 	}
 	if !c.found() {
 		c.say("checking")
 		c.check(ctx)
+	}
+	if ctx.Err() != nil { // then the checks have judged nothing
+		return r, c.failed(ctx.Err())
 	}
 	c.finish()
 	if !o.quiet {
@@ -109,6 +112,14 @@ func prove(ctx context.Context, o options) (r report, err error) {
 	}
 	fmt.Printf("\nThe seed is %d. The history, the report and the logs are in %s\n", o.seed, c.out)
 	return c.report, errors.Join(errViolated, c.save())
+}
+
+// failed saves what is known of a campaign that could not be run to its end.
+func (c *campaign) failed(err error) error {
+	if err = errors.Join(err, c.save()); c.options.quiet {
+		return err
+	}
+	return fmt.Errorf("%w (the seed is %d, and the logs are in %s)", err, c.options.seed, c.out)
 }
 
 // remove deletes the data.

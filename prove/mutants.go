@@ -81,8 +81,12 @@ func readMutant(name, text string) (mutant, error) {
 // has found a violation.
 const mutantTime = 45 * time.Second
 
-// runMutants runs a short campaign for each mutant. A mutant that is not caught is an
-// error.
+// maxCampaigns is how many campaigns a mutant gets, each with another seed: a fault may
+// come at an instant at which the bug does not show. How many it took is printed.
+const maxCampaigns = 3
+
+// runMutants runs short campaigns for each mutant, until one catches it. A mutant that
+// none catches is an error.
 func runMutants(ctx context.Context, o options) error {
 	all, err := mutants()
 	if err != nil {
@@ -104,8 +108,13 @@ func runMutants(ctx context.Context, o options) error {
 	var results []result
 	for _, m := range all {
 		began := time.Now()
-		caught, err := m.run(ctx, o)
-		results = append(results, result{m.name, caught, err, time.Since(began)})
+		r := result{name: m.name}
+		for r.campaigns < maxCampaigns && r.err == nil && r.caught == (violation{}) {
+			r.caught, r.err = m.run(ctx, o, r.campaigns)
+			r.campaigns++
+		}
+		r.took = time.Since(began)
+		results = append(results, r)
 		if err := printResults(os.Stderr, results[len(results)-1:]); err != nil {
 			return err
 		}
@@ -124,10 +133,11 @@ func runMutants(ctx context.Context, o options) error {
 
 // result says how a mutant was caught. The zero violation means that it survived.
 type result struct {
-	name   string
-	caught violation
-	err    error         // the campaign could not be run
-	took   time.Duration // with building the mutant and starting the cluster
+	name      string
+	caught    violation
+	campaigns int           // the last one caught it
+	err       error         // the campaign could not be run
+	took      time.Duration // with building the mutant and starting the clusters
 }
 
 func survivors(results []result) (n int) {
@@ -142,7 +152,7 @@ func survivors(results []result) (n int) {
 // printResults prints which check caught each mutant, and when.
 func printResults(out io.Writer, results []result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "MUTANT\tCAUGHT BY\tAFTER\tIN ALL\tFIRST VIOLATION")
+	fmt.Fprintln(w, "MUTANT\tCAUGHT BY\tCAMPAIGNS\tAFTER\tIN ALL\tFIRST VIOLATION")
 	for _, r := range results {
 		by, after, text := r.caught.Check, r.caught.At.Round(time.Second).String(), short(r.caught.Text)
 		if r.caught == (violation{}) {
@@ -151,14 +161,14 @@ func printResults(out io.Writer, results []result) error {
 		if r.err != nil {
 			by, text = "NOT RUN", short(r.err.Error())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", r.name, by, after, r.took.Round(time.Second), text)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%v\t%s\n", r.name, by, r.campaigns, after, r.took.Round(time.Second), text)
 	}
 	fmt.Fprintf(w, "%d of %d mutants were caught\n", len(results)-survivors(results), len(results))
 	return w.Flush()
 }
 
-// run returns the first violation that the campaign found, or none.
-func (m mutant) run(ctx context.Context, o options) (caught violation, err error) {
+// run returns the first violation that a campaign of the mutant found, or none.
+func (m mutant) run(ctx context.Context, o options, campaign int) (caught violation, err error) {
 	dir, err := os.MkdirTemp("", "netsim-mutant-")
 	if err != nil {
 		return caught, err
@@ -175,6 +185,7 @@ func (m mutant) run(ctx context.Context, o options) (caught violation, err error
 	if m.seed != 0 {
 		o.seed = m.seed
 	}
+	o.seed += uint64(campaign)
 	o.faults, o.service, o.hunt, o.quiet = m.faults, "", true, true
 	o.out = filepath.Join(dir, "report")
 	if o.keep {

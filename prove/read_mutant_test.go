@@ -30,8 +30,8 @@ func TestTheHeadOfAMutant(t *testing.T) {
 func TestTheTableOfMutants(t *testing.T) {
 	t.Parallel()
 	results := []result{
-		{name: "one", caught: violation{"feeds", 3 * time.Second, "twice"}},
-		{name: "two"},
+		{name: "one", caught: violation{"feeds", 3 * time.Second, "twice"}, campaigns: 2},
+		{name: "two", campaigns: maxCampaigns},
 	}
 	if n := survivors(results); n != 1 {
 		t.Errorf("%d have survived, want 1", n)
@@ -40,7 +40,7 @@ func TestTheTableOfMutants(t *testing.T) {
 	if err := printResults(&out, results); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"one     feeds      3s", "two     SURVIVED", "1 of 2 mutants were caught"} {
+	for _, want := range []string{"one     feeds      2          3s", "two     SURVIVED   3", "1 of 2 mutants were caught"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}

@@ -41,11 +41,11 @@ func planned(seed uint64, number int, names []string) fault {
 
 // once returns the fault of a number in a schedule that has each kind once, in an order
 // that follows from the seed. Its faults last at most three seconds, times what the kind
-// makes of it.
+// makes of it: longer ones are for campaigns by hand.
 func once(seed uint64, number int) fault {
 	order := rand.New(rand.NewPCG(seed, 1<<32)).Perm(len(kinds()))
 	f := planned(seed, number, []string{kinds()[order[number]].name})
-	f.Lasts = 500*time.Millisecond + f.Lasts/3
-	f.Pause /= 2
+	f.Lasts = 400*time.Millisecond + f.Lasts/4
+	f.Pause /= 4
 	return f
 }

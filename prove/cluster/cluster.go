@@ -136,13 +136,18 @@ func (c *Cluster) listen(b *Broker, name, from string) error {
 }
 
 func (c *Cluster) startBrokers() error {
-	id := newClusterID()
-	var formatted errgroup.Group
 	for _, b := range c.Brokers {
-		formatted.Go(func() error { return b.format(id) })
+		if err := b.configure(); err != nil {
+			return err
+		}
 	}
-	if err := formatted.Wait(); err != nil {
+	if err := c.Brokers[0].format(newClusterID()); err != nil {
 		return err
+	}
+	for _, b := range c.Brokers[1:] {
+		if err := b.formatAs(c.Brokers[0]); err != nil {
+			return err
+		}
 	}
 	for _, b := range c.Brokers {
 		if err := b.Start(); err != nil {

@@ -86,8 +86,8 @@ func newClusterID() string {
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-// format writes the node's settings and formats its log directory.
-func (b *Broker) format(clusterID string) error {
+// configure writes the node's settings.
+func (b *Broker) configure() error {
 	var bind, advertised, protocols []string
 	for _, l := range b.listeners {
 		bind = append(bind, l.name+"://"+l.address)
@@ -98,18 +98,42 @@ func (b *Broker) format(clusterID string) error {
 	}
 	list := func(all []string) string { return strings.Join(all, ",") }
 	text := fmt.Sprintf(brokerSettings, b.ID, b.voters, list(bind), list(advertised), list(protocols), b.file("log"))
-	err := errors.Join(
+	return errors.Join(
 		os.WriteFile(b.file("server.properties"), []byte(text), 0o644),
 		os.WriteFile(b.file("log4j.properties"), []byte(brokerLogging), 0o644))
-	if err != nil {
-		return err
-	}
+}
+
+// format formats the node's log directory.
+func (b *Broker) format(clusterID string) error {
 	format := exec.Command(b.java, "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", b.jars+"/*",
 		"kafka.tools.StorageTool", "format", "-t", clusterID, "-c", b.file("server.properties"))
 	if out, err := format.CombinedOutput(); err != nil {
 		return fmt.Errorf("format %s: %w: %s", b.Name(), err, out)
 	}
 	return nil
+}
+
+// formatAs formats the node's log directory as another node's, with its own id. A node
+// without the id of its directory makes one. It takes no Java process.
+func (b *Broker) formatAs(other *Broker) error {
+	if err := os.CopyFS(b.file("log"), os.DirFS(other.file("log"))); err != nil {
+		return fmt.Errorf("format %s: %w", b.Name(), err)
+	}
+	text, err := os.ReadFile(b.file("log/meta.properties"))
+	if err != nil {
+		return err
+	}
+	var own []string
+	for line := range strings.Lines(string(text)) {
+		switch name, _, _ := strings.Cut(line, "="); name {
+		case "node.id":
+			own = append(own, fmt.Sprintf("node.id=%d\n", b.ID))
+		case "directory.id":
+		default:
+			own = append(own, line)
+		}
+	}
+	return os.WriteFile(b.file("log/meta.properties"), []byte(strings.Join(own, "")), 0o644)
 }
 
 // Name is the name of the node, such as kafka-1.
