@@ -19,14 +19,7 @@ func fillBroker(c *campaign, ctx context.Context, f fault) (string, error) {
 // fillPostgres fills the primary's disk, which ends the primary.
 func fillPostgres(c *campaign, ctx context.Context, f fault) (string, error) {
 	p := c.cluster.Primary()
-	return c.fill(ctx, f, p.Name(), func() error {
-		if !p.Running() {
-			if err := p.Start(); err != nil {
-				return err
-			}
-		}
-		return p.Await(ctx, stallTimeout)
-	})
+	return c.fill(ctx, f, p.Name(), func() error { return p.Revive(ctx, readyTimeout) })
 }
 
 // fillObjects fills the disk of the object store, which then answers with errors.

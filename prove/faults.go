@@ -77,6 +77,12 @@ const writesBetween = 20
 
 // restartEnded starts what has ended by itself, as systemd or Kubernetes does.
 func (c *campaign) restartEnded() error {
+	if p := c.cluster.Primary(); !p.Running() {
+		c.report.Ended = append(c.report.Ended, fmt.Sprintf("%s at %v", p.Name(), time.Since(c.began).Round(time.Second)))
+		if err := p.Start(); err != nil {
+			return err
+		}
+	}
 	for _, b := range c.cluster.Brokers {
 		if b.Running() {
 			continue
@@ -233,7 +239,7 @@ func loseUnflushed(c *campaign, ctx context.Context, f fault) (string, error) {
 func killPostgres(c *campaign, ctx context.Context, f fault) (string, error) {
 	p := c.cluster.Primary()
 	p.Kill()
-	return p.Name(), firstError(wait.For(ctx, f.Lasts/2), p.Start, func() error { return p.Await(ctx, stallTimeout) })
+	return p.Name(), firstError(wait.For(ctx, f.Lasts/2), func() error { return p.Revive(ctx, readyTimeout) })
 }
 
 // failOver promotes a standby that lacks the last transactions.

@@ -40,19 +40,10 @@ func (c *campaign) heal(ctx context.Context) error {
 			}
 		}
 	}
-	p := c.cluster.Primary()
-	if !p.Running() {
-		if err := p.Start(); err != nil {
-			return err
-		}
-	}
-	if err := p.Await(ctx, readyTimeout); err != nil {
+	if err := c.cluster.Primary().Revive(ctx, readyTimeout); err != nil {
 		return err
 	}
-	if err := c.cluster.AwaitReplicas(ctx, readyTimeout); err != nil {
-		return fmt.Errorf("the brokers do not recover: %w", err)
-	}
-	if err := c.restartEnded(); err != nil {
+	if err := c.recoverBrokers(ctx); err != nil {
 		return err
 	}
 	if err := c.cluster.AwaitReady(ctx, readyTimeout); err != nil {
@@ -60,6 +51,22 @@ func (c *campaign) heal(ctx context.Context) error {
 	}
 	c.report.Healed = time.Since(c.began) - from
 	return nil
+}
+
+// recoverBrokers waits until all replicas are in sync. It restarts what ends meanwhile.
+func (c *campaign) recoverBrokers(ctx context.Context) error {
+	for from := time.Now(); ; {
+		err := c.cluster.AwaitReplicas(ctx, 10*time.Second)
+		if restarted := c.restartEnded(); restarted != nil {
+			return restarted
+		}
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if time.Since(from) > readyTimeout {
+			return fmt.Errorf("the brokers do not recover: %w", err)
+		}
+	}
 }
 
 // awaitWrites waits until the load has a number of acknowledged writes, and for a time

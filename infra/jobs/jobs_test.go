@@ -175,6 +175,35 @@ func TestDeadWorker(t *testing.T) {
 	testwait.Receive(t, w.ended, "the run to end")
 }
 
+// Jobs that were enqueued, delayed or fetched while the database's clock was ahead run
+// when it is right again, and not when it has caught up.
+func TestTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"enqueued": `state = 'available', scheduled_at = now() + interval '10 minutes'`,
+		"delayed":  `state = 'retryable', attempt = 1, scheduled_at = now() + interval '10 minutes'`,
+		"fetched":  `state = 'running', attempt = 1, attempted_at = now() + interval '10 minutes', attempted_by = '{a dead worker}'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := teststack.Postgres(t)
+			queue := enqueuing(t, url)
+			if err := queue.Enqueue(t.Context(), run{SimulationID: "sim_a"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := connect(t, url).Exec(t.Context(), `UPDATE jobs.river_job SET `+change); err != nil {
+				t.Fatal(err)
+			}
+			w := start(t, url, nil)
+			if got := testwait.Receive(t, w.started, "a run to start"); got != "sim_a" {
+				t.Errorf("ran %s, want sim_a", got)
+			}
+			w.finish <- struct{}{}
+			testwait.Receive(t, w.ended, "the run to end")
+		})
+	}
+}
+
 // A job whose lock is held is not taken by another worker, however long it has been
 // running.
 func TestLivingWorker(t *testing.T) {

@@ -51,19 +51,42 @@ func (j *Jobs) reconcile(ctx context.Context) error {
 	if freed > 0 {
 		j.config.Log.InfoContext(ctx, "jobs of dead workers are available again", "jobs", freed)
 	}
+	advanced, err := j.advance(ctx)
+	if err != nil {
+		return err
+	}
+	if advanced > 0 {
+		j.config.Log.WarnContext(ctx, "jobs were due too late, because a clock was ahead; they are due now", "jobs", advanced)
+	}
 	return j.enqueueMissing(ctx)
+}
+
+// aheadOfClock is longer than any delay of a job, of which a failed attempt's is the
+// longest. A job that is due later, or was fetched later, has its time from a clock that was
+// ahead: the database's, or that of the process that worked on it.
+const aheadOfClock = time.Minute
+
+// advance makes jobs due that would otherwise wait until the clock has caught up.
+func (j *Jobs) advance(ctx context.Context) (int64, error) {
+	tag, err := j.pool.Exec(ctx, `
+		UPDATE jobs.river_job SET scheduled_at = now()
+		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)`, aheadOfClock.Seconds())
+	if err != nil {
+		return 0, fmt.Errorf("look for jobs that are due too late: %w", err)
+	}
+	return tag.RowsAffected(), nil
 }
 
 // freeOrphans makes running jobs available again whose lock no worker holds.
 func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
 	tag, err := j.pool.Exec(ctx, `
 		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
-		WHERE state = 'running' AND attempted_at < now() - make_interval(secs => $1)
+		WHERE state = 'running' AND (attempted_at < now() - make_interval(secs => $1) OR attempted_at > now() + make_interval(secs => $2))
 		  AND NOT EXISTS (
 			SELECT FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
 			  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`, j.config.Grace.Seconds())
+			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`, j.config.Grace.Seconds(), aheadOfClock.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("free the jobs of dead workers: %w", err)
 	}

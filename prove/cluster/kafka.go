@@ -36,7 +36,8 @@ type listener struct{ name, address, advertised string }
 const tools, peers, controllers = "TOOLS", "PEERS", "CONTROLLER"
 
 // brokerSettings are for a cluster of three. A dead broker is noticed after a few
-// seconds, and what is not flushed is about a second of records.
+// seconds, and what is not flushed is about a second of records. A broker that starts waits
+// for the quorum for ten minutes, where others end after one, because a machine may be slow.
 const brokerSettings = `process.roles=broker,controller
 node.id=%[1]d
 controller.quorum.voters=%[2]s
@@ -68,6 +69,7 @@ num.network.threads=1
 num.io.threads=4
 broker.heartbeat.interval.ms=1000
 broker.session.timeout.ms=6000
+initial.broker.registration.timeout.ms=600000
 replica.lag.time.max.ms=8000
 replica.fetch.wait.max.ms=200
 request.timeout.ms=10000

@@ -89,24 +89,23 @@ func (n *Netsim) Ready(ctx context.Context) bool {
 	return reply.Body.Close() == nil && reply.StatusCode == http.StatusOK
 }
 
-// restarts is how often a process that ends while it is awaited is started again.
-const restarts = 5
+// restartAfter is the pause before a process that has ended is started again.
+const restartAfter = time.Second
 
-// await waits until the process is ready. It starts a process that ends again, a few
-// times.
+// await waits until the process is ready. It starts a process that ends again, as systemd
+// or Kubernetes does.
 func (n *Netsim) await(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	for again := 0; !n.Ready(ctx); {
+	for !n.Ready(ctx) {
+		pause := 100 * time.Millisecond
 		if !n.Running() {
-			if again++; again > restarts {
-				return fmt.Errorf("%s ended: %w", n.name, n.process.lastLines())
-			}
 			if err := n.Start(); err != nil {
 				return err
 			}
+			pause = restartAfter
 		}
-		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, pause); err != nil {
 			return fmt.Errorf("%s is not ready after %v: %w", n.name, timeout, n.process.lastLines())
 		}
 	}
@@ -150,6 +149,7 @@ func (c *Cluster) environment(brokers []string, objects string) []string {
 		"NETSIM_S3_ACCESS_KEY=" + c.objects.AccessKey, "NETSIM_S3_SECRET_KEY=" + c.objects.SecretKey,
 		"NETSIM_OIDC_ISSUER=" + c.issuer.Issuer, "NETSIM_OIDC_JWKS_URL=" + c.issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE=" + c.issuer.Audience,
 		"NETSIM_AUDIT_KEY=" + c.auditKey(), "NETSIM_WRITER_KEYS_FILE=" + filepath.Join(c.options.Dir, "writer.keys"),
+		"NETSIM_REACTION_RETRIES=30", // eleven minutes: on a slow machine a fault may last longer than the 80 seconds of the default
 		"GORACE=halt_on_error=1",
 	}
 }

@@ -165,6 +165,25 @@ func (p *Postgres) Await(ctx context.Context, timeout time.Duration) error {
 	}
 }
 
+// Revive waits until the server answers queries, and starts it whenever it does not run. A
+// server whose disk was full may end some time after there is space again.
+func (p *Postgres) Revive(ctx context.Context, timeout time.Duration) error {
+	for deadline := time.Now().Add(timeout); ; {
+		if !p.Running() {
+			if err := p.Start(); err != nil {
+				return err
+			}
+		}
+		err := p.Await(ctx, time.Until(deadline))
+		if err == nil || p.Running() || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+		if wait.For(ctx, restartAfter) != nil {
+			return err
+		}
+	}
+}
+
 func (p *Postgres) exec(ctx context.Context, database, sql string) error {
 	conn, err := pgx.Connect(ctx, p.url(database))
 	if err != nil {
