@@ -33,6 +33,14 @@
 // ADR 19). In river's table the next four of a queue are available, and all later
 // ones are pending.
 //
+// # The database's clock
+//
+// PostgreSQL's clock says when a job is due and when it was fetched. If it was ahead for a
+// while, the jobs of that while would wait until it is that late again. No job is delayed
+// for more than 30 seconds, so a reconciliation makes those that are due more than a
+// minute from now due at once, and treats those that were fetched then as if they had been
+// running for long.
+//
 // # Loss of the database
 //
 // Jobs that were lost with PostgreSQL are enqueued again: each reconciliation
