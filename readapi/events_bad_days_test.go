@@ -87,7 +87,7 @@ func TestEventsEndWithTheToken(t *testing.T) {
 	p := servicetest.Start(t, func(c *service.Config) { c.FeedHeartbeat = 200 * time.Millisecond })
 	account := servicetest.NewAccount()
 	const skew = 30 * time.Second // of infra/auth
-	short := p.Client(t, devissuer.Options{User: "tester", Account: account, TTL: 3*time.Second - skew})
+	short := p.Client(t, devissuer.Options{User: "tester", Account: account, TTL: 8*time.Second - skew})
 	f := followEvents(t, short, "")
 	var last sent
 	for last = f.any(); last.Reason == ""; last = f.any() {
@@ -240,7 +240,7 @@ func TestClientsThatVanishLeaveNothing(t *testing.T) {
 // account, and a feed ends at its maximum age with its position.
 func TestFeedsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 2*time.Second })
+	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
 	user := p.User(t, servicetest.NewAccount())
 	f := followEvents(t, user, "", header("Accept", "application/x-ndjson"))
 	if r := p.User(t, servicetest.NewAccount()).Get(eventsPath); r.Refused(503, "SERVICE_UNAVAILABLE") == "" || r.Header.Get("Retry-After") == "" {

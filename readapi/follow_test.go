@@ -280,7 +280,7 @@ func TestFollowOverHTTP(t *testing.T) {
 // maximum age.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, time.Second })
+	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, endless())
 	path := simulations + "/" + id + "/events"

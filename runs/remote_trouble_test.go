@@ -105,9 +105,15 @@ func TestRemoteTroubleStays(t *testing.T) {
 			t.Parallel()
 			id := readyRemoteSimulation(t, w)
 			e := scripted.Start(t, c.script)
-			r := impatientRunner(t, w, e)
-			r.Remote.Timeout, r.Limits.ResultBytes, r.Stall = 100*time.Millisecond, 1000, 300*time.Millisecond
-			if name == "takes too long" {
+			r := remoteRunner(t, w, e)
+			r.Limits.ResultBytes, r.Stall = 1000, 300*time.Millisecond
+			switch name {
+			case "fails", "is silent":
+				r = impatientRunner(t, w, e)
+				r.Remote.Timeout = 100 * time.Millisecond
+			case "does not stop":
+				r.Remote.Timeout = 2 * time.Second
+			case "takes too long":
 				r.Limits.Time = 50 * time.Millisecond
 			}
 			if err := r.Run(t.Context(), id); err != nil {

@@ -24,12 +24,12 @@ func runningEngine(capabilities ...string) scripted.Script {
 }
 
 // withEngine starts a service with one remote engine. A call to it times out after
-// half a second.
+// two seconds.
 func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Config)) *servicetest.Program {
 	t.Helper()
 	return servicetest.Start(t, func(c *service.Config) {
 		c.EngineURLs, c.EngineToken = []string{e.URL}, "secret"
-		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 500*time.Millisecond
+		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 2*time.Second
 		for _, option := range options {
 			option(c)
 		}

@@ -140,7 +140,7 @@ func TestShardsAreSharedEvenly(t *testing.T) {
 	var stops []func()
 	for i, want := range [][]int{{7}, {3, 4}, {2, 2, 3}} {
 		name := fmt.Sprint("member ", i)
-		stops = append(stops, join(t, db, name, 300*time.Millisecond, r.work(name)))
+		stops = append(stops, join(t, db, name, 3*time.Second, r.work(name)))
 		r.await(want...)
 	}
 	stops[0]()

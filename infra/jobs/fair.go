@@ -61,8 +61,10 @@ func (j *Jobs) fairKinds() (names []string) {
 const notStarted = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
 
 // assignTurns is the SQL that chooses the next runs. Its parameters are the fair
-// kinds, the accounts that have a limit, how many runs each of these may have in
-// progress, and turns.
+// kinds, accounts, how many runs each of these may have in progress, and turns. Without
+// accounts there are no limits; otherwise it chooses only runs of these accounts. A run
+// of another account was enqueued after the limits were read, and its process chooses
+// the next runs after that.
 const assignTurns = `
 WITH runs AS (
 	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account,
@@ -85,7 +87,7 @@ WITH runs AS (
 	SELECT s.id, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
 	FROM served s LEFT JOIN busy b USING (account)
 	LEFT JOIN unnest($2::text[], $3::bigint[]) AS bound (account, most) USING (account)
-	WHERE bound.most IS NULL OR s.number + coalesce(b.runs, 0) <= bound.most
+	WHERE $2::text[] IS NULL OR s.number + coalesce(b.runs, 0) <= bound.most
 ), changed AS (
 	UPDATE jobs.river_job j
 	SET state = CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $4)
@@ -123,7 +125,7 @@ func (j *Jobs) chooseNext(ctx context.Context, first func(pgx.Tx) error) error {
 }
 
 // runLimits returns how many runs each account with a waiting run may have in
-// progress.
+// progress, or nil when there are no limits.
 func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, limits []int64, err error) {
 	if j.config.MaxRunning == nil {
 		return nil, nil, nil

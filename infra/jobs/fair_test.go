@@ -2,16 +2,20 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/teststack"
 	"netsim/internal/testwait"
+	"netsim/internal/testworld"
 )
 
 // shareFromName reads the account and the cost from a simulation's name, such as
@@ -169,4 +173,51 @@ func TestRunsInProgressAreBounded(t *testing.T) {
 			t.Fatalf("%s did not start within a minute", want)
 		}
 	}
+}
+
+// TestARunThatIsEnqueuedMeanwhileIsBounded: a run that is enqueued after the limits of
+// the accounts were read, and before the next runs are chosen, is not chosen.
+func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
+	t.Parallel()
+	url := teststack.Postgres(t)
+	conn := connect(t, url)
+	state := func() (state string) { // of the second run of account a, "" while there is none
+		err := conn.QueryRow(t.Context(), `SELECT state FROM jobs.river_job WHERE args::text LIKE '%sim_a_8_1%'`).Scan(&state)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			t.Error(err)
+		}
+		return state
+	}
+	var w *workers
+	enqueued, seen := make(chan error, 1), make(chan string, 1)
+	var mu sync.Mutex
+	begun, looked := false, false
+	w = start(t, url, func(c *work) {
+		c.Queues["runs"], c.Share = 3, shareFromName
+		c.Reconcile = time.Hour
+		c.MaxRunning = func(_ context.Context, account string) (int64, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case account == "b" && !begun:
+				begun = true
+				go func() { enqueued <- w.run(t.Context(), "sim_a_8_1") }()
+				testworld.Await(t, func() bool { return state() != "" })
+			case account == "a" && begun && !looked:
+				looked = true
+				seen <- state()
+			}
+			return 1, nil
+		}
+	})
+	enqueue(t, w, "sim_a_8_0")
+	testwait.Receive(t, w.started, "the run of account a to start")
+	enqueue(t, w, "sim_b_8_0")
+	if err := testwait.Receive(t, enqueued, "the second run of account a to be enqueued"); err != nil {
+		t.Fatal(err)
+	}
+	if got := testwait.Receive(t, seen, "the limit of account a to be read"); got != "pending" {
+		t.Errorf("the second run of account a is %s while the first is in progress, want pending", got)
+	}
+	testwait.Receive(t, w.started, "the run of account b to start")
 }

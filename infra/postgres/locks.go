@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -65,14 +67,20 @@ func (l Locks) Try(ctx context.Context, name string) (release func(), err error)
 }
 
 // Wait takes the lock, or returns ErrHeld when the lock is not released within the
-// timeout.
+// timeout. The server ends the waiting: a statement whose client has left still gets the
+// lock, and holds it until the server notices.
 func (l Locks) Wait(ctx context.Context, name string, timeout time.Duration) (release func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrHeld)
+	until := time.Now().Add(timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout+answerTimeout)
 	defer cancel()
 	return l.take(ctx, name, func(conn *pgxpool.Conn) error {
-		_, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", name)
-		if errors.Is(context.Cause(ctx), ErrHeld) {
-			err = ErrHeld
+		var b pgx.Batch
+		left := max(time.Until(until).Milliseconds(), 1)
+		b.Queue("SELECT set_config('lock_timeout', $1, false)", strconv.FormatInt(left, 10))
+		b.Queue("SELECT pg_advisory_lock(hashtextextended($1, 0))", name)
+		err := conn.SendBatch(ctx, &b).Close()
+		if refused, is := errors.AsType[*pgconn.PgError](err); is && refused.Code == lockNotAvailable {
+			return ErrHeld
 		}
 		return err
 	})
@@ -91,7 +99,7 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 		return nil, unavailable(fmt.Errorf("lock %s: %w", name, err))
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 		defer cancel()
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_unlock(hashtextextended($1, 0))", name); err != nil {
 			_ = conn.Conn().Close(ctx) // the end of the session releases the lock
@@ -100,7 +108,10 @@ func (l Locks) take(ctx context.Context, name string, lock func(*pgxpool.Conn) e
 	}, nil
 }
 
-const unlockTimeout = 3 * time.Second
+const lockNotAvailable = "55P03" // the SQLSTATE when lock_timeout has passed
+
+// answerTimeout bounds how long the database may take to answer.
+const answerTimeout = 3 * time.Second
 
 // unavailable turns an error into fault.Unavailable if the database cannot be
 // reached, is shutting down or lacks resources. Any other error from the database is

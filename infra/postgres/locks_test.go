@@ -37,6 +37,12 @@ func TestLocks(t *testing.T) {
 		if _, err := l.Wait(ctx, "a", time.Millisecond); !errors.Is(err, postgres.ErrHeld) {
 			t.Errorf("wait for a lock that stays held: %v, want %v", err, postgres.ErrHeld)
 		}
+		var waiting int
+		if err := one.Pool.QueryRow(ctx, `
+			SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting); err != nil || waiting > 0 {
+			t.Errorf("after the wait %d sessions wait for the lock, %v; want none", waiting, err)
+		}
 	}
 	other, err := two.Try(ctx, "b")
 	if err != nil {

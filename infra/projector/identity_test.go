@@ -40,7 +40,7 @@ func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 		t.Fatal(err)
 	}
 	recreate(t, s, events.Workspaces)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	select {
 	case err := <-ended:

@@ -234,10 +234,10 @@ func TestLongRequestsHaveMoreTime(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 			})))
-		server.Config.ReadTimeout = 100 * time.Millisecond
+		server.Config.ReadTimeout = 500 * time.Millisecond
 		server.Start()
 		body, send := io.Pipe()
-		late := time.AfterFunc(300*time.Millisecond, func() { send.Close() })
+		late := time.AfterFunc(1500*time.Millisecond, func() { send.Close() })
 		resp, err := http.Post(server.URL, "text/plain", body)
 		got := 0
 		if err == nil {

@@ -58,13 +58,13 @@ func TestStreams(t *testing.T) {
 	t.Parallel()
 	parts, ended := make(chan string), make(chan error, 10)
 	server := httptest.NewUnstartedServer(Streams(time.Minute, time.Hour)(endless(parts, ended)))
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 500*time.Millisecond, 500*time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)
 
 	first, disconnect := open(t, "GET", server.URL)
 	lines := bufio.NewReader(first.Body)
-	for began := time.Now(); time.Since(began) < 200*time.Millisecond; {
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; {
 		parts <- "more\n"
 		if line, err := lines.ReadString('\n'); line != "more\n" {
 			t.Fatalf("after %s: read %q, %v; want another line", time.Since(began), line, err)

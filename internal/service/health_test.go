@@ -60,7 +60,7 @@ func newProxied(t *testing.T) *proxied {
 	c.Postgres, c.S3Endpoint, c.JWKS = through("postgres", postgres.URL), through("objects", c.S3Endpoint), through("issuer", c.JWKS)
 	d.servers["broker"] = teststack.NewProxy(t, c.Kafka[0])
 	c.Kafka = []string{d.servers["broker"].Addr}
-	c.VerdictTimeout = 2 * time.Second
+	c.VerdictTimeout = 5 * time.Second
 	d.config = c
 	return d
 }

@@ -197,18 +197,18 @@ func (w *World) Simulation(t testing.TB, id string) projections.Simulation {
 	return s
 }
 
-// Await polls until the condition holds. It fails the test after a minute.
+// Await polls until the condition holds. It fails the test after three minutes.
 func Await(t testing.TB, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(3 * time.Minute)
 	defer deadline.Stop()
 	for !condition() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatal("the condition is still false after a minute")
+			t.Fatal("the condition is still false after three minutes")
 		}
 	}
 }

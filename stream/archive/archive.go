@@ -91,7 +91,13 @@ func Open(ctx context.Context, target Target, keys []string) (*Archive, []Damage
 		delete(there, noteName(n))
 		if len(s.Sections) > 0 {
 			if !there[fileName(s)] {
-				damage = append(damage, Damage{fileName(s), "is missing"})
+				missing, err := isMissing(ctx, target, fileName(s))
+				if err != nil {
+					return nil, nil, err
+				}
+				if missing {
+					damage = append(damage, Damage{fileName(s), "is missing"})
+				}
 			}
 			delete(there, fileName(s))
 		}
@@ -104,6 +110,19 @@ func Open(ctx context.Context, target Target, keys []string) (*Archive, []Damage
 		}
 	}
 	return a, damage, nil
+}
+
+// isMissing asks for a file that a list did not have: it may have been written after the
+// list had passed its place.
+func isMissing(ctx context.Context, target Target, name string) (bool, error) {
+	in, err := target.Part(ctx, name, 0, 1)
+	if fault.CodeOf(err) == fault.NotFound {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, in.Close()
 }
 
 // maxSection bounds a section after decompression, in bytes.

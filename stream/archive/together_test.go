@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,6 +103,41 @@ func TestAnotherArchiverInBetween(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// passed is a target whose list had passed the places of the segment files when they were
+// written.
+type passed struct{ archive.Target }
+
+func (p passed) Names(ctx context.Context) ([]string, error) {
+	names, err := p.Target.Names(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, ".zst") }), err
+}
+
+// TestAnArchiveIsVerifiedWhileItIsWritten: at each step of an archiver, nothing is wrong.
+func TestAnArchiveIsVerifiedWhileItIsWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	for name, target := range map[string]archive.Target{"directory": w.directory(), "bucket": bucket(t)} {
+		w.run(w.archiver(target))
+		w.append(30)
+		seen := map[string]bool{}
+		a := w.archiver(target)
+		a.Step = func(step string) error {
+			reader := target
+			if d, is := target.(*export.Directory); is {
+				reader = &export.Directory{Path: d.Path} // as of another process
+			}
+			w.open(reader)
+			w.open(passed{reader})
+			seen[step] = true
+			return nil
+		}
+		w.run(a)
+		if len(seen) != 4 {
+			t.Errorf("%s: the archive was verified only at %v", name, seen)
+		}
 	}
 }
 

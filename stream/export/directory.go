@@ -51,7 +51,7 @@ func (d *Directory) Close() error {
 	return d.lock.Close()
 }
 
-// Names lists the files. It removes those that are not complete.
+// Names lists the complete files. A writer, which holds the lock, removes the others.
 func (d *Directory) Names(ctx context.Context) ([]string, error) {
 	entries, err := os.ReadDir(d.Path)
 	if err != nil {
@@ -59,7 +59,10 @@ func (d *Directory) Names(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), partial) && d.lock != nil {
+		if strings.HasPrefix(e.Name(), partial) {
+			if d.lock == nil {
+				continue
+			}
 			if err := d.Remove(ctx, e.Name()); err != nil {
 				return nil, err
 			}

@@ -112,7 +112,7 @@ func wantRetryable(t *testing.T, op operation, r servicetest.Reply) {
 func startOwn(t *testing.T, change func(*service.Config)) *world {
 	t.Helper()
 	return newWorld(t, servicetest.Start(t, func(c *service.Config) {
-		c.VerdictTimeout, c.ReadTimeout = 3*time.Second, 5*time.Second
+		c.VerdictTimeout, c.ReadTimeout = 8*time.Second, 15*time.Second
 		change(c)
 	}))
 }
