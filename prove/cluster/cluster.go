@@ -40,7 +40,7 @@ type Cluster struct {
 
 	options  Options
 	links    *links
-	ports    ports
+	ports    *ports
 	postgres [2]*Postgres // the primary first
 	standby  bool         // the second follows
 	linkToDB map[string]string
@@ -58,7 +58,7 @@ const slowest = 10 * time.Minute
 
 // Start starts a cluster and returns when every process of the service is ready.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
-	c := &Cluster{options: o, links: newLinks(), ports: ports{}}
+	c := &Cluster{options: o, links: newLinks(), ports: newPorts()}
 	defer func() {
 		if err != nil {
 			c.Close()

@@ -111,7 +111,7 @@ func TestAFrontAnswersWithErrors(t *testing.T) {
 		fmt.Fprint(w, "stored")
 	}))
 	t.Cleanup(store.Close)
-	address, err := ports{}.take()
+	address, err := newPorts().take()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (p *Postgres) create(ctx context.Context) error {
 	if out, err := init.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	access := "host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
+	access := "host all all 127.0.0.0/8 trust\nhost replication all 127.0.0.0/8 trust\n"
 	if err := os.WriteFile(filepath.Join(p.data(), "pg_hba.conf"), []byte(access), 0o644); err != nil {
 		return err
 	}
