@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	"netsim/internal/wait"
 	"netsim/prove/history"
 )
 
@@ -100,9 +102,27 @@ func nameStreams(ops []history.Operation, streams map[string]history.Stream) []h
 	return kept
 }
 
+// toolRuns is how often a tool of the service is run, until it succeeds. What a tool finds
+// it finds each time; on a slow machine a server may not answer in time.
+const toolRuns = 4
+
+// repeat runs a tool of the service until it succeeds. The report has each failure.
+func (c *campaign) repeat(ctx context.Context, args ...string) (out string, err error) {
+	for run := range toolRuns {
+		if run > 0 && wait.For(ctx, time.Duration(run)*5*time.Second) != nil {
+			break
+		}
+		if out, err = c.cluster.Tool(ctx, args...); err == nil {
+			break
+		}
+		c.report.Failures = append(c.report.Failures, fmt.Sprintf("%v: %s", err, short(out)))
+	}
+	return out, err
+}
+
 // tool runs a tool of the service that must succeed.
 func (c *campaign) tool(ctx context.Context, args ...string) error {
-	out, err := c.cluster.Tool(ctx, args...)
+	out, err := c.repeat(ctx, args...)
 	if err != nil {
 		c.violate("%v\n%s", err, strings.TrimSpace(out))
 	}
@@ -134,7 +154,7 @@ func (c *campaign) checkLetters(ctx context.Context) error {
 	if parked > 0 {
 		c.violate("%d facts are parked", parked)
 	}
-	out, err := c.cluster.Tool(ctx, "reactions", "dead")
+	out, err := c.repeat(ctx, "reactions", "dead")
 	if err != nil {
 		return err
 	}

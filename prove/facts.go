@@ -30,7 +30,7 @@ type facts map[string][]fact
 // readFacts exports the facts of the log and reads them.
 func (c *campaign) readFacts(ctx context.Context) (facts, error) {
 	dir := filepath.Join(c.dir, "facts")
-	if out, err := c.cluster.Tool(ctx, "events", "export", "--format", "ndjson", "--to", dir); err != nil {
+	if out, err := c.repeat(ctx, "events", "export", "--format", "ndjson", "--to", dir); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	all := facts{}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"netsim/events"
+	"netsim/internal/wait"
 	"netsim/prove/cluster"
 )
 
@@ -61,12 +63,19 @@ func (c *campaign) startLoad(ctx context.Context) (*sync.WaitGroup, error) {
 // openAccount grants an account credit, and creates the workspace of its
 // configurations and files, which is not deleted.
 func (c *campaign) openAccount(ctx context.Context, owner *client) (home string, err error) {
-	if out, err := c.cluster.Tool(ctx, "credit", "grant", owner.account, "100000", "--reference", "campaign"); err != nil {
+	if out, err := c.repeat(ctx, "credit", "grant", owner.account, "100000", "--reference", "campaign"); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stallTimeout)
 	defer cancel()
-	got := owner.do(ctx, request{name: "create home", method: "POST", path: "/api/v1/workspaces", body: map[string]any{"name": owner.unique("home")}})
+	create := request{
+		name: "create home", method: "POST", path: "/api/v1/workspaces", body: map[string]any{"name": owner.unique("home")},
+		header: map[string]string{"Idempotency-Key": "home-" + owner.account},
+	}
+	got := owner.do(ctx, create)
+	for got.unknown() && wait.For(ctx, time.Second) == nil {
+		got = owner.do(ctx, create)
+	}
 	if got.status != http.StatusCreated {
 		return "", errors.New("the first workspace was answered with " + string(got.body))
 	}

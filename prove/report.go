@@ -50,6 +50,7 @@ type report struct {
 	Longest   time.Duration `json:"longest"`   // without an acknowledged write
 	Healed    time.Duration `json:"healed"`    // from the end of the last fault until ready
 	Ended     []string      `json:"ended"`     // processes that ended by themselves
+	Failures  []string      `json:"failures"`  // of tools, which were run again
 
 	Checks     []checked   `json:"checks"`
 	Letters    string      `json:"letters"`
@@ -165,6 +166,9 @@ func (r *report) print(out io.Writer) error {
 	}
 	for _, end := range r.Ended {
 		fmt.Fprintf(w, "ended by itself, and restarted: %s\n", end)
+	}
+	for _, failure := range r.Failures {
+		fmt.Fprintf(w, "a tool failed: %s\n", failure)
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(w, "\nVIOLATION (%s, after %v): %s\n", v.Check, v.At.Round(time.Second), v.Text)

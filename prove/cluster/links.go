@@ -1,11 +1,11 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
@@ -17,7 +17,8 @@ import (
 type Link struct {
 	From, To string
 
-	proxy *toxiproxy.Proxy
+	proxy  *toxiproxy.Proxy
+	server *toxiproxy.ApiServer
 }
 
 // Trouble is what a link does to its connections.
@@ -76,7 +77,7 @@ func newLinks() *links {
 
 // open makes a link that listens on an address and connects to the target.
 func (l *links) open(from, to, listen, target string) error {
-	link := &Link{From: from, To: to, proxy: toxiproxy.NewProxy(l.server, from+" to "+to, listen, target)}
+	link := &Link{From: from, To: to, server: l.server, proxy: toxiproxy.NewProxy(l.server, from+" to "+to, listen, target)}
 	l.all = append(l.all, link)
 	if err := link.proxy.Start(); err != nil {
 		return fmt.Errorf("open the link from %s to %s: %w", from, to, err)
@@ -86,40 +87,66 @@ func (l *links) open(from, to, listen, target string) error {
 
 // Disturb gives the link a trouble. Heal ends it.
 func (l *Link) Disturb(t Trouble) error {
-	if t == Cut {
-		l.proxy.Stop()
+	proxy, failed := l.proxy, make(chan error, 1)
+	bounded(func() {
+		if t == Cut {
+			proxy.Stop()
+			return
+		}
+		for _, each := range toxics(t) {
+			text, err := json.Marshal(each)
+			if err == nil {
+				_, err = proxy.Toxics.AddToxicJson(strings.NewReader(string(text)))
+			}
+			if err != nil {
+				failed <- err
+				return
+			}
+		}
+	})
+	select {
+	case err := <-failed:
+		return fmt.Errorf("disturb the link from %s to %s: %w", l.From, l.To, err)
+	default:
 		return nil
 	}
-	for _, each := range toxics(t) {
-		text, err := json.Marshal(each)
-		if err != nil {
-			return err
-		}
-		if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(string(text))); err != nil {
-			return fmt.Errorf("disturb the link from %s to %s: %w", l.From, l.To, err)
-		}
-	}
-	return nil
 }
 
 // Heal ends all troubles of the link. Its connections are closed, because Toxiproxy
 // leaves those that were silent without the bytes that they missed.
 func (l *Link) Heal() error {
-	l.proxy.Stop()
-	l.proxy.Toxics.ResetToxics(context.Background())
-	if err := l.proxy.Start(); err != nil {
+	if err := l.renew(l.proxy.Upstream); err != nil {
 		return fmt.Errorf("heal the link from %s to %s: %w", l.From, l.To, err)
 	}
 	return nil
 }
 
 // redirect connects the link to another target, and closes its connections.
-func (l *Link) redirect(target string) error {
-	l.proxy.Stop()
-	l.proxy.Lock()
-	l.proxy.Upstream = target
-	l.proxy.Unlock()
+func (l *Link) redirect(target string) error { return l.renew(target) }
+
+// renew replaces the link's proxy. To remove a toxic from a proxy can take for ever: it
+// waits for each connection's toxic to end, which one whose connection broke never does.
+func (l *Link) renew(target string) error {
+	old := l.proxy
+	bounded(old.Stop)
+	l.proxy = toxiproxy.NewProxy(l.server, old.Name, old.Listen, target)
 	return l.proxy.Start()
+}
+
+// linkTimeout bounds how long Toxiproxy may take to change a link.
+const linkTimeout = 20 * time.Second
+
+// bounded calls change, and returns after linkTimeout although it has not ended.
+func bounded(change func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		change()
+	}()
+	select {
+	case <-done:
+	case <-time.After(linkTimeout):
+	}
 }
 
 // to returns the links to a part.
