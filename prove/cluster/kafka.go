@@ -82,9 +82,12 @@ log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
 log4j.appender.stderr.layout.ConversionPattern=%d %p %m (%c)%n
 `
 
+// newClusterID returns a random id. It begins with a letter, because Kafka's tool takes one
+// that begins with a hyphen for an option.
 func newClusterID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
+	id[0] &= 0x3f
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
