@@ -51,6 +51,7 @@ func KafkaCluster(t testing.TB) []string {
 	}
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
+	id[0] &= 0x3f           // so that it does not begin with a hyphen, which the tool would take for an option
 	cluster := base64.RawURLEncoding.EncodeToString(id[:])
 	var addresses []string
 	for len(addresses) < 6 {
