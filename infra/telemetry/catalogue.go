@@ -58,6 +58,8 @@ func commonMetrics() []Metric {
 			Help: "1 if a check of /readyz fails or warns, 0 if it passes."},
 		{Name: "netsim_certificate_expiry_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"peer"}, Roles: every,
 			Help: "Unix time when the first certificate expires that a peer has shown, or that is shown to it: postgres, kafka, objects, issuer, engine or schema_registry; absent for a peer without TLS."},
+		{Name: "netsim_kafka_credential_failures_total", Kind: Counter, Unit: "failures", Labels: []string{"credential"}, Roles: every,
+			Help: "Changed files of certificates for Kafka that cannot be used, and tokens for Kafka that could not be had; the former certificates stay in use."},
 		{Name: "netsim_memory_limit_bytes", Kind: Gauge, Unit: "bytes", Roles: every,
 			Help: "The lowest of GOMEMLIMIT and the limits of the process's control groups; absent if there is none."},
 		{Name: "netsim_trace_spans_total", Kind: Counter, Unit: "spans", Labels: []string{"outcome"}, Roles: every,
