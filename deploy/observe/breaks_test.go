@@ -100,7 +100,7 @@ func breaks() []broken {
 			mend:   func(s *site) { s.stores["lake"].heal() },
 		},
 		{
-			name: "archive", alerts: []string{"NetsimArchiveBehind/ticket"},
+			name: "archive", alerts: []string{"NetsimArchiveBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"},
 			break_: func(s *site) { s.stores["archiver"].refuse("PUT", "") },
 			mend:   func(s *site) { s.stores["archiver"].heal() },
 		},

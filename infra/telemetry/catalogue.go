@@ -80,7 +80,7 @@ func commonMetrics() []Metric {
 			Help: "Time spent waiting for a connection of a pool."},
 		{Name: "db_client_connection_timeouts_total", Kind: Counter, Unit: "acquires", Labels: []string{pool}, Roles: every,
 			Help: "Acquires that ended without a connection."},
-		{Name: "netsim_object_store_operation_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"operation", "error_type"}, Roles: append([]string{RoleLake}, writers...),
+		{Name: "netsim_object_store_operation_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"operation", "error_type"}, Roles: append([]string{RoleLake, RoleArchiver}, writers...),
 			Help: "Duration of object store calls up to the response header; error_type is empty on success.", buckets: slow()},
 		{Name: "netsim_command_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"command", "outcome", "code"}, Roles: writers,
 			Help: "Duration of commands by outcome; code is the error code, empty without an error.", buckets: fast()},
