@@ -16,6 +16,7 @@ import (
 type logging struct {
 	Seal    sealLog    `cmd:"" help:"Demand a seal on all further records, and retire the writer keys that were first in NETSIM_WRITER_KEYS before the current one."`
 	Archive archiveLog `cmd:"" help:"Copy the log to signed files. Repeating the command adds what is new."`
+	Sweep   sweepLog   `cmd:"" help:"Remove files of an archive that no note names: what archivers left that were killed, or that lost a segment to another one."`
 	Restore restoreLog `cmd:"" help:"Append the log in an archive to the empty cluster of NETSIM_KAFKA. The same command continues an interrupted restore."`
 	Mirror  mirrorLog  `cmd:"" help:"Append the log of another cluster to the empty one of NETSIM_KAFKA. Repeating the command adds what is new."`
 	Adopt   adoptLog   `cmd:"" help:"Compare the log with the one from which the read model was built, and go on with it after a restore or a mirror."`
@@ -69,6 +70,40 @@ func (a archiveLog) Run(ctx context.Context) error {
 			fmt.Printf("%s archived up to segment %d: %d records and %d bytes by this process\n", time.Now().UTC().Format(time.RFC3339), r.Segments, r.Records, r.Bytes)
 		}
 	})
+}
+
+type sweepLog struct {
+	From   string `arg:"" help:"The archive: a directory, or s3://bucket/prefix in the object store of the settings."`
+	Key    string `help:"The public key that signed the archive. When absent, the key of NETSIM_AUDIT_KEY." placeholder:"VERIFIERKEY"`
+	DryRun bool   `help:"Only print what would be removed."`
+}
+
+// Run sweeps the archive.
+func (s sweepLog) Run(ctx context.Context) error {
+	c, err := service.ArchiveFromEnvironment()
+	if err != nil {
+		return err
+	}
+	verifier, err := c.Verifier(s.Key)
+	if err != nil {
+		return err
+	}
+	swept, err := service.SweepArchive(ctx, c, s.From, verifier, !s.DryRun)
+	done := "removed"
+	if s.DryRun {
+		done = "would be removed"
+	}
+	for _, name := range swept.Garbage { // also those before an error
+		fmt.Printf("%s: %s\n", name, done)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range swept.Open {
+		fmt.Printf("%s: kept, its segment has no note yet\n", name)
+	}
+	_, err = fmt.Printf("%d files %s, %d kept\n", len(swept.Garbage), done, len(swept.Open))
+	return err
 }
 
 type restoreLog struct {

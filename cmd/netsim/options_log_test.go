@@ -6,6 +6,7 @@ func logOptionRows() map[string]option {
 	const (
 		lost  = "internal/service/recovery_page_test.go TestTheClusterIsLost"
 		moved = "internal/service/recovery_page_test.go TestTheLogIsMoved"
+		swept = "internal/service/archive_test.go TestAnArchiveAfterASuccession"
 		to    = "log archive --to x "
 		pause = "must be at least 1ms"
 	)
@@ -14,6 +15,9 @@ func logOptionRows() map[string]option {
 		"log archive --follow":   {to + "--follow", "internal/service/archive_test.go TestAnArchiveFollowsTheLog", nil},
 		"log archive --every":    {to + "--every 1s", "internal/service/archive_test.go TestAnArchiveFollowsTheLog", map[string]string{to + "--every 0s": pause}},
 		"log archive --trust":    {to + "--trust k", "internal/service/archive_test.go TestAnArchiveAfterASuccession", nil},
+		"log sweep <from>":       {"log sweep x", swept, map[string]string{"log sweep": "expected \"<from>\""}},
+		"log sweep --key":        {"log sweep x --key k", swept, nil},
+		"log sweep --dry-run":    {"log sweep x --dry-run", swept, nil},
 		"log restore <from>":     {"log restore x", lost, map[string]string{"log restore": "expected \"<from>\""}},
 		"log restore --key":      {"log restore x --key k", "internal/service/archive_test.go TestAnArchiveAfterASuccession", nil},
 		"log mirror <from>":      {"log mirror localhost:1", moved, map[string]string{"log mirror": "expected \"<from>\""}},

@@ -15,6 +15,7 @@ type broken struct {
 	alerts []string // name/severity of those that must fire
 	also   []string // of those that may fire too, because of the same cause
 	sized  bool     // belongs to the test that always runs
+	gone   bool     // the only process of a role does not answer, so panels have no data
 	break_ func(s *site)
 	mend   func(s *site)
 }
@@ -117,7 +118,9 @@ func (s *site) breakAndMend(group []broken) (fired map[string]string) {
 		maps.Copy(fired, s.prometheus.firing())
 	}
 	took := time.Since(began).Round(time.Second)
-	s.dashboardHasData()
+	if !slices.ContainsFunc(group, func(b broken) bool { return b.gone }) {
+		s.dashboardHasData()
+	}
 	for _, b := range group {
 		b.mend(s)
 	}

@@ -100,7 +100,7 @@ func breaks() []broken {
 			mend:   func(s *site) { s.stores["lake"].heal() },
 		},
 		{
-			name: "archive", alerts: []string{"NetsimArchiveBehind/ticket"},
+			name: "archive", alerts: []string{"NetsimArchiveBehind/ticket"}, also: []string{"NetsimObjectStoreFailing/page"},
 			break_: func(s *site) { s.stores["archiver"].refuse("PUT", "") },
 			mend:   func(s *site) { s.stores["archiver"].heal() },
 		},
@@ -156,24 +156,27 @@ func breaks() []broken {
 			mend: func(s *site) { release(); stop(); s.settle() },
 		},
 		{
-			name: "api frozen", alerts: []string{unavailable, processDown},
+			name: "api frozen", alerts: []string{unavailable, processDown}, gone: true,
+			// What waited for the process may be refused when it goes on.
+			also:   []string{errorsPage, errorsTicket, writesPage, writesTicket, readsPage, readsTicket},
 			break_: func(s *site) { s.signal("api", syscall.SIGSTOP) },
 			mend:   func(s *site) { s.signal("api", syscall.SIGCONT) },
 		},
 		{
-			name: "publisher killed", alerts: []string{roleDown, processDown},
+			name: "publisher killed", alerts: []string{roleDown, processDown}, gone: true,
 			break_: func(s *site) { s.kill("publisher") },
 			mend:   func(s *site) { s.restart("publisher") },
 		},
 		{
-			name: "crash loop", alerts: []string{"NetsimProcessRestarts/ticket"},
+			name: "crash loop", alerts: []string{"NetsimProcessRestarts/ticket"}, also: []string{roleDown},
 			break_: func(s *site) { s.crash("reactor", 3) },
 			mend:   func(*site) {},
 		},
 		{
-			name: "memory", alerts: []string{"NetsimMemoryNearLimit/ticket"},
-			break_: func(s *site) { s.restart("reactor", "GOMEMLIMIT=16MiB") },
-			mend:   func(s *site) { s.restart("reactor") },
+			// Not the process that has crashed before. One at its limit collects garbage all the time.
+			name: "memory", alerts: []string{"NetsimMemoryNearLimit/ticket"}, also: []string{roleDown, collectors},
+			break_: func(s *site) { s.restart("worker", "GOMEMLIMIT=16MiB") },
+			mend:   func(s *site) { s.restart("worker") },
 		},
 	}
 }

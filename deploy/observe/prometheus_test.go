@@ -203,7 +203,7 @@ func (p *prometheus) query(expression string) ([]sample, error) {
 	return found.Result, err
 }
 
-// firing returns the alerts that fire, as name/severity.
+// firing returns the alerts that fire, as name/severity, and what they say.
 func (p *prometheus) firing() map[string]string {
 	p.t.Helper()
 	var found struct {
@@ -221,7 +221,7 @@ func (p *prometheus) firing() map[string]string {
 			continue
 		}
 		name := a.Labels["alertname"] + "/" + a.Labels["severity"]
-		names[name] = a.Annotations["summary"]
+		names[name] = strings.TrimSpace(a.Annotations["summary"] + " " + a.Annotations["description"])
 		for key, text := range a.Annotations {
 			if strings.Contains(text, "<no value>") || strings.Contains(text, "error") && strings.Contains(text, "template") {
 				p.t.Errorf("%s: the annotation %s is %q", name, key, text)

@@ -137,7 +137,7 @@ type Report struct {
 
 	Reloads        int64 // changed files that came into use
 	ReloadFailures int64 // changed files that cannot be used
-	TokenFailures  int64 // tokens that could not be had
+	TokenFailures  int64 // times that the token endpoint gave no token, or that the token file became unreadable
 	Handshakes     int64 // TLS handshakes
 	BadHandshakes  int64 // TLS handshakes that failed
 }
@@ -157,11 +157,20 @@ func (n *Connector) Report() Report {
 	return r
 }
 
-// Check reads the changed files again and returns what is wrong with them now, although
-// the former ones may still be in use. It does not connect.
+// Check reads the changed files again, certificates and the token, and returns what is
+// wrong with them now, although former certificates may still be in use. It does not
+// connect.
 func (n *Connector) Check() error {
-	if n == nil || n.files == nil {
+	if n == nil {
 		return nil
 	}
-	return n.files.check()
+	var errs []error
+	if n.files != nil {
+		errs = append(errs, n.files.check())
+	}
+	if n.tokens != nil && n.tokens.TokenFile != "" {
+		_, err := n.tokens.fromFile()
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

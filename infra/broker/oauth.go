@@ -75,11 +75,7 @@ func newTokens(c OAuth, now func() time.Time, log *slog.Logger) (*tokens, error)
 // get returns a token that has not expired.
 func (t *tokens) get(ctx context.Context) (string, error) {
 	if t.TokenFile != "" {
-		text, err := t.read()
-		if err != nil {
-			t.failures.Add(1)
-		}
-		return text, err
+		return t.fromFile()
 	}
 	select {
 	case t.fetching <- struct{}{}:
@@ -108,6 +104,20 @@ func (t *tokens) get(ctx context.Context) (string, error) {
 	t.failed = false
 	t.text, t.until, t.renew = text, until, now.Add(until.Sub(now)*4/5)
 	return t.text, nil
+}
+
+// fromFile reads the token. That it cannot be read is counted and logged once, until it can
+// be read again.
+func (t *tokens) fromFile() (string, error) {
+	text, err := t.read()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil && !t.failed {
+		t.failures.Add(1)
+		t.log.Error("the token for Kafka cannot be read", "error", err)
+	}
+	t.failed = err != nil
+	return text, err
 }
 
 func (t *tokens) read() (string, error) {

@@ -83,6 +83,34 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
+// TestAnUnreadableTokenIsCountedOnce, until it can be read again, by connections and by a
+// look at the file without one.
+func TestAnUnreadableTokenIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	var c *broker.Connector
+	for _, step := range []struct {
+		text     string
+		failures int64
+	}{{"one", 0}, {"", 1}, {"a b", 1}, {"two", 1}, {"", 2}} {
+		if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if c == nil {
+			c, err = broker.New(broker.Config{Log: quiet, SASL: &broker.SASL{Mechanism: broker.OAuthBearer, OAuth: broker.OAuth{TokenFile: path}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wrong := c.Check()
+		_, _, err = c.Transport().SASL.Start(t.Context())
+		if usable := !strings.Contains(step.text, " ") && step.text != ""; (wrong == nil) != usable || (err == nil) != usable || c.Report().TokenFailures != step.failures {
+			t.Errorf("%q: %v, %v, %d failures, want %d", step.text, wrong, err, c.Report().TokenFailures, step.failures)
+		}
+	}
+}
+
 // TestBearerSession: the client ends an authentication as RFC 7628 says, whatever the broker
 // sends.
 func TestBearerSession(t *testing.T) {

@@ -44,26 +44,12 @@ func whoami(t *testing.T, a *teststack.Authority) string {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(text)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				if c := conn.(*tls.Conn); c.Handshake() == nil {
-					io.WriteString(c, c.ConnectionState().PeerCertificates[0].Subject.CommonName)
-				}
-			}()
+	c := &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
+	return teststack.Serve(t, c, func(conn net.Conn) {
+		if c := conn.(*tls.Conn); c.Handshake() == nil {
+			io.WriteString(c, c.ConnectionState().PeerCertificates[0].Subject.CommonName)
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 // TestChangedFilesAreUsed: new connections use changed certificates and authorities. Files

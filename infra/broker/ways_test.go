@@ -31,7 +31,7 @@ func (w way) set(c *service.Config) {
 
 // TestEveryWayToConnect runs a service with every role over each way to connect to Apache
 // Kafka. It appends, projects, reacts, writes a dead letter, publishes in transactions,
-// and its tools read the log.
+// its tools read the log, and the doctor finds nothing wrong in Kafka.
 func TestEveryWayToConnect(t *testing.T) {
 	t.Parallel()
 	s := kafkaStack(t)
@@ -46,6 +46,7 @@ func TestEveryWayToConnect(t *testing.T) {
 			})
 			deadLetter(t, p, user, fmt.Sprint(created["id"]))
 			public(t, s, p)
+			healthy(t, name, p.Config)
 		})
 	}
 }

@@ -15,18 +15,30 @@ import (
 // Kafka is the cluster with the event log.
 type Kafka struct {
 	Config     eventlog.Config
-	Partitions int      // of new topics
-	Internal   []string // names of other topics that the service appends to and reads
-	Public     []string // names of the public topics; none if this process does not publish
-	// Writes says that this process appends to the log, Reacts that it appends to the topics
-	// in Internal. It needs the right to only then.
-	Writes, Reacts bool
+	Partitions int          // of new topics
+	Internal   []string     // names of other topics that the service appends to and reads
+	Public     []string     // names of the public topics; none if this process does not publish
+	Needed     []KafkaRight // what this process does
 	// Transactional says that this process publishes in transactions.
 	Transactional bool
 	// Recognize refuses a log from which the read model was not built.
 	Recognize func(ctx context.Context, log eventlog.Description) error
 	Now       func() time.Time
 }
+
+// KafkaRight is what a process does with a resource of Kafka.
+type KafkaRight struct {
+	Resource   string   // KafkaTopic, KafkaGroup or KafkaTransactional
+	Name       string   // of the resource
+	Operations []string // as kafka-acls.sh names them
+}
+
+// The resources of Kafka.
+const (
+	KafkaTopic         = "topic"
+	KafkaGroup         = "group"
+	KafkaTransactional = "transactional-id"
+)
 
 const kafkaComponent = "kafka"
 
@@ -40,7 +52,7 @@ func (k Kafka) Checks() []Check {
 		{kafkaComponent, "topic settings", false, k.opened(k.topicSettings)},
 		{kafkaComponent, "partitions", false, k.opened(k.partitions)},
 		{kafkaComponent, "replicas", false, k.asked(k.replicas)},
-		{kafkaComponent, "rights", false, k.asked(k.rights)},
+		{kafkaComponent, "rights", false, k.rights},
 		{kafkaComponent, "identity", false, k.opened(k.identity)},
 		{kafkaComponent, "clock", false, k.opened(k.clock)},
 		{kafkaComponent, "certificate", false, k.certificate},
@@ -222,44 +234,62 @@ func (k Kafka) replicas(r eventlog.BrokerReport) Result {
 	return Good("all partitions have a leader, and all replicas are in sync")
 }
 
-// rights checks what this process's user may do with the topics.
-func (k Kafka) rights(r eventlog.BrokerReport) Result {
-	needed := []struct {
-		right eventlog.Rights
-		name  string
-	}{
-		{eventlog.MayRead, "Read"}, {eventlog.MayWrite, "Write"}, {eventlog.MayDescribe, "Describe"}, {eventlog.MayDescribeConfigs, "DescribeConfigs"},
+// rights checks what this process's user may do with topics, consumer groups and
+// transactional ids.
+func (k Kafka) rights(ctx context.Context) Result {
+	r, err := k.ask(ctx)
+	if err != nil {
+		return Failure(kafkaAdvice, "no broker answers: %v", oneLine(err))
 	}
+	asked := map[string][]string{}
+	for _, needed := range k.Needed {
+		asked[needed.Resource] = append(asked[needed.Resource], needed.Name)
+	}
+	may, err := eventlog.AskAuthorized(ctx, k.Config, r.Brokers, asked[KafkaGroup], asked[KafkaTransactional])
+	if err != nil {
+		return Failure(kafkaAdvice, "%v", oneLine(err))
+	}
+	return k.judge(r, may)
+}
+
+// judge compares what the process does with what the brokers say that it may do.
+func (k Kafka) judge(r eventlog.BrokerReport, may eventlog.Authorized) Result {
 	var lacking []string
 	said := false
 	for _, name := range k.names() {
-		t, exists := r.Topics[name]
-		switch {
-		case t.Err != nil:
-			lacking = append(lacking, fmt.Sprintf("%s: %v", name, t.Err))
-			continue
-		case !exists || t.Rights == 0:
+		if t := r.Topics[name]; t.Err != nil {
+			lacking = append(lacking, fmt.Sprintf("topic %s: %v", name, t.Err))
+		}
+	}
+	for _, needed := range k.Needed {
+		var has eventlog.Rights
+		known := false
+		operations := needed.Operations
+		switch needed.Resource {
+		case KafkaTopic:
+			t := r.Topics[needed.Name]
+			has, known = t.Rights, t.Rights != 0 && t.Err == nil
+			operations = slices.DeleteFunc(slices.Clone(operations), func(name string) bool { return name == "Create" }) // it exists
+		case KafkaGroup:
+			has, known = may.Groups[needed.Name]
+		case KafkaTransactional:
+			has, known = may.Transactional[needed.Name]
+		}
+		if !known {
 			continue
 		}
-		said = true
-		var missing []string
-		for _, n := range needed {
-			reads := slices.Contains(k.Internal, name) && !k.Reacts || !slices.Contains(k.Internal, name) && !slices.Contains(k.Public, name) && !k.Writes
-			if t.Rights&n.right == 0 && !(n.right == eventlog.MayWrite && reads) {
-				missing = append(missing, n.name)
-			}
-		}
-		if len(missing) > 0 {
-			lacking = append(lacking, fmt.Sprintf("%s lacks %s", name, strings.Join(missing, ", ")))
+		said = said || needed.Resource != KafkaTransactional // brokers without rights do not refuse it either
+		if missing := has.Lacking(operations); len(missing) > 0 {
+			lacking = append(lacking, fmt.Sprintf("%s %s lacks %s", needed.Resource, needed.Name, strings.Join(missing, ", ")))
 		}
 	}
 	switch {
 	case len(lacking) > 0:
-		return Failure("add ACLs for this process's user (kafka-acls.sh)", "%s", strings.Join(lacking, "; "))
+		return Failure("give this process's user the rights of its roles: 'netsim acls' prints the commands", "%s", strings.Join(lacking, "; "))
 	case !said:
 		return Good("the brokers do not say what this process may do")
 	}
-	return Good("this process may do with its topics what its roles need")
+	return Good("this process may do with its topics, groups and transactions what its roles need")
 }
 
 // identity checks that the read model was built from this log.

@@ -111,8 +111,14 @@ func describe(t *testing.T, k Kafka) (eventlog.Description, error) {
 // TestKafkaReports: what a broker reports of topics, rights and versions is judged.
 func TestKafkaReports(t *testing.T) {
 	t.Parallel()
-	k := Kafka{Config: eventlog.Config{Prefix: "p."}, Internal: []string{"p.poison"}, Transactional: true, Writes: true, Reacts: true}
-	const all = eventlog.MayRead | eventlog.MayWrite | eventlog.MayDescribe | eventlog.MayDescribeConfigs
+	k := Kafka{Config: eventlog.Config{Prefix: "p."}, Internal: []string{"p.poison"}, Transactional: true, Needed: []KafkaRight{
+		{KafkaTopic, "p.poison", []string{"Read", "Write", "Create"}}, {KafkaTopic, "p.new", []string{"Read"}},
+		{KafkaGroup, "p.group", []string{"Read"}}, {KafkaTransactional, "p.id", []string{"Write"}},
+	}}
+	const all = eventlog.MayRead | eventlog.MayWrite | eventlog.MayDescribe
+	whole := eventlog.Authorized{
+		Groups: map[string]eventlog.Rights{"p.group": all}, Transactional: map[string]eventlog.Rights{"p.id": eventlog.MayWrite},
+	}
 	report := func(change func(t *eventlog.TopicsReplica)) eventlog.BrokerReport {
 		r := eventlog.BrokerReport{Level: minLevel, Transactions: true, Topics: map[string]eventlog.TopicsReplica{}}
 		for _, name := range k.names() {
@@ -124,14 +130,14 @@ func TestKafkaReports(t *testing.T) {
 		return r
 	}
 	same := report(func(*eventlog.TopicsReplica) {})
-	want(t, k.rights(same), OK)
+	want(t, k.judge(same, whole), OK, "its roles need")
 	want(t, k.replicas(same), OK)
 	want(t, k.version(same), OK)
-	want(t, k.rights(report(func(t *eventlog.TopicsReplica) { t.Rights &^= eventlog.MayWrite })), Fail, "p.poison lacks Write", "ACL")
-	reader := k
-	reader.Writes, reader.Reacts = false, false
-	want(t, reader.rights(report(func(t *eventlog.TopicsReplica) { t.Rights &^= eventlog.MayWrite })), OK)
-	want(t, k.rights(report(func(t *eventlog.TopicsReplica) { t.Err = sarama.ErrTopicAuthorizationFailed })), Fail, "p.poison: ")
+	want(t, k.judge(report(func(t *eventlog.TopicsReplica) { t.Rights &^= eventlog.MayWrite }), whole), Fail, "topic p.poison lacks Write", "netsim acls")
+	want(t, k.judge(report(func(t *eventlog.TopicsReplica) { t.Err = sarama.ErrTopicAuthorizationFailed }), whole), Fail, "topic p.poison: ")
+	want(t, k.judge(same, eventlog.Authorized{Groups: map[string]eventlog.Rights{"p.group": eventlog.MayDescribe}}), Fail, "group p.group lacks Read")
+	want(t, k.judge(same, eventlog.Authorized{Transactional: map[string]eventlog.Rights{"p.id": 0}}), Fail, "transactional-id p.id lacks Write")
+	want(t, k.judge(eventlog.BrokerReport{}, eventlog.Authorized{Transactional: whole.Transactional}), OK, "do not say")
 	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.Leaderless = 2 })), Fail, "2 of 3 of p.poison")
 	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.OutOfSync = 1 })), Warn, "1 of 3 of p.poison")
 	old := same

@@ -24,20 +24,23 @@ type BrokerReport struct {
 // TopicsReplica is the state of a topic's replicas, and what this client may do with the
 // topic.
 type TopicsReplica struct {
-	Partitions, Leaderless, OutOfSync int // numbers of partitions; OutOfSync have a replica that lags
-	Rights                            Rights
-	Err                               error // why the topic cannot be described, such as a missing right
+	Partitions, Leaderless, OutOfSync int    // numbers of partitions; OutOfSync have a replica that lags
+	Rights                            Rights // 0 if the brokers do not say
+	Err                               error  // why the topic cannot be described, such as a missing right
 }
 
-// Rights are operations on a topic that the brokers allow. It is 0 if they do not say.
+// Rights are operations on a resource, such as a topic, that the brokers allow.
 type Rights int32
 
-// The operations on a topic.
+// The operations on a resource.
 const (
 	MayRead            Rights = 1 << 3
 	MayWrite           Rights = 1 << 4
+	MayCreate          Rights = 1 << 5
+	MayDelete          Rights = 1 << 6
 	MayDescribe        Rights = 1 << 8
 	MayDescribeConfigs Rights = 1 << 10
+	MayAlterConfigs    Rights = 1 << 11
 )
 
 // notSaid is what brokers answer that do not say which operations they allow.

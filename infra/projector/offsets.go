@@ -111,13 +111,17 @@ func (p *Projector) restore(ctx context.Context) error {
 }
 
 // Recognize returns ErrOtherLog when the log is not the one that the read model
-// was built from.
+// was built from. A read model of which nothing was built has no log yet.
 func (p *Projector) Recognize(ctx context.Context, log eventlog.Description) error {
 	partitions, err := p.readPartitions(ctx, p.Schema, log)
 	if err != nil {
 		return err
 	}
-	return p.compare(ctx, log, partitions)
+	err = p.compare(ctx, log, partitions)
+	if len(partitions) == 0 && errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 // readPartitions reads the partitions of the read model in a schema.

@@ -163,6 +163,21 @@ func TestAnArchiveAfterASuccession(t *testing.T) {
 	if said := d.output("audit", "verify", "--archive", dir, "--key", publicKey(t, next)); !strings.Contains(said, "everything agrees") {
 		t.Errorf("the verification says\n%s", said)
 	}
+	// What an archiver left that was killed, or that was slower than another one.
+	garbage := filepath.Join(dir, "000000000001-"+strings.Repeat("0", 32)+".zst")
+	if err := os.WriteFile(garbage, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"log", "sweep", dir, "--dry-run"}, {"log", "sweep", dir, "--key", publicKey(t, next)}, {"log", "sweep", dir}} {
+		_, before := os.Stat(garbage)
+		said := d.output(args...)
+		_, after := os.Stat(garbage)
+		dry := len(args) == 4 && args[3] == "--dry-run"
+		want := map[bool]string{true: "1 files ", false: "0 files removed, 0 kept"}[before == nil]
+		if !strings.Contains(said, want) || (after == nil) != dry {
+			t.Errorf("%v says %q, and the file is there: %v", args, said, after == nil)
+		}
+	}
 	if said := d.refused("audit", "verify", "--archive", dir, "--key", publicKey(t, newAuditKey(t))); !strings.Contains(said, "cannot be trusted") {
 		t.Errorf("the verification with an unknown key says\n%s", said)
 	}

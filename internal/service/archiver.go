@@ -29,10 +29,8 @@ type archiving struct {
 const archiverLock = "archive of the log"
 
 // archiveOf returns the target of NETSIM_ARCHIVE.
-func (c *Config) archiveOf() (archive.Target, error) {
-	target, err := AuditConfig{
-		S3Endpoint: c.S3Endpoint, S3Region: c.S3Region, S3AccessKey: c.S3AccessKey, S3SecretKey: c.S3SecretKey,
-	}.archiveTarget(c.Archive)
+func (c *Config) archiveOf(observe observed, wrap wrapped) (archive.Target, error) {
+	target, err := c.archiveTarget(c.Archive, observe, wrap)
 	if err != nil {
 		return nil, fmt.Errorf("NETSIM_ARCHIVE is %q: %w", c.Archive, err)
 	}
@@ -44,7 +42,7 @@ func (s *core) archiver() (*archiving, error) {
 	if !s.config.has(RoleArchiver) {
 		return nil, nil
 	}
-	target, err := s.config.archiveOf()
+	target, err := s.config.archiveOf(s.observeObjects, s.wrap("objects"))
 	if err != nil {
 		return nil, err
 	}

@@ -41,42 +41,43 @@ import (
 // core has the parts that every role needs: the log, the read model, the object store,
 // and the command handler.
 type core struct {
-	config       Config
-	process      string // names this process
-	log          *slog.Logger
-	pool         *pgxpool.Pool  // of verified sessions
-	unverified   *pgxpool.Pool  // for the projector, the watcher and the leases
-	locks        postgres.Locks // on database sessions of their own
-	broker       *broker.Connector
-	eventLog     *eventlog.Kafka
-	letters      *reactor.DeadLetters
-	projector    *projector.Projector
-	recovery     *projector.Recovery
-	watcher      *projector.Watcher
-	reads        *replicas.Reads         // of the API; nil before it is opened
-	facts        *facts.Reader           // of all subscribers that keep up
-	partitions   map[events.Family]int32 // number of partitions of each family's topic
-	shards       int32                   // the largest of these numbers
-	writeLog     *writelog.Log
-	handler      *handle.Handler
-	workloads    *reactions.Workloads
-	objects      *objects.Store
-	verifier     *auth.Verifier
-	auditKey     *audit.Key            // nil: checkpoints are not signed
-	keys         *events.WriterKeys    // nil: records are not sealed
-	metrics      *telemetry.Metrics    // nil in the tools
-	certificates *certs.Expiries       // of the peers; nil in the tools
-	observed     func(*pgxpool.Config) // pool option that observes database calls
-	traces       *telemetry.Traces     // nil: nothing is traced
-	countCommand func(handle.Observation)
-	build        telemetry.Build
-	startedAt    time.Time
-	health       health.Checks
-	end          atomic.Pointer[eventlog.Description] // the last description of the log
-	describing   singleflight.Group                   // concurrent descriptions of the log
-	progress     progress
-	phase        atomic.Int32 // initially starting
-	level        atomic.Int64 // of the deployment, as last read; 0 before
+	config         Config
+	process        string // names this process
+	log            *slog.Logger
+	pool           *pgxpool.Pool  // of verified sessions
+	unverified     *pgxpool.Pool  // for the projector, the watcher and the leases
+	locks          postgres.Locks // on database sessions of their own
+	broker         *broker.Connector
+	eventLog       *eventlog.Kafka
+	letters        *reactor.DeadLetters
+	projector      *projector.Projector
+	recovery       *projector.Recovery
+	watcher        *projector.Watcher
+	reads          *replicas.Reads         // of the API; nil before it is opened
+	facts          *facts.Reader           // of all subscribers that keep up
+	partitions     map[events.Family]int32 // number of partitions of each family's topic
+	shards         int32                   // the largest of these numbers
+	writeLog       *writelog.Log
+	handler        *handle.Handler
+	workloads      *reactions.Workloads
+	objects        *objects.Store
+	observeObjects observed // the calls to the object store
+	verifier       *auth.Verifier
+	auditKey       *audit.Key            // nil: checkpoints are not signed
+	keys           *events.WriterKeys    // nil: records are not sealed
+	metrics        *telemetry.Metrics    // nil in the tools
+	certificates   *certs.Expiries       // of the peers; nil in the tools
+	observed       func(*pgxpool.Config) // pool option that observes database calls
+	traces         *telemetry.Traces     // nil: nothing is traced
+	countCommand   func(handle.Observation)
+	build          telemetry.Build
+	startedAt      time.Time
+	health         health.Checks
+	end            atomic.Pointer[eventlog.Description] // the last description of the log
+	describing     singleflight.Group                   // concurrent descriptions of the log
+	progress       progress
+	phase          atomic.Int32 // initially starting
+	level          atomic.Int64 // of the deployment, as last read; 0 before
 }
 
 // connect opens all connections. It starts nothing.
@@ -145,7 +146,8 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
 	live.Leases = s.leases(projector.Live)
 	s.projector = projector.New(live)
-	s.objects = c.objects(observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds"), s.wrap("objects"))
+	s.observeObjects = observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds")
+	s.objects = c.objects(s.observeObjects, s.wrap("objects"))
 	if err = s.ensureBucket(ctx); err != nil {
 		return nil, err
 	}
@@ -173,7 +175,14 @@ func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
 	}
 }
 
-func (c *Config) objects(observe func(operation string, took time.Duration, err error), wrap func(*http.Transport) http.RoundTripper) *objects.Store {
+// observed is called after each call to the object store, and wrapped is given its
+// connections.
+type (
+	observed func(operation string, took time.Duration, err error)
+	wrapped  func(*http.Transport) http.RoundTripper
+)
+
+func (c *Config) objects(observe observed, wrap wrapped) *objects.Store {
 	return objects.New(objects.Config{
 		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: c.S3Bucket,
 		AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey, Observe: observe, Wrap: wrap,

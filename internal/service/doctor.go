@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -90,7 +91,7 @@ func (x *examination) kafka() doctor.Kafka {
 	c := &x.config
 	k := doctor.Kafka{
 		Config: c.eventLogConfig(x.broker), Partitions: int(c.Partitions), Internal: []string{reactor.DeadLetterTopic(c.TopicPrefix)},
-		Writes: c.writes(), Reacts: c.has(RoleReactor), Recognize: x.recognize, Now: x.now,
+		Needed: c.neededInKafka(), Recognize: x.recognize, Now: x.now,
 	}
 	if c.has(RolePublisher) {
 		k.Transactional = c.PublicTransactions
@@ -99,6 +100,31 @@ func (x *examination) kafka() doctor.Kafka {
 		}
 	}
 	return k
+}
+
+// neededInKafka returns what the process does in Kafka: the rights of its roles, without
+// those that other settings make needless.
+func (c *Config) neededInKafka() (needed []doctor.KafkaRight) {
+	groups := slices.Sorted(maps.Keys(reactionGroups(c.TopicPrefix)))
+	for _, r := range KafkaRights(c.TopicPrefix) {
+		names := []string{r.Name}
+		switch {
+		case !c.has(r.User):
+			continue
+		case r.Resource == doctor.KafkaGroup && r.Prefixed:
+			names = groups
+		case r.Resource == doctor.KafkaTransactional && !c.PublicTransactions:
+			continue
+		case r.Resource == doctor.KafkaTransactional:
+			names = []string{r.Name + "doctor"} // of no publisher
+		case c.ReadOnly:
+			r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), func(name string) bool { return name == opWrite })
+		}
+		for _, name := range names {
+			needed = append(needed, doctor.KafkaRight{Resource: r.Resource, Name: name, Operations: r.Operations})
+		}
+	}
+	return needed
 }
 
 // recognize refuses a log from which the read model was not built.

@@ -17,7 +17,7 @@ func (x *examination) archive(ctx context.Context) doctor.Result {
 	if err != nil {
 		return doctor.Failure("see the check of the audit key", "%v", err)
 	}
-	target, err := x.config.archiveOf()
+	target, err := x.config.archiveOf(nil, nil)
 	if err != nil {
 		return doctor.Failure("correct NETSIM_ARCHIVE", "%v", err)
 	}

@@ -47,7 +47,7 @@ func number(is bool) float64 {
 // observeProcess samples the certificates that the process has met, and its memory limit.
 func (s *core) observeProcess() {
 	const expiry, limit = "netsim_certificate_expiry_timestamp_seconds", "netsim_memory_limit_bytes"
-	const releaseLevel = "netsim_release_level"
+	const releaseLevel, unusable = "netsim_release_level", "netsim_kafka_credential_failures_total"
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		first := s.certificates.Report()
 		if kafka := firstExpiry(s.broker.Report()); !kafka.IsZero() {
@@ -57,6 +57,12 @@ func (s *core) observeProcess() {
 			emit(expiry, float64(expires.Unix()), peer)
 		}
 	}, expiry)
+	s.metrics.Sample(func(emit telemetry.Emit) {
+		_ = s.broker.Check() // a changed file is noticed before the next connection needs it; what is wrong is counted
+		r := s.broker.Report()
+		emit(unusable, float64(r.ReloadFailures), "certificates")
+		emit(unusable, float64(r.TokenFailures), "token")
+	}, unusable)
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		emit(releaseLevel, float64(s.currentLevel()), "deployment")
 		emit(releaseLevel, events.Level, "release")

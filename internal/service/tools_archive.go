@@ -49,7 +49,13 @@ func (c ArchiveConfig) openLog(ctx context.Context, brokers []string) (*eventlog
 // the object store of the settings.
 func (c AuditConfig) archiveTarget(to string) (archive.Target, error) {
 	all := Config{S3Endpoint: c.S3Endpoint, S3Region: c.S3Region, S3AccessKey: c.S3AccessKey, S3SecretKey: c.S3SecretKey}
-	target, err := all.ExportTarget(to)
+	return all.archiveTarget(to, nil, nil)
+}
+
+// archiveTarget returns the target of an archive. observe and wrap, when set, see the calls
+// to the object store.
+func (c *Config) archiveTarget(to string, observe observed, wrap wrapped) (archive.Target, error) {
+	target, err := c.exportTarget(to, observe, wrap)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +111,15 @@ func (c AuditConfig) openArchive(ctx context.Context, from string, keys []string
 		return nil, nil, err
 	}
 	return archive.Open(ctx, target, keys)
+}
+
+// SweepArchive removes, or only lists, the files of an archive that no note names.
+func SweepArchive(ctx context.Context, c ArchiveConfig, from, verifier string, remove bool) (archive.Swept, error) {
+	target, err := c.archiveTarget(from)
+	if err != nil {
+		return archive.Swept{}, err
+	}
+	return archive.Sweep(ctx, target, []string{verifier}, remove)
 }
 
 // RestoreLog appends the log in an archive to empty topics, or goes on with that, and

@@ -11,7 +11,6 @@ import (
 	"netsim/fault"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
-	"netsim/infra/objects"
 	"netsim/infra/projector"
 	"netsim/stream/export"
 )
@@ -41,7 +40,9 @@ func (t *Tools) ExportFacts(ctx context.Context, r export.Request, o ExportOptio
 
 // ExportTarget returns the target of an export: a directory, or for s3://bucket/prefix
 // the object store of the settings.
-func (c *Config) ExportTarget(to string) (export.Target, error) {
+func (c *Config) ExportTarget(to string) (export.Target, error) { return c.exportTarget(to, nil, nil) }
+
+func (c *Config) exportTarget(to string, observe observed, wrap wrapped) (export.Target, error) {
 	at, remote := strings.CutPrefix(to, "s3://")
 	if !remote {
 		return &export.Directory{Path: to}, nil
@@ -53,9 +54,9 @@ func (c *Config) ExportTarget(to string) (export.Target, error) {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
-	return &export.Bucket{Prefix: prefix, Store: objects.New(objects.Config{
-		Endpoint: c.S3Endpoint, Region: c.S3Region, Bucket: bucket, AccessKey: c.S3AccessKey, SecretKey: c.S3SecretKey,
-	})}, nil
+	other := *c
+	other.S3Bucket = bucket
+	return &export.Bucket{Prefix: prefix, Store: other.objects(observe, wrap)}, nil
 }
 
 // VerifyExport compares the files of an export with its manifest. It reads the settings

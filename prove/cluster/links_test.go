@@ -10,33 +10,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"netsim/infra/teststack"
 )
 
 // echo is a server that sends back each line, then 128 KiB.
 func echo(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				lines := bufio.NewScanner(conn)
-				for lines.Scan() {
-					fmt.Fprintln(conn, lines.Text())
-					fmt.Fprint(conn, strings.Repeat(".", 128<<10)+"\n")
-				}
-			}()
+	return teststack.Serve(t, nil, func(conn net.Conn) {
+		lines := bufio.NewScanner(conn)
+		for lines.Scan() {
+			fmt.Fprintln(conn, lines.Text())
+			fmt.Fprint(conn, strings.Repeat(".", 128<<10)+"\n")
 		}
-	}()
-	return l.Addr().String()
+	})
 }
 
 // ask sends a line and reads the answer.

@@ -1,0 +1,54 @@
+package broker_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"netsim/events"
+	"netsim/infra/teststack"
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+)
+
+// TestAnUnusableCertificateIsCounted: a running service whose client certificate for Kafka
+// is replaced by a file that cannot be used counts that in its metrics, although it makes
+// no connection. It goes on with the former certificate.
+func TestAnUnusableCertificateIsCounted(t *testing.T) {
+	t.Parallel()
+	s := kafkaStack(t)
+	file := "unusable-" + events.NewID("test")
+	own := s.Authority.Issue(file, teststack.Certificate{Name: machine})
+	way := s.ways()["mutual TLS"]
+	p := servicetest.Start(t, way.set, func(c *service.Config) {
+		c.Partitions, c.KafkaCert, c.KafkaKey = 1, own.Cert, own.Key
+	})
+	counts := func(want string) {
+		t.Helper()
+		reply, err := http.Get(p.Ops + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := `netsim_kafka_credential_failures_total{credential="certificates"} ` + want
+		if !strings.Contains(string(text), line+"\n") {
+			t.Errorf("/metrics has no line %s", line)
+		}
+	}
+	user := p.Service(t, servicetest.NewAccount())
+	counts("0")
+	if err := os.WriteFile(own.Cert, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	counts("1")
+	counts("1")
+	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
+	s.Authority.Issue(file, teststack.Certificate{Name: machine})
+	counts("1")
+}

@@ -1,0 +1,35 @@
+package service_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"testing"
+
+	"netsim/internal/service"
+	"netsim/internal/service/servicetest"
+	"netsim/internal/testworld"
+)
+
+// TestTheArchiversCallsAreMeasured: what a process with the role archiver asks of the
+// object store is in its metrics. It writes no other objects.
+func TestTheArchiversCallsAreMeasured(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *service.Config) {
+		c.Roles = []string{service.RoleProjector, service.RoleArchiver}
+		c.Archive = "s3://" + c.S3Bucket + "/" + c.TopicPrefix + "archive"
+	})
+	written := regexp.MustCompile(`(?m)^netsim_object_store_operation_duration_seconds_count\{error_type="",operation="PutObject"\} [1-9]`)
+	testworld.Await(t, func() bool {
+		reply, err := http.Get(p.Ops + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return written.Match(text)
+	})
+}
