@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"netsim/internal/testwait"
 )
 
 // Root without the right to mount, as in a container, runs the campaign without full
@@ -21,7 +23,7 @@ func TestWithoutTheRightToMountFullDisksAreLeftOut(t *testing.T) {
 	if os.Getenv("NETSIM_TEST_WITHOUT_MOUNTS") == "" {
 		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=1m")
 		again.Env = append(os.Environ(), "NETSIM_TEST_WITHOUT_MOUNTS=1")
-		if out, err := withoutMounts(again); err != nil {
+		if out, err := withoutMounts(t, again); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return
@@ -39,18 +41,21 @@ func TestWithoutTheRightToMountFullDisksAreLeftOut(t *testing.T) {
 
 // withoutMounts runs a command without the capability CAP_SYS_ADMIN, which a thread takes
 // from the programs that it starts.
-func withoutMounts(cmd *exec.Cmd) (out []byte, err error) {
-	done := make(chan struct{})
+func withoutMounts(t *testing.T, cmd *exec.Cmd) (out []byte, err error) {
+	t.Helper()
+	done := make(chan func() ([]byte, error), 1)
 	go func() {
-		defer close(done)
 		runtime.LockOSThread() // the thread ends with the goroutine
-		if may, e := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN, 0, 0, 0); e != nil || may == 1 && os.Geteuid() == 0 {
-			if err = errors.Join(e, unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0)); err != nil {
-				return
-			}
+		may, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_ADMIN, 0, 0, 0)
+		if err == nil && may == 1 && os.Geteuid() == 0 {
+			err = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0)
 		}
-		out, err = cmd.CombinedOutput()
+		if err != nil {
+			done <- func() ([]byte, error) { return nil, err }
+			return
+		}
+		out, err := cmd.CombinedOutput()
+		done <- func() ([]byte, error) { return out, err }
 	}()
-	<-done
-	return out, err
+	return testwait.Receive(t, done, "the test without mounts")()
 }
