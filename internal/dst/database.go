@@ -10,8 +10,8 @@ import (
 )
 
 // database is a simulated PostgreSQL: it speaks the protocol, knows the statements that
-// the core sends (statements_test.go), and holds their tables. A transaction takes
-// effect at one instant, when its last statement has arrived.
+// the core sends (statements.go), and holds their tables. A transaction takes effect at
+// one instant, at its commit.
 type database struct {
 	w        *world
 	tables   *tables
@@ -55,8 +55,9 @@ type session struct {
 	name      string // application_name
 	listening bool
 	prepared  map[string]*prepared
-	explicit  bool // BEGIN was sent
-	broken    bool // the transaction failed
+	explicit  bool      // BEGIN was sent
+	broken    bool      // the transaction failed
+	work      []*portal // what the transaction that was begun has done
 	undo      []func()
 	notices   []string // of the transaction
 }

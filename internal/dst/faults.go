@@ -103,7 +103,7 @@ func (w *world) fault() {
 		w.counts.Faults[name]++
 		w.event("fault: %s %s %s", name, p.name(), port)
 	}
-	switch w.random.IntN(12) {
+	switch w.random.IntN(13) {
 	case 0:
 		count("process killed")
 		if p.alive {
@@ -160,6 +160,9 @@ func (w *world) fault() {
 		} else {
 			w.databaseSlow = w.now().Add(w.upTo(20 * time.Second))
 		}
+	case 12:
+		count("answers lost")
+		l.lossy = w.now().Add(w.upTo(20 * time.Second))
 	}
 }
 
@@ -201,9 +204,7 @@ func (w *world) heal() {
 			break
 		}
 		if w.now().After(deadline) {
-			stacks := make([]byte, 4<<20)
-			w.event("%s", stacks[:runtime.Stack(stacks, true)])
-			w.fail("not drained %s after everything was healed: %s", limit, why)
+			w.failWithStacks("not drained %s after everything was healed: %s", limit, why)
 		}
 	}
 	w.check()
@@ -221,8 +222,6 @@ func (w *world) end() {
 		}
 	}
 	if left := runtime.NumGoroutine(); left > 6 || w.jobs > 0 {
-		stacks := make([]byte, 4<<20)
-		w.event("%s", stacks[:runtime.Stack(stacks, true)])
-		w.fail("%d goroutines, %d jobs and %d connections are left", left, w.jobs, len(w.net.conns))
+		w.failWithStacks("%d goroutines, %d jobs and %d connections are left", left, w.jobs, len(w.net.conns))
 	}
 }

@@ -41,6 +41,7 @@ type link struct {
 	toProcess time.Time     // nothing is delivered to the process before this time
 	slow      time.Duration // added to each delivery at random up to this
 	slowUntil time.Time
+	lossy     time.Time // until then, an answer of the server may be lost with its connection
 }
 
 func newNetwork(w *world) *network {
@@ -102,6 +103,9 @@ func (n *network) dial(ctx context.Context, to string) (net.Conn, error) {
 	return client, nil
 }
 
+// lostOf is of how many answers one is lost, on a link that loses answers.
+const lostOf = 20
+
 var errReset = errors.New("connection reset by peer")
 
 // conn is one end of a connection. Its bytes arrive in order, after a delay.
@@ -156,6 +160,9 @@ func (c *conn) Write(b []byte) (int, error) {
 		return 0, c.err
 	case !c.writeBefore.IsZero() && !c.n.w.now().Before(c.writeBefore):
 		return 0, os.ErrDeadlineExceeded
+	case c.server && c.n.w.now().Before(c.link.lossy) && c.n.w.random.IntN(lostOf) == 0:
+		c.reset()
+		return 0, c.err
 	}
 	sent := append([]byte(nil), b...)
 	time.AfterFunc(c.arrival().Sub(c.n.w.now()), func() {

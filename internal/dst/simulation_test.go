@@ -42,7 +42,7 @@ type plan struct {
 	Rounds int     `json:"rounds"`
 	Busy   float64 `json:"busy"`
 	Quiet  float64 `json:"quiet"`
-	Bugs   string  `json:"bugs,omitempty"`
+	Bug    string  `json:"-"` // which is switched on
 	Trace  string  `json:"trace,omitempty"`
 	Report string  `json:"report"`
 	Sparse bool    `json:"sparse"`
@@ -117,7 +117,7 @@ func simulateOne(t *testing.T, program string, p plan) (r report, events string,
 	// No timeout of its own: its clock is simulated.
 	c := exec.CommandContext(t.Context(), program, "-test.run", "^TestWorld$", "-test.timeout", "0")
 	c.Args[0], c.Dir = "dst", dir
-	c.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TZ=UTC", "NETSIM_DST_BUG=" + p.Bugs, "NETSIM_DST_PLAN=" + string(text)}
+	c.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TZ=UTC", "NETSIM_DST_BUG=" + p.Bug, "NETSIM_DST_PLAN=" + string(text)}
 	if p.Sparse {
 		c.Env = append(c.Env, "NETSIM_DST_SPARSE=yes")
 	}
@@ -272,7 +272,7 @@ func TestTheSimulationFindsBugs(t *testing.T) {
 	program := plainProgram(t)
 	for _, m := range mutants() {
 		t.Run(m.name, func(t *testing.T) {
-			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1, Bugs: m.name}
+			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1, Bug: m.name}
 			for p.Seed = 1; p.Seed <= mutantSeeds; p.Seed++ {
 				r, events := mustSimulate(t, program, p)
 				if r.Failure == "" {
