@@ -141,11 +141,15 @@ func (d *database) serve(c *conn) {
 			delete(s.prepared, m.Name)
 			work = append(work, &pgproto3.CloseComplete{})
 		case *pgproto3.Sync:
-			d.w.pauseDatabase()
+			if d.w.pauseDatabase(); d.sessions[s.pid] != s {
+				return
+			}
 			s.sync(work)
 			work, bound = nil, nil
 		case *pgproto3.Query:
-			d.w.pauseDatabase()
+			if d.w.pauseDatabase(); d.sessions[s.pid] != s {
+				return
+			}
 			s.simple(m.String)
 		case *pgproto3.Terminate:
 			return
@@ -154,8 +158,9 @@ func (d *database) serve(c *conn) {
 			d.w.fail("the database got an unknown message %T", m)
 			return
 		}
+		// A session that is not in the map has ended with a crash of the database.
 		if d.sessions[s.pid] != s {
-			return // the database has crashed
+			return
 		}
 	}
 }

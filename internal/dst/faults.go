@@ -89,6 +89,14 @@ func (w *world) upTo(d time.Duration) time.Duration {
 	return time.Duration(w.random.Int64N(int64(d)))
 }
 
+// delay returns how long messages are delayed: about as long as a lease, or longer.
+func (w *world) delay() time.Duration {
+	if w.random.IntN(2) == 0 {
+		return w.upTo(5 * time.Second)
+	}
+	return w.upTo(15 * time.Second)
+}
+
 // fault makes one fault. Faults overlap.
 func (w *world) fault() {
 	number := w.random.IntN(processes)
@@ -118,17 +126,17 @@ func (w *world) fault() {
 		}
 	case 2:
 		count("connections cut")
-		w.net.each(on, (*conn).reset)
+		w.net.each(on, (*conn).cut)
 	case 3:
 		count("link down")
 		l.cut = w.now().Add(w.upTo(15 * time.Second))
-		w.net.each(on, (*conn).reset)
+		w.net.each(on, (*conn).cut)
 	case 4:
 		count("requests delayed")
-		l.toServer = w.now().Add(w.upTo(15 * time.Second))
+		l.toServer = w.now().Add(w.delay())
 	case 5:
 		count("answers delayed")
-		l.toProcess = w.now().Add(w.upTo(15 * time.Second))
+		l.toProcess = w.now().Add(w.delay())
 	case 6:
 		count("process paused")
 		until := w.now().Add(w.upTo(20 * time.Second))

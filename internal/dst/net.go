@@ -142,8 +142,8 @@ func (c *conn) arrival() time.Time {
 	if c.server {
 		stalled = c.link.toProcess
 	}
-	if at.Before(stalled) {
-		at = stalled
+	if at.Before(stalled) { // each connection sends again after a time of its own
+		at = stalled.Add(time.Duration(c.n.w.random.Int64N(int64(2 * time.Second))))
 	}
 	if !at.After(c.last) {
 		at = c.last.Add(1)
@@ -224,6 +224,19 @@ func (c *conn) reset() {
 		end.end(&net.OpError{Op: "read", Net: "tcp", Err: errReset})
 		delete(c.n.conns, end)
 	}
+}
+
+// cut breaks the connection for the process at once. What it has sent still arrives in
+// half of the cases.
+func (c *conn) cut() {
+	if c.n.w.random.IntN(2) == 0 {
+		c.reset()
+		return
+	}
+	c.end(&net.OpError{Op: "read", Net: "tcp", Err: errReset})
+	delete(c.n.conns, c)
+	server := c.peer
+	time.AfterFunc(c.arrival().Sub(c.n.w.now()), server.reset)
 }
 
 func (c *conn) LocalAddr() net.Addr  { return address(net.JoinHostPort(c.host, "1")) }
