@@ -42,15 +42,6 @@ func mutants() []mutant {
 			imported("infra/reactor/facts.go"),
 			{"infra/reactor/facts.go", "		err = h.react(m.Context(), f.Fact)", "		if err = h.react(m.Context(), f.Fact); " + bugged("reactor-done-after-a-failure") + " {\n			err = nil\n		}"},
 		}},
-		{"projector-does-not-compare-the-offset", []edit{
-			{"infra/projector/apply.go", "	\"math\"\n", "	\"math\"\n	\"strings\"\n"},
-			{"infra/projector/apply.go", "	writes.Queue(fmt.Sprintf(`\n		WITH moved AS (", "	statement := fmt.Sprintf(`\n		WITH moved AS ("},
-			{
-				"infra/projector/apply.go", "		p.ident(), offsetMoveColumns.From(\"u\"), n+2, leased, n+1), args...)",
-				"		p.ident(), offsetMoveColumns.From(\"u\"), n+2, leased, n+1)\n	if " + bugged("projector-does-not-compare-the-offset") +
-					" {\n		statement = strings.Replace(statement, \"o.next = u.expected\", \"u.expected >= 0\", 1)\n	}\n	writes.Queue(statement, args...)",
-			},
-		}},
 		{"projector-does-not-compare-the-epoch", []edit{
 			imported("infra/projector/offsets.go"),
 			{
