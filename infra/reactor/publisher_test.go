@@ -29,13 +29,13 @@ func TestARefusedPublisherLeavesNoConnection(t *testing.T) {
 		"InitProducerIDRequest": refused,
 	})
 	config := (&Reactor{}).sarama()
-	config.Producer.Retry.Max, config.Metadata.Retry.Max = 0, 0
+	config.Producer.Retry.Max, config.Metadata.Retry.Max = 1, 0
 	config.ApiVersionsRequest = false
-	if _, err := openPublisher([]string{broker.Addr()}, config); err == nil {
+	if _, err = openPublisher([]string{broker.Addr()}, config); err == nil {
 		t.Fatal("the publisher was opened")
 	}
 	if counted.accepted.Load() == 0 {
-		t.Fatal("the broker has seen no connection")
+		t.Fatalf("the broker has seen no connection: %v", err)
 	}
 	testworld.Await(t, func() bool { return counted.closed.Load() == counted.accepted.Load() })
 }
