@@ -10,7 +10,6 @@ import (
 
 	"github.com/IBM/sarama"
 	"github.com/ThreeDotsLabs/watermill"
-	"github.com/ThreeDotsLabs/watermill-kafka/v3/pkg/kafka"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 	"go.opentelemetry.io/otel/trace"
@@ -153,12 +152,7 @@ func (r *Reactor) run(ctx context.Context) error {
 	logger := watermill.NewSlogLoggerWithLevelMapping(r.config.Log, map[slog.Level]slog.Level{
 		slog.LevelInfo: slog.LevelDebug, slog.LevelError: slog.LevelWarn, // each error is retried
 	})
-	publisher, err := kafka.NewPublisher(kafka.PublisherConfig{
-		Brokers: r.config.Brokers, OverwriteSaramaConfig: r.sarama(),
-		Marshaler: kafka.NewWithPartitioningMarshaler(func(_ string, m *message.Message) (string, error) {
-			return m.Metadata.Get(streamHeader), nil
-		}),
-	}, logger)
+	publisher, err := openPublisher(r.config.Brokers, r.sarama())
 	if err != nil {
 		return fmt.Errorf("open the dead-letter topic: %w", err)
 	}

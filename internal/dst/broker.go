@@ -16,7 +16,7 @@ type broker struct {
 	w        *world
 	topics   map[string]*topic
 	order    []*topic // as they were made
-	groups   map[string]map[string]map[int32]committed
+	groups   map[groupPartition]committed
 	epoch    int32
 	produced int
 }
@@ -39,6 +39,11 @@ type storedBatch struct {
 	bytes      []byte
 }
 
+type groupPartition struct {
+	group, topic string
+	partition    int32
+}
+
 type committed struct {
 	offset   int64
 	metadata string
@@ -47,7 +52,7 @@ type committed struct {
 const clusterID = "simulated-cluster"
 
 func newBroker(w *world) *broker {
-	return &broker{w: w, topics: map[string]*topic{}, groups: map[string]map[string]map[int32]committed{}}
+	return &broker{w: w, topics: map[string]*topic{}, groups: map[groupPartition]committed{}}
 }
 
 // The error codes of the protocol.
@@ -137,7 +142,7 @@ func (b *broker) answer(c *conn, req kmsg.Request) kmsg.Response {
 	case *kmsg.ProduceRequest:
 		return b.produce(r)
 	case *kmsg.FetchRequest:
-		return b.fetch(c, r)
+		return b.fetch(r)
 	case *kmsg.FindCoordinatorRequest:
 		res := r.ResponseKind().(*kmsg.FindCoordinatorResponse)
 		port, _ := strconv.Atoi(c.port)
@@ -254,65 +259,63 @@ func (b *broker) partition(name string, number int32) *partitionLog {
 
 func (b *broker) listOffsets(r *kmsg.ListOffsetsRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.ListOffsetsResponse)
-	for _, want := range r.Topics {
-		t := kmsg.NewListOffsetsResponseTopic()
-		t.Topic = want.Topic
-		for _, one := range want.Partitions {
+	res.Topics = eachPartition(r.Topics,
+		func(t kmsg.ListOffsetsRequestTopic) (string, []kmsg.ListOffsetsRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		},
+		func(topic string, one kmsg.ListOffsetsRequestTopicPartition) kmsg.ListOffsetsResponseTopicPartition {
 			p := kmsg.NewListOffsetsResponseTopicPartition()
 			p.Partition, p.Timestamp = one.Partition, -1
-			if l := b.partition(want.Topic, one.Partition); l == nil {
+			if l := b.partition(topic, one.Partition); l == nil {
 				p.ErrorCode = codeUnknownTopic
 			} else if p.Offset = 0; one.Timestamp == -1 {
 				p.Offset = l.next
 			}
-			t.Partitions = append(t.Partitions, p)
-		}
-		res.Topics = append(res.Topics, t)
-	}
+			return p
+		},
+		func(topic string, all []kmsg.ListOffsetsResponseTopicPartition) kmsg.ListOffsetsResponseTopic {
+			return kmsg.ListOffsetsResponseTopic{Topic: topic, Partitions: all}
+		})
 	return res
 }
 
 func (b *broker) offsetFetch(r *kmsg.OffsetFetchRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.OffsetFetchResponse)
-	for _, want := range r.Topics {
-		t := kmsg.NewOffsetFetchResponseTopic()
-		t.Topic = want.Topic
-		for _, number := range want.Partitions {
+	res.Topics = eachPartition(r.Topics,
+		func(t kmsg.OffsetFetchRequestTopic) (string, []int32) { return t.Topic, t.Partitions },
+		func(topic string, number int32) kmsg.OffsetFetchResponseTopicPartition {
 			p := kmsg.NewOffsetFetchResponseTopicPartition()
 			p.Partition, p.Offset = number, -1
-			if at, ok := b.groups[r.Group][want.Topic][number]; ok {
+			if at, ok := b.groups[groupPartition{r.Group, topic, number}]; ok {
 				p.Offset, p.Metadata = at.offset, &at.metadata
 			}
-			t.Partitions = append(t.Partitions, p)
-		}
-		res.Topics = append(res.Topics, t)
-	}
+			return p
+		},
+		func(topic string, all []kmsg.OffsetFetchResponseTopicPartition) kmsg.OffsetFetchResponseTopic {
+			return kmsg.OffsetFetchResponseTopic{Topic: topic, Partitions: all}
+		})
 	return res
 }
 
 func (b *broker) offsetCommit(r *kmsg.OffsetCommitRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.OffsetCommitResponse)
-	if b.groups[r.Group] == nil {
-		b.groups[r.Group] = map[string]map[int32]committed{}
-	}
-	for _, want := range r.Topics {
-		t := kmsg.NewOffsetCommitResponseTopic()
-		t.Topic = want.Topic
-		if b.groups[r.Group][want.Topic] == nil {
-			b.groups[r.Group][want.Topic] = map[int32]committed{}
-		}
-		for _, one := range want.Partitions {
-			p := kmsg.NewOffsetCommitResponseTopicPartition()
-			p.Partition = one.Partition
+	res.Topics = eachPartition(r.Topics,
+		func(t kmsg.OffsetCommitRequestTopic) (string, []kmsg.OffsetCommitRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		},
+		func(topic string, one kmsg.OffsetCommitRequestTopicPartition) kmsg.OffsetCommitResponseTopicPartition {
 			at := committed{offset: one.Offset}
 			if one.Metadata != nil {
 				at.metadata = *one.Metadata
 			}
-			b.groups[r.Group][want.Topic][one.Partition] = at
-			b.w.event("position %s %s/%d@%d", r.Group, want.Topic, one.Partition, one.Offset)
-			t.Partitions = append(t.Partitions, p)
-		}
-		res.Topics = append(res.Topics, t)
-	}
+			b.groups[groupPartition{r.Group, topic, one.Partition}] = at
+			b.w.event("position %s %s/%d@%d", r.Group, topic, one.Partition, one.Offset)
+			p := kmsg.NewOffsetCommitResponseTopicPartition()
+			p.Partition = one.Partition
+			return p
+		},
+		func(topic string, all []kmsg.OffsetCommitResponseTopicPartition) kmsg.OffsetCommitResponseTopic {
+			return kmsg.OffsetCommitResponseTopic{Topic: topic, Partitions: all}
+		})
 	return res
 }

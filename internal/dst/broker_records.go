@@ -14,24 +14,26 @@ import (
 // produce appends batches. Their time is that of the broker (LogAppendTime).
 func (b *broker) produce(r *kmsg.ProduceRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.ProduceResponse)
-	for _, want := range r.Topics {
-		t := kmsg.NewProduceResponseTopic()
-		t.Topic = want.Topic
-		for _, one := range want.Partitions {
+	res.Topics = eachPartition(r.Topics,
+		func(t kmsg.ProduceRequestTopic) (string, []kmsg.ProduceRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		},
+		func(topic string, one kmsg.ProduceRequestTopicPartition) kmsg.ProduceResponseTopicPartition {
 			p := kmsg.NewProduceResponseTopicPartition()
 			p.Partition = one.Partition
-			l := b.partition(want.Topic, one.Partition)
+			l := b.partition(topic, one.Partition)
 			if l == nil {
 				p.ErrorCode = codeUnknownTopic
-			} else {
-				p.LogAppendTime = b.w.now().UnixMilli()
-				p.BaseOffset = l.append(one.Records, b.epoch, p.LogAppendTime)
-				b.w.truth.appended(want.Topic, one.Partition, p.BaseOffset, l.batches[len(l.batches)-1].bytes)
+				return p
 			}
-			t.Partitions = append(t.Partitions, p)
-		}
-		res.Topics = append(res.Topics, t)
-	}
+			p.LogAppendTime = b.w.now().UnixMilli()
+			p.BaseOffset = l.append(one.Records, b.epoch, p.LogAppendTime)
+			b.w.truth.appended(topic, one.Partition, p.BaseOffset, l.batches[len(l.batches)-1].bytes)
+			return p
+		},
+		func(topic string, all []kmsg.ProduceResponseTopicPartition) kmsg.ProduceResponseTopic {
+			return kmsg.ProduceResponseTopic{Topic: topic, Partitions: all}
+		})
 	if r.Acks == 0 {
 		return nil
 	}
@@ -55,37 +57,46 @@ func (l *partitionLog) append(records []byte, epoch int32, at int64) (base int64
 	return base
 }
 
-func (b *broker) fetch(c *conn, r *kmsg.FetchRequest) kmsg.Response {
+func (b *broker) fetch(r *kmsg.FetchRequest) kmsg.Response {
 	res := r.ResponseKind().(*kmsg.FetchResponse)
-	if len(r.Topics) != 1 || len(r.Topics[0].Partitions) != 1 {
-		b.w.fail("a fetch of %d topics", len(r.Topics))
-		return nil
-	}
-	want, one := r.Topics[0], r.Topics[0].Partitions[0]
-	t, p := kmsg.NewFetchResponseTopic(), kmsg.NewFetchResponseTopicPartition()
-	t.Topic, p.Partition = want.Topic, one.Partition
-	l := b.partition(want.Topic, one.Partition)
+	res.Topics = eachPartition(r.Topics,
+		func(t kmsg.FetchRequestTopic) (string, []kmsg.FetchRequestTopicPartition) {
+			return t.Topic, t.Partitions
+		},
+		func(topic string, one kmsg.FetchRequestTopicPartition) kmsg.FetchResponseTopicPartition {
+			return b.fetchPartition(topic, one, time.Duration(r.MaxWaitMillis)*time.Millisecond)
+		},
+		func(topic string, all []kmsg.FetchResponseTopicPartition) kmsg.FetchResponseTopic {
+			return kmsg.FetchResponseTopic{Topic: topic, Partitions: all}
+		})
+	return res
+}
+
+// fetchPartition waits for records of a partition. The clients ask for one partition at a
+// time, so that the waits of a request do not add up.
+func (b *broker) fetchPartition(topic string, one kmsg.FetchRequestTopicPartition, wait time.Duration) kmsg.FetchResponseTopicPartition {
+	p := kmsg.NewFetchResponseTopicPartition()
+	p.Partition = one.Partition
+	l := b.partition(topic, one.Partition)
 	switch {
 	case l == nil:
 		p.ErrorCode = codeUnknownTopic
+		return p
 	case one.FetchOffset > l.next:
 		p.ErrorCode = codeOutOfRange
-	default:
-		if one.FetchOffset == l.next && r.MaxWaitMillis > 0 {
-			timer := time.NewTimer(time.Duration(r.MaxWaitMillis) * time.Millisecond)
-			select {
-			case <-l.grown:
-			case <-timer.C:
-			}
-			timer.Stop()
+		return p
+	case one.FetchOffset == l.next && wait > 0:
+		timer := time.NewTimer(wait)
+		select {
+		case <-l.grown:
+		case <-timer.C:
 		}
-		p.HighWatermark, p.LastStableOffset = l.next, l.next
-		first := sort.Search(len(l.batches), func(i int) bool { return l.batches[i].next > one.FetchOffset })
-		for i := first; i < len(l.batches) && (i == first || len(p.RecordBatches)+len(l.batches[i].bytes) <= int(one.PartitionMaxBytes)); i++ {
-			p.RecordBatches = append(p.RecordBatches, l.batches[i].bytes...)
-		}
+		timer.Stop()
 	}
-	t.Partitions = append(t.Partitions, p)
-	res.Topics = append(res.Topics, t)
-	return res
+	p.HighWatermark, p.LastStableOffset = l.next, l.next
+	first := sort.Search(len(l.batches), func(i int) bool { return l.batches[i].next > one.FetchOffset })
+	for i := first; i < len(l.batches) && (i == first || len(p.RecordBatches)+len(l.batches[i].bytes) <= int(one.PartitionMaxBytes)); i++ {
+		p.RecordBatches = append(p.RecordBatches, l.batches[i].bytes...)
+	}
+	return p
 }

@@ -18,6 +18,12 @@ type edit struct {
 	old, new string
 }
 
+// goRelease is the release of Go whose runtime the edits fit, and testedRelease one of it.
+const (
+	goRelease     = "go1.26"
+	testedRelease = "go1.26.8"
+)
+
 // runtimeEdits make a program deterministic. The clock is that of the build tag
 // faketime, which the Go playground uses: it stands still while a goroutine can run, and
 // jumps to the next timer when none can. With it and one processor, goroutines take
@@ -94,6 +100,9 @@ func simThread() {
 // directory, and returns the program.
 func build(t *testing.T, dir string) string {
 	t.Helper()
+	if release := strings.TrimSpace(run(t, "go", "env", "GOVERSION")); !strings.HasPrefix(release, goRelease) {
+		t.Fatalf("the simulation edits the runtime of %s, this is %s; GOTOOLCHAIN=%s obtains one that fits", goRelease, release, testedRelease)
+	}
 	root := strings.TrimSpace(run(t, "go", "env", "GOROOT"))
 	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}")), "/")
 	texts := map[string]string{}
@@ -140,7 +149,9 @@ func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var problems strings.Builder
 	c := exec.CommandContext(t.Context(), name, args...)
-	c.Env = append(os.Environ(), "CGO_ENABLED=0") // with cgo the runtime does not see that no goroutine can run
+	// With cgo the runtime does not see that no goroutine can run. What the caller's
+	// environment says about builds does not count.
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS=", "GOARCH=", "GOEXPERIMENT=")
 	c.Stderr = &problems
 	out, err := c.Output()
 	if err != nil {

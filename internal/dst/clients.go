@@ -123,7 +123,9 @@ func (c *client) write(stream string, n int) {
 		if p == nil {
 			return
 		}
+		before := len(h.facts)
 		r, err := handle.Command(context.Background(), p.handler, handle.Target{Stream: stream, PartitionKey: stream}, from, rename{from.CommandID})
+		c.w.contended(h, before, err)
 		if !p.alive {
 			err = errors.New("the process was killed")
 		}
@@ -150,6 +152,7 @@ func (c *client) writeMany(stream string, n int) {
 		if p == nil {
 			return
 		}
+		before := len(h.facts)
 		results, errs := handle.Each(context.Background(), p.handler, handle.Target{Stream: stream, PartitionKey: stream}, all)
 		if !p.alive {
 			c.w.again(errors.New("the process was killed"))
@@ -158,6 +161,7 @@ func (c *client) writeMany(stream string, n int) {
 		var left []handle.Sent[commands.Workspace]
 		for i, err := range errs {
 			if err != nil {
+				c.w.contended(h, before, err)
 				left = append(left, all[i])
 				continue
 			}

@@ -10,8 +10,8 @@ import (
 )
 
 // database is a simulated PostgreSQL: it speaks the protocol, knows the statements that
-// the core sends (statements_test.go), and holds their tables. A transaction takes
-// effect at one instant, when its last statement has arrived.
+// the core sends (statements.go), and holds their tables. A transaction takes effect at
+// one instant, at its commit.
 type database struct {
 	w        *world
 	tables   *tables
@@ -55,8 +55,9 @@ type session struct {
 	name      string // application_name
 	listening bool
 	prepared  map[string]*prepared
-	explicit  bool // BEGIN was sent
-	broken    bool // the transaction failed
+	explicit  bool      // BEGIN was sent
+	broken    bool      // the transaction failed
+	work      []*portal // what the transaction that was begun has done
 	undo      []func()
 	notices   []string // of the transaction
 }
@@ -140,11 +141,15 @@ func (d *database) serve(c *conn) {
 			delete(s.prepared, m.Name)
 			work = append(work, &pgproto3.CloseComplete{})
 		case *pgproto3.Sync:
-			d.w.pauseDatabase()
+			if d.w.pauseDatabase(); d.sessions[s.pid] != s {
+				return
+			}
 			s.sync(work)
 			work, bound = nil, nil
 		case *pgproto3.Query:
-			d.w.pauseDatabase()
+			if d.w.pauseDatabase(); d.sessions[s.pid] != s {
+				return
+			}
 			s.simple(m.String)
 		case *pgproto3.Terminate:
 			return
@@ -153,8 +158,9 @@ func (d *database) serve(c *conn) {
 			d.w.fail("the database got an unknown message %T", m)
 			return
 		}
+		// A session that is not in the map has ended with a crash of the database.
 		if d.sessions[s.pid] != s {
-			return // the database has crashed
+			return
 		}
 	}
 }

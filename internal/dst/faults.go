@@ -89,6 +89,14 @@ func (w *world) upTo(d time.Duration) time.Duration {
 	return time.Duration(w.random.Int64N(int64(d)))
 }
 
+// delay returns how long messages are delayed: about as long as a lease, or longer.
+func (w *world) delay() time.Duration {
+	if w.random.IntN(2) == 0 {
+		return w.upTo(5 * time.Second)
+	}
+	return w.upTo(15 * time.Second)
+}
+
 // fault makes one fault. Faults overlap.
 func (w *world) fault() {
 	number := w.random.IntN(processes)
@@ -103,7 +111,7 @@ func (w *world) fault() {
 		w.counts.Faults[name]++
 		w.event("fault: %s %s %s", name, p.name(), port)
 	}
-	switch w.random.IntN(12) {
+	switch w.random.IntN(13) {
 	case 0:
 		count("process killed")
 		if p.alive {
@@ -118,17 +126,17 @@ func (w *world) fault() {
 		}
 	case 2:
 		count("connections cut")
-		w.net.each(on, (*conn).reset)
+		w.net.each(on, (*conn).cut)
 	case 3:
 		count("link down")
 		l.cut = w.now().Add(w.upTo(15 * time.Second))
-		w.net.each(on, (*conn).reset)
+		w.net.each(on, (*conn).cut)
 	case 4:
 		count("requests delayed")
-		l.toServer = w.now().Add(w.upTo(15 * time.Second))
+		l.toServer = w.now().Add(w.delay())
 	case 5:
 		count("answers delayed")
-		l.toProcess = w.now().Add(w.upTo(15 * time.Second))
+		l.toProcess = w.now().Add(w.delay())
 	case 6:
 		count("process paused")
 		until := w.now().Add(w.upTo(20 * time.Second))
@@ -160,6 +168,9 @@ func (w *world) fault() {
 		} else {
 			w.databaseSlow = w.now().Add(w.upTo(20 * time.Second))
 		}
+	case 12:
+		count("answers lost")
+		l.lossy = w.now().Add(w.upTo(20 * time.Second))
 	}
 }
 
@@ -201,9 +212,7 @@ func (w *world) heal() {
 			break
 		}
 		if w.now().After(deadline) {
-			stacks := make([]byte, 4<<20)
-			w.event("%s", stacks[:runtime.Stack(stacks, true)])
-			w.fail("not drained %s after everything was healed: %s", limit, why)
+			w.failWithStacks("not drained %s after everything was healed: %s", limit, why)
 		}
 	}
 	w.check()
@@ -221,8 +230,6 @@ func (w *world) end() {
 		}
 	}
 	if left := runtime.NumGoroutine(); left > 6 || w.jobs > 0 {
-		stacks := make([]byte, 4<<20)
-		w.event("%s", stacks[:runtime.Stack(stacks, true)])
-		w.fail("%d goroutines, %d jobs and %d connections are left", left, w.jobs, len(w.net.conns))
+		w.failWithStacks("%d goroutines, %d jobs and %d connections are left", left, w.jobs, len(w.net.conns))
 	}
 }

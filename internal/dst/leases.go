@@ -24,7 +24,9 @@ func leaseStatements() []statement {
 			return nil
 		}},
 		{"CREATE SCHEMA IF NOT EXISTS facts", nil, nil, "CREATE SCHEMA", func(c *call) error {
-			c.session.d.tables.facts = true
+			t, before := c.session.d.tables, c.session.d.tables.facts
+			t.facts = true
+			c.done(func() { t.facts = before })
 			return nil
 		}},
 		{"WITH me AS ( INSERT INTO facts.members", []uint32{text, text, pgtype.IntervalOID, int4s, int8s},

@@ -4,9 +4,9 @@ package dst
 
 import "slices"
 
-// mutant is a bug that is put in to see that the simulation finds it: in the code, by
-// edits, or without edits in a statement of the simulated database. The program of the
-// simulation has the edits of all mutants; the variable NETSIM_DST_BUG switches one on.
+// mutant is a bug that is put into the code to see that the simulation finds it. The
+// program of the simulation has the edits of all mutants; the variable NETSIM_DST_BUG
+// switches one on.
 type mutant struct {
 	name  string
 	edits []edit
@@ -42,8 +42,20 @@ func mutants() []mutant {
 			imported("infra/reactor/facts.go"),
 			{"infra/reactor/facts.go", "		err = h.react(m.Context(), f.Fact)", "		if err = h.react(m.Context(), f.Fact); " + bugged("reactor-done-after-a-failure") + " {\n			err = nil\n		}"},
 		}},
-		{name: "offsets-not-compared"}, // the compare-and-set of the projector moves any offset
-		{name: "epoch-not-compared"},   // the commit of a former holder of a lease counts
+		{"projector-does-not-compare-the-epoch", []edit{
+			imported("infra/projector/offsets.go"),
+			{
+				"infra/projector/offsets.go", "	args = append(args, p.Leases.Subscriber)\n",
+				"	args = append(args, p.Leases.Subscriber)\n	if " + bugged("projector-does-not-compare-the-epoch") + " {\n		return fmt.Sprintf(\"AND $%d <> ''\", len(args)), args\n	}\n",
+			},
+		}},
+		{"lease-gained-without-work", []edit{
+			imported("infra/facts/leases.go"),
+			{
+				"infra/facts/leases.go", "	if changed || len(gained) > 0 {\n		s.stop()",
+				"	if changed || len(gained) > 0 {\n		if changed || !(" + bugged("lease-gained-without-work") + ") {\n			s.stop()\n		}",
+			},
+		}},
 	}
 }
 

@@ -41,6 +41,7 @@ type link struct {
 	toProcess time.Time     // nothing is delivered to the process before this time
 	slow      time.Duration // added to each delivery at random up to this
 	slowUntil time.Time
+	lossy     time.Time // until then, an answer of the server may be lost with its connection
 }
 
 func newNetwork(w *world) *network {
@@ -102,6 +103,9 @@ func (n *network) dial(ctx context.Context, to string) (net.Conn, error) {
 	return client, nil
 }
 
+// lostOf is of how many answers one is lost, on a link that loses answers.
+const lostOf = 20
+
 var errReset = errors.New("connection reset by peer")
 
 // conn is one end of a connection. Its bytes arrive in order, after a delay.
@@ -138,8 +142,8 @@ func (c *conn) arrival() time.Time {
 	if c.server {
 		stalled = c.link.toProcess
 	}
-	if at.Before(stalled) {
-		at = stalled
+	if at.Before(stalled) { // each connection sends again after a time of its own
+		at = stalled.Add(time.Duration(c.n.w.random.Int64N(int64(2 * time.Second))))
 	}
 	if !at.After(c.last) {
 		at = c.last.Add(1)
@@ -156,6 +160,9 @@ func (c *conn) Write(b []byte) (int, error) {
 		return 0, c.err
 	case !c.writeBefore.IsZero() && !c.n.w.now().Before(c.writeBefore):
 		return 0, os.ErrDeadlineExceeded
+	case c.server && c.n.w.now().Before(c.link.lossy) && c.n.w.random.IntN(lostOf) == 0:
+		c.reset()
+		return 0, c.err
 	}
 	sent := append([]byte(nil), b...)
 	time.AfterFunc(c.arrival().Sub(c.n.w.now()), func() {
@@ -217,6 +224,19 @@ func (c *conn) reset() {
 		end.end(&net.OpError{Op: "read", Net: "tcp", Err: errReset})
 		delete(c.n.conns, end)
 	}
+}
+
+// cut breaks the connection for the process at once. What it has sent still arrives in
+// half of the cases.
+func (c *conn) cut() {
+	if c.n.w.random.IntN(2) == 0 {
+		c.reset()
+		return
+	}
+	c.end(&net.OpError{Op: "read", Net: "tcp", Err: errReset})
+	delete(c.n.conns, c)
+	server := c.peer
+	time.AfterFunc(c.arrival().Sub(c.n.w.now()), server.reset)
 }
 
 func (c *conn) LocalAddr() net.Addr  { return address(net.JoinHostPort(c.host, "1")) }

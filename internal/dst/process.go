@@ -89,7 +89,9 @@ func (p *process) kill() {
 	p.cancel()
 }
 
-const partitions = 2
+// partitions is how many each topic has: more than processes, so that a process holds
+// several leases and gets them one by one.
+const partitions = 4
 
 func (p *process) eventLog() eventlog.Config {
 	return eventlog.Config{Brokers: []string{p.host + ":" + brokerPort}, Partitions: partitions, Relaxed: true}

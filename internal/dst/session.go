@@ -56,7 +56,13 @@ func (s *session) execute(p *portal) error {
 		return &sqlError{"25P02", "current transaction is aborted"}
 	}
 	c := &call{session: s, portal: p}
-	if err := p.run(c); err != nil {
+	var err error
+	if s.explicit {
+		err = s.executeUncommitted(c)
+	} else {
+		err = p.run(c)
+	}
+	if err != nil {
 		return err
 	}
 	tag := p.tag
@@ -64,6 +70,32 @@ func (s *session) execute(p *portal) error {
 		tag = fmt.Sprintf(tag, c.count)
 	}
 	s.send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
+	return nil
+}
+
+// executeUncommitted runs a statement of a transaction that was begun. The other sessions
+// see nothing of the transaction before its commit, so all its statements run again for
+// each statement and for the commit, and are taken back in between.
+func (s *session) executeUncommitted(c *call) error {
+	err := s.repeat()
+	if err == nil {
+		err = c.run(c)
+	}
+	undoAll(s.undo)
+	s.undo, s.notices = nil, nil
+	if err == nil {
+		s.work = append(s.work, c.portal)
+	}
+	return err
+}
+
+// repeat runs what the transaction has done again.
+func (s *session) repeat() error {
+	for _, p := range s.work {
+		if err := p.run(&call{session: s, portal: p, quiet: true}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -93,12 +125,16 @@ func (s *session) commit() {
 			}
 		}
 	}
-	s.undo, s.notices, s.explicit, s.broken = nil, nil, false, false
+	s.clear()
 }
 
 func (s *session) rollback() {
 	undoAll(s.undo)
-	s.undo, s.notices, s.explicit, s.broken = nil, nil, false, false
+	s.clear()
+}
+
+func (s *session) clear() {
+	s.undo, s.notices, s.work, s.explicit, s.broken = nil, nil, nil, false, false
 }
 
 func undoAll(undo []func()) {
@@ -121,6 +157,10 @@ func (s *session) simple(text string) {
 		if s.broken {
 			tag = "ROLLBACK"
 			s.rollback()
+		} else if err := s.repeat(); err != nil {
+			s.refuse(err)
+			s.rollback()
+			break
 		}
 		s.commit()
 		s.send(&pgproto3.CommandComplete{CommandTag: []byte(tag)})
@@ -178,7 +218,8 @@ func (p *portal) format(i int) int16 {
 type call struct {
 	*session
 	*portal
-	count int // of rows
+	count int  // of rows
+	quiet bool // no rows are sent
 }
 
 // get decodes a parameter.
@@ -211,7 +252,9 @@ func (c *call) row(values ...any) {
 		out[i] = b
 	}
 	c.count++
-	c.send(&pgproto3.DataRow{Values: out})
+	if !c.quiet {
+		c.send(&pgproto3.DataRow{Values: out})
+	}
 }
 
 // done remembers how to take back what the statement did.

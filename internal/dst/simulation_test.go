@@ -10,13 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"netsim/internal/testwait"
 )
 
 var (
@@ -24,6 +23,7 @@ var (
 	roundsFlag = flag.Int("rounds", 2, "rounds of a simulation")
 	hoursFlag  = flag.Float64("hours", 0, "simulate seeds from -from on until this many virtual hours have passed")
 	fromFlag   = flag.Uint64("from", 1000, "first seed of -hours")
+	bugsFlag   = flag.String("bugs", "", "seeded bugs to find, separated by commas, instead of all")
 	sparseFlag = flag.Bool("sparse", false, "slow polls, leases, faults and clients: cheap hours")
 )
 
@@ -42,7 +42,7 @@ type plan struct {
 	Rounds int     `json:"rounds"`
 	Busy   float64 `json:"busy"`
 	Quiet  float64 `json:"quiet"`
-	Bugs   string  `json:"bugs,omitempty"`
+	Bug    string  `json:"-"` // which is switched on
 	Trace  string  `json:"trace,omitempty"`
 	Report string  `json:"report"`
 	Sparse bool    `json:"sparse"`
@@ -117,7 +117,7 @@ func simulateOne(t *testing.T, program string, p plan) (r report, events string,
 	// No timeout of its own: its clock is simulated.
 	c := exec.CommandContext(t.Context(), program, "-test.run", "^TestWorld$", "-test.timeout", "0")
 	c.Args[0], c.Dir = "dst", dir
-	c.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TZ=UTC", "NETSIM_DST_BUG=" + p.Bugs, "NETSIM_DST_PLAN=" + string(text)}
+	c.Env = []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "TZ=UTC", "NETSIM_DST_BUG=" + p.Bug, "NETSIM_DST_PLAN=" + string(text)}
 	if p.Sparse {
 		c.Env = append(c.Env, "NETSIM_DST_SPARSE=yes")
 	}
@@ -132,7 +132,14 @@ func simulateOne(t *testing.T, program string, p plan) (r report, events string,
 	if err != nil {
 		return r, "", err
 	}
-	return r, string(trace), json.Unmarshal(text, &r)
+	err = json.Unmarshal(text, &r)
+	if stacks, e := os.ReadFile(filepath.Join(dir, "stacks")); e == nil {
+		kept := filepath.Join(os.TempDir(), fmt.Sprintf("netsim-dst-%d.stacks", p.Seed))
+		if e := os.WriteFile(kept, stacks, 0o600); e != nil {
+			t.Log(e)
+		}
+	}
+	return r, string(trace), err
 }
 
 // mustSimulate is simulateOne for the goroutine of the test.
@@ -163,8 +170,12 @@ func simulate(t *testing.T, program string, seed uint64) report {
 	if err := os.WriteFile(kept, []byte(events), 0o600); err != nil {
 		t.Log(err)
 	}
-	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s\nreplay: go test -count=1 -tags simulation ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d -sparse=%v",
-		seed, r.Hours, r.Failure, kept, seed, *roundsFlag, *sparseFlag)
+	again, same, err := simulateOne(t, program, p)
+	if err != nil {
+		t.Error(err)
+	}
+	t.Errorf("seed %d, after %.2f virtual hours: %s\nits events: %s; run again, it had the same ones: %v\nreplay: go test -count=1 -tags simulation ./internal/dst -run 'TestSimulation$' -seed %d -rounds %d -sparse=%v",
+		seed, r.Hours, r.Failure, kept, same == events && again.Hash == r.Hash, seed, *roundsFlag, *sparseFlag)
 	return r
 }
 
@@ -218,25 +229,27 @@ func TestSimulation(t *testing.T) {
 	var sum report
 	sum.Faults = map[string]int{}
 	runs := 0
-	var workers sync.WaitGroup
-	for range runtime.NumCPU() {
-		workers.Go(func() {
-			for {
-				mu.Lock()
-				seed, more := next(sum.Hours)
-				mu.Unlock()
-				if !more || t.Failed() {
-					return
-				}
-				r := simulate(t, program, seed)
-				mu.Lock()
-				runs++
-				sum.add(r)
-				mu.Unlock()
+	work := func(t *testing.T) {
+		t.Parallel()
+		for {
+			mu.Lock()
+			seed, more := next(sum.Hours)
+			mu.Unlock()
+			if !more || t.Failed() {
+				return
 			}
-		})
+			r := simulate(t, program, seed)
+			mu.Lock()
+			runs++
+			sum.add(r)
+			mu.Unlock()
+		}
 	}
-	testwait.Group(t, &workers, "the simulations")
+	t.Run("worlds", func(t *testing.T) { // ends with the last one, however long that takes
+		for n := range runtime.NumCPU() {
+			t.Run(strconv.Itoa(n), work)
+		}
+	})
 	t.Logf("%d seeds: %.1f virtual hours, %d operations (%d attempts without an answer), %d reactions, %d records (%d rejected), %d messages, "+
 		"%d faults %v, %d commits lost, %d leases, %d commits refused; %.1f s, %.1f CPU s",
 		runs, sum.Hours, sum.Operations, sum.Unknown, sum.Reactions, sum.Records, sum.Rejected, sum.Messages,
@@ -270,9 +283,17 @@ const mutantSeeds = 20
 // with the same events.
 func TestTheSimulationFindsBugs(t *testing.T) {
 	program := plainProgram(t)
+	for _, name := range strings.Split(*bugsFlag, ",") {
+		if name != "" && !slices.ContainsFunc(mutants(), func(m mutant) bool { return m.name == name }) {
+			t.Fatalf("-bugs names %s, which is not seeded", name)
+		}
+	}
 	for _, m := range mutants() {
+		if *bugsFlag != "" && !slices.Contains(strings.Split(*bugsFlag, ","), m.name) {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
-			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 1, Bugs: m.name}
+			p := plan{Rounds: 1, Busy: busyMinutes, Quiet: 0.1, Bug: m.name}
 			for p.Seed = 1; p.Seed <= mutantSeeds; p.Seed++ {
 				r, events := mustSimulate(t, program, p)
 				if r.Failure == "" {
@@ -280,7 +301,7 @@ func TestTheSimulationFindsBugs(t *testing.T) {
 				}
 				t.Logf("found by seed %d after %.2f virtual hours: %s", p.Seed, r.Hours, r.Failure)
 				again, same := mustSimulate(t, program, p)
-				if again.Failure != r.Failure || events != same {
+				if again.Failure != r.Failure || again.Hash != r.Hash || events != same {
 					t.Errorf("the replay of seed %d differs: %q", p.Seed, again.Failure)
 				}
 				return

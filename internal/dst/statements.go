@@ -68,8 +68,10 @@ func statements() []statement {
 		}},
 		{"SELECT pg_advisory_xact_lock(", []uint32{text}, nil, "SELECT 1", none},
 		{"CREATE SCHEMA \"readmodel\"", nil, nil, "CREATE SCHEMA", func(c *call) error {
+			t, before := c.session.d.tables, c.session.d.tables.form
 			_, rest, _ := strings.Cut(c.text, "IS '")
-			c.session.d.tables.form, _, _ = strings.Cut(rest, "'")
+			t.form, _, _ = strings.Cut(rest, "'")
+			c.done(func() { t.form = before })
 			return nil
 		}},
 		{"INSERT INTO readmodel.log (cluster_id)", []uint32{text}, nil, "INSERT 0 %d", func(c *call) error {
@@ -82,7 +84,11 @@ func statements() []statement {
 			return nil
 		}},
 		{"INSERT INTO readmodel.offsets VALUES", []uint32{text, int4, text, bytea}, nil, "INSERT 0 1", func(c *call) error {
-			put(c, c.session.d.tables.offsets, partition{get[string](c, 0), get[int32](c, 1)},
+			key := partition{get[string](c, 0), get[int32](c, 1)}
+			if c.session.d.tables.offsets[key] != nil {
+				return unique("offsets", key)
+			}
+			put(c, c.session.d.tables.offsets, key,
 				&offsetRow{topicID: get[string](c, 2), digest: get[[]byte](c, 3), lastRecord: []byte{}})
 			return nil
 		}},
@@ -255,7 +261,9 @@ func statements() []statement {
 			return nil
 		}},
 		{"INSERT INTO recovered", nil, nil, "INSERT 0 1", func(c *call) error {
-			c.session.d.tables.recovered = c.session.d.started
+			t, before := c.session.d.tables, c.session.d.tables.recovered
+			t.recovered = c.session.d.started
+			c.done(func() { t.recovered = before })
 			return nil
 		}},
 		{"SELECT pg_advisory_lock", nil, nil, "SELECT 1", func(c *call) error { return c.session.lock("recover") }},
@@ -274,18 +282,20 @@ func orNil(s *string) any {
 	return *s
 }
 
-// moveOffsets is the compare-and-set of projector.moveOffsets.
+// moveOffsets is the compare-and-set of projector.moveOffsets. It compares what the text
+// says.
 func moveOffsets(c *call) error {
 	d := c.session.d
 	families, numbers, expected, next := get[[]string](c, 0), get[[]int32](c, 1), get[[]int64](c, 2), get[[]int64](c, 3)
 	last, facts, digests, sealings, epochs := get[[][]byte](c, 4), get[[]int64](c, 5), get[[][]byte](c, 6), get[[]string](c, 7), get[[]int64](c, 8)
+	byOffset, byTable := strings.Contains(c.text, "o.next = u.expected"), strings.Contains(c.text, "o.tableoid = $")
+	byEpoch := strings.Contains(c.text, "l.epoch = u.epoch")
 	subscriber := get[string](c, 11)
 	moved := int64(0)
 	for i, family := range families {
 		p := partition{family, numbers[i]}
 		o, lease := d.tables.offsets[p], d.tables.leases[leaseKey{subscriber, p.number}]
-		if o == nil || o.next != expected[i] && !d.w.bugs["offsets-not-compared"] || get[uint32](c, 10) != tableOID ||
-			lease.epoch != epochs[i] && !d.w.bugs["epoch-not-compared"] {
+		if o == nil || byOffset && o.next != expected[i] || byTable && get[uint32](c, 10) != tableOID || byEpoch && lease.epoch != epochs[i] {
 			continue
 		}
 		put(c, d.tables.offsets, p, &offsetRow{o.topicID, next[i], bytes.Clone(last[i]), facts[i], bytes.Clone(digests[i]), sealings[i]})

@@ -14,7 +14,13 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/fault"
 )
+
+// leastFacts is how many facts a stream gets at least while a command loses all its
+// attempts. A fact costs a writer of one process up to three: the record that was under
+// way, and two decisions on a tip that another command drops.
+const leastFacts = 4
 
 // truth is what the log says: a second reader of it, which applies the rule of
 // docs/log.md to each record at the instant at which the broker stores it.
@@ -175,6 +181,19 @@ func (w *world) accepted(h *history, commandID string, floor int64, r handle.Res
 	}
 	if state, ok := r.State.(*commands.Workspace); ok && (state.Name != f.name || state.Version != sequence) {
 		w.fail("command %s of %s was answered with name %q version %d, fact %d has %q", commandID, h.id, state.Name, state.Version, sequence, f.name)
+	}
+}
+
+// contended checks a refusal because of other writers: a command loses an attempt only
+// to a fact, so it gives up only after several facts of the stream.
+func (w *world) contended(h *history, before int, err error) {
+	if !fault.Is(err, fault.Conflict) {
+		return
+	}
+	facts := len(h.facts) - before
+	w.event("a command on %s gives up after %d facts", h.id, facts)
+	if facts < leastFacts {
+		w.fail("a command on %s lost all attempts against other writers, in which the stream got %d facts", h.id, facts)
 	}
 }
 

@@ -52,7 +52,6 @@ type world struct {
 	broker     *broker
 	db         *database
 	statements []statement
-	bugs       map[string]bool
 	processes  []*process
 	truth      *truth
 	counts     counts
@@ -62,6 +61,7 @@ type world struct {
 	deliveries int
 	hash       uint64
 	events     []string // the last ones
+	stacks     []byte   // of all goroutines, when something does not end; they name addresses of this run
 	failure    string
 
 	brokerSlow, databaseSlow time.Time
@@ -71,10 +71,9 @@ type world struct {
 // plan is what a simulation does. The driver passes it as JSON.
 type plan struct {
 	Seed   uint64  `json:"seed"`
-	Rounds int     `json:"rounds"` // each is a busy time with faults, a check, and a quiet time
-	Busy   float64 `json:"busy"`   // minutes
-	Quiet  float64 `json:"quiet"`  // minutes
-	Bugs   string  `json:"bugs,omitempty"`
+	Rounds int     `json:"rounds"`          // each is a busy time with faults, a check, and a quiet time
+	Busy   float64 `json:"busy"`            // minutes
+	Quiet  float64 `json:"quiet"`           // minutes
 	Trace  string  `json:"trace,omitempty"` // file of the last events
 	Turns  string  `json:"turns,omitempty"` // file of the first turns of goroutines: id and state of simSeed, 64 bits each
 	Report string  `json:"report"`          // file of the result
@@ -108,10 +107,7 @@ type report struct {
 }
 
 func newWorld(p plan) *world {
-	w := &world{plan: p, random: rand.New(rand.NewPCG(p.Seed, 0)), bugs: map[string]bool{}, statements: statements(), hash: 14695981039346656037}
-	for _, bug := range strings.Split(p.Bugs, ",") {
-		w.bugs[bug] = bug != ""
-	}
+	w := &world{plan: p, random: rand.New(rand.NewPCG(p.Seed, 0)), statements: statements(), hash: 14695981039346656037}
 	w.counts.Faults = map[string]int{}
 	w.began = time.Now()
 	w.truth = newTruth(w)
@@ -205,6 +201,17 @@ func (w *world) fail(format string, args ...any) {
 	w.finish()
 }
 
+// stacksFile gets the stacks of all goroutines of a simulation that does not end.
+const stacksFile = "stacks"
+
+// failWithStacks is fail for what does not end. The stacks are not in the trace: they
+// have addresses that the system gives to each process at random.
+func (w *world) failWithStacks(format string, args ...any) {
+	w.stacks = make([]byte, 4<<20)
+	w.stacks = w.stacks[:runtime.Stack(w.stacks, true)]
+	w.fail(format, args...)
+}
+
 // finish writes the report and ends the program.
 func (w *world) finish() {
 	var used syscall.Rusage
@@ -223,6 +230,9 @@ func (w *world) finish() {
 	}
 	if err == nil && w.Trace != "" {
 		err = os.WriteFile(w.Trace, []byte(strings.Join(w.events, "\n")+"\n"), 0o600)
+	}
+	if err == nil && w.stacks != nil {
+		err = os.WriteFile(stacksFile, w.stacks, 0o600)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

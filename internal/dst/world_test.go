@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 	"testing"
 )
 
@@ -15,6 +16,11 @@ func TestWorld(t *testing.T) {
 	var p plan
 	if err := json.Unmarshal([]byte(os.Getenv("NETSIM_DST_PLAN")), &p); err != nil {
 		t.Fatalf("TestWorld is called by TestSimulation, with a plan: %v", err)
+	}
+	// A world that hangs at an instant of its clock ends by this limit, not by real time.
+	limit := uint64(300 + 120*float64(p.Rounds)*(p.Busy+p.Quiet)/60)
+	if err := syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+		t.Fatal(err)
 	}
 	runtime.GOMAXPROCS(1)
 	runtime.MemProfileRate = 0
