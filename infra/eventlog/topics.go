@@ -68,7 +68,7 @@ func (k *Kafka) Require(ctx context.Context, further ...string) error {
 }
 
 // newTopicTimeout bounds how long a broker may not know a new topic.
-const newTopicTimeout = 5 * time.Second
+const newTopicTimeout = 10 * time.Second
 
 // electionTimeout bounds how long busy brokers may take to elect the leaders of new
 // topics.
