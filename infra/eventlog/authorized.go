@@ -3,8 +3,6 @@ package eventlog
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/IBM/sarama"
 )
@@ -87,9 +85,6 @@ var rightNames = map[string]Rights{
 	"Read": MayRead, "Write": MayWrite, "Create": MayCreate, "Delete": MayDelete, "Describe": MayDescribe,
 	"DescribeConfigs": MayDescribeConfigs, "AlterConfigs": MayAlterConfigs,
 }
-
-// RightNames lists the names of operations, as kafka-acls.sh prints them.
-func RightNames() []string { return slices.Sorted(maps.Keys(rightNames)) }
 
 // Lacking returns those of the operations that r does not have.
 func (r Rights) Lacking(operations []string) (lacking []string) {
