@@ -106,16 +106,15 @@ func TestRemoteTroubleStays(t *testing.T) {
 			id := readyRemoteSimulation(t, w)
 			e := scripted.Start(t, c.script)
 			r := remoteRunner(t, w, e)
-			r.Limits.ResultBytes, r.Stall = 1000, 300*time.Millisecond
+			r.Remote.Timeout = 2 * time.Second
 			switch name {
 			case "fails", "is silent":
 				r = impatientRunner(t, w, e)
 				r.Remote.Timeout = 100 * time.Millisecond
-			case "does not stop":
-				r.Remote.Timeout = 2 * time.Second
 			case "takes too long":
 				r.Limits.Time = 50 * time.Millisecond
 			}
+			r.Limits.ResultBytes, r.Stall = 1000, 300*time.Millisecond
 			if err := r.Run(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
