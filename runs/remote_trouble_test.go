@@ -96,9 +96,9 @@ func TestRemoteTroubleStays(t *testing.T) {
 		"is silent":      {answeringEngine("status", scripted.Answer{Delay: time.Hour}), "for 100ms: the engine does not answer; the last"},
 		"sends nonsense": {answeringEngine("results", scripted.Answer{Status: 200, Body: `{"files":[{"name":"../x"}]}`}), `protocol: the name "../x" of a result file`},
 		"has too much":   {large, "the result files have more than the 1KB that a run may write"},
-		"stands still":   {runningEngine(), "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"stands still":   {runningEngine(), "no simulated progress for 3s; the last finished collective is allReduce of 1KB"},
 		"takes too long": {runningEngine(), "the run takes longer than the 50ms that a run may take; the last"},
-		"does not stop":  {never, "no simulated progress for 300ms; the last finished collective is allReduce of 1KB"},
+		"does not stop":  {never, "no simulated progress for 3s; the last finished collective is allReduce of 1KB"},
 		"loses its runs": {answeringEngine("status", scripted.Answer{Status: 404}), "the engine has lost the run 11 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRemoteTroubleStays(t *testing.T) {
 			case "takes too long":
 				r.Limits.Time = 50 * time.Millisecond
 			}
-			r.Limits.ResultBytes, r.Stall = 1000, 300*time.Millisecond
+			r.Limits.ResultBytes, r.Stall = 1000, 3*time.Second
 			if err := r.Run(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
