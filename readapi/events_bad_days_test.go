@@ -163,6 +163,7 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 	if len(got) >= len(want) {
 		t.Fatalf("the slow client got all %d events", len(got))
 	}
+	t.Logf("the slow client got %d events, and the position %q", len(got), position)
 	// A busy machine can make this client slow too. Then it resumes.
 	for resumed := 0; len(got) < len(want); resumed++ {
 		if resumed == 20 {
@@ -172,9 +173,11 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 		for len(got) < len(want) {
 			one := rest.next()
 			position = one.Position
-			if one.Reason != "" {
-				t.Log("a feed ended: ", one.Reason)
+			if one.Reason == "slow" {
 				break
+			}
+			if one.Reason != "" {
+				t.Fatalf("a feed ended with %q after %d of %d events (-want +got):\n%.2000s", one.Reason, len(got), len(want), cmp.Diff(want, subjects(got), sorted()))
 			}
 			got = append(got, one)
 		}
