@@ -3,7 +3,6 @@ package readapi_test
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -121,16 +120,8 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 	var want []string
 	long := strings.Repeat("x", 2000)
 	ended := func() bool {
-		resp, err := http.Get(p.Ops + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(text), `netsim_feed_ended_total{reason="slow"} 1`) || strings.Contains(string(text), `netsim_feed_ended_total{reason="gone"} 1`)
+		text := servicetest.Scrape(t, p.Ops)
+		return strings.Contains(text, `netsim_feed_ended_total{reason="slow"} 1`) || strings.Contains(text, `netsim_feed_ended_total{reason="gone"} 1`)
 	}
 	for n := range 80 { // 10 MB, more than the buffers of a connection; 50 are less than a queue
 		for i := range 50 {

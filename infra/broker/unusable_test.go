@@ -1,8 +1,6 @@
 package broker_test
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -27,17 +25,8 @@ func TestAnUnusableCertificateIsCounted(t *testing.T) {
 	})
 	counts := func(want string) {
 		t.Helper()
-		reply, err := http.Get(p.Ops + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
 		line := `netsim_kafka_credential_failures_total{credential="certificates"} ` + want
-		if !strings.Contains(string(text), line+"\n") {
+		if !strings.Contains(servicetest.Scrape(t, p.Ops), line+"\n") {
 			t.Errorf("/metrics has no line %s", line)
 		}
 	}

@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/teststack"
+	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/archive"
 	"netsim/stream/export"
@@ -89,17 +89,9 @@ func TestAnArchiveFollowsTheLog(t *testing.T) {
 			t.Errorf("the verification of %s says\n%s", dir, said)
 		}
 	}
-	resp, err := http.Get(second.ops + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := servicetest.Scrape(t, second.ops)
 	for _, want := range []string{"netsim_archive_lag_seconds ", "netsim_archive_writing ", "netsim_archive_failures_total "} {
-		if !strings.Contains(string(text), "\n"+want) {
+		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("/metrics has no %s", want)
 		}
 	}

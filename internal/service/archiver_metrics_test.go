@@ -1,8 +1,6 @@
 package service_test
 
 import (
-	"io"
-	"net/http"
 	"regexp"
 	"testing"
 
@@ -20,16 +18,5 @@ func TestTheArchiversCallsAreMeasured(t *testing.T) {
 		c.Archive = "s3://" + c.S3Bucket + "/" + c.TopicPrefix + "archive"
 	})
 	written := regexp.MustCompile(`(?m)^netsim_object_store_operation_duration_seconds_count\{error_type="",operation="PutObject"\} [1-9]`)
-	testworld.Await(t, func() bool {
-		reply, err := http.Get(p.Ops + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return written.Match(text)
-	})
+	testworld.Await(t, func() bool { return written.MatchString(servicetest.Scrape(t, p.Ops)) })
 }

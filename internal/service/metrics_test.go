@@ -3,7 +3,6 @@ package service_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,16 +16,6 @@ import (
 	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 )
-
-// scrape reads /metrics of an operations listener.
-func scrape(t *testing.T, ops string) string {
-	t.Helper()
-	status, text := send(t, http.MethodGet, ops+"/metrics", "")
-	if status != http.StatusOK {
-		t.Fatalf("/metrics: %d %s", status, text)
-	}
-	return text
-}
 
 // exposed returns the types and labels of the metrics in a scrape, without the metrics
 // of the Go runtime and the process.
@@ -96,7 +85,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 			}
 		})
 		testworld.Await(t, func() bool {
-			text = scrape(t, d.ops[name])
+			text = servicetest.Scrape(t, d.ops[name])
 			kinds, found = exposed(text)
 			missing = slices.DeleteFunc(slices.Sorted(maps.Keys(want)), func(m string) bool { return kinds[m] != "" })
 			return len(missing) == 0
@@ -137,7 +126,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 	series := func() map[string]int {
 		counts := map[string]int{}
-		for line := range strings.Lines(scrape(t, p.Ops)) {
+		for line := range strings.Lines(servicetest.Scrape(t, p.Ops)) {
 			name, _, _ := strings.Cut(line, "{")
 			if !strings.HasPrefix(line, "#") && !strings.HasSuffix(name, "_bucket") {
 				counts[name]++

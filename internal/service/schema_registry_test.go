@@ -69,7 +69,7 @@ func TestSchemaRegistryDown(t *testing.T) {
 	}
 	const ready = "/api/v1/health/ready"
 	user.Eventually(ready, status("warn"))
-	if missing := fmt.Sprintf(`netsim_schema_registry_schemas{state="missing"} %d`, len(events.Types())); !strings.Contains(scrape(t, p.Ops), missing) {
+	if missing := fmt.Sprintf(`netsim_schema_registry_schemas{state="missing"} %d`, len(events.Types())); !strings.Contains(servicetest.Scrape(t, p.Ops), missing) {
 		t.Errorf("the metrics do not have %s", missing)
 	}
 	up.Store(true)
@@ -78,7 +78,7 @@ func TestSchemaRegistryDown(t *testing.T) {
 	if id, _ := schemaID(t, p, create("when it works")); id != fmt.Sprint(want) {
 		t.Errorf("the message has the schema id %q, want %v", id, want)
 	}
-	if registered := fmt.Sprintf(`netsim_schema_registry_schemas{state="registered"} %d`, len(events.Types())); !strings.Contains(scrape(t, p.Ops), registered) {
+	if registered := fmt.Sprintf(`netsim_schema_registry_schemas{state="registered"} %d`, len(events.Types())); !strings.Contains(servicetest.Scrape(t, p.Ops), registered) {
 		t.Errorf("the metrics do not have %s", registered)
 	}
 }

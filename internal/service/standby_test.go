@@ -1,9 +1,7 @@
 package service_test
 
 import (
-	"io"
 	"log/slog"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,16 +71,7 @@ func TestReadsFromAStandby(t *testing.T) {
 // metric returns the value of a series of the service, 0 if it has none.
 func metric(t *testing.T, p *servicetest.Program, series string) float64 {
 	t.Helper()
-	resp, err := http.Get(p.Ops + "/metrics") //nolint:noctx // a test
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // read completely
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(servicetest.Scrape(t, p.Ops)) {
 		if value, ok := strings.CutPrefix(line, series+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil {

@@ -178,7 +178,7 @@ func TestACollectorOutageDelaysNoRequest(t *testing.T) {
 			user := p.Service(t, servicetest.NewAccount())
 			until(t, "lost spans are counted", func() bool {
 				user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
-				return !strings.Contains(scrape(t, p.Ops), `netsim_trace_spans_total{outcome="failed"} 0`)
+				return !strings.Contains(servicetest.Scrape(t, p.Ops), `netsim_trace_spans_total{outcome="failed"} 0`)
 			})
 			for range 20 {
 				user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)

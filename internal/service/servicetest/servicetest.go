@@ -11,6 +11,7 @@ package servicetest
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -153,6 +154,21 @@ func run(t testing.TB, c service.Config, log *slog.Logger) (*Program, func()) {
 		t.Fatalf("servicetest: the service did not start: %v", err)
 		return nil, nil
 	}
+}
+
+// Scrape reads the metrics of the operations listener with the base URL.
+func Scrape(t testing.TB, ops string) string {
+	t.Helper()
+	reply, err := http.Get(ops + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("/metrics: %s %s %v", reply.Status, text, err)
+	}
+	return string(text)
 }
 
 // Beside connects another process to the program's servers, for commands that no
