@@ -40,9 +40,9 @@ func directions() map[string]set {
 		"internal/sqlstate":   {}, // errors of PostgreSQL
 		"internal/wait":       {}, // a pause that a context can end
 		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "simulator/design"},
-		"writeapi":            append(handlers, writers...),
+		"writeapi":            append(append(set{"studies/plan", "studies/inputs"}, handlers...), writers...),
 		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":             append(set{"access", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
+		"readapi":             append(set{"access", "studies", "studies/analysis", "studies/plan", "studies/pricing", "studies/table", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
 		"billing":             append(set{"projections", "rating", "internal/gather"}, writers...),
 		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
@@ -51,6 +51,12 @@ func directions() map[string]set {
 		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":      {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
+		"studies/plan":        {"simulator/splitmix"},                                           // the points of studies
+		"studies/inputs":      {"api", "api/submission", "fault", "simulator/", "studies/plan"}, // the inputs of their points
+		"studies/pricing":     {"simulator/"},                                                   // what a fabric costs
+		"studies/analysis":    {},                                                               // the Pareto front, and the sensitivity of axes
+		"studies":             append(set{"projections", "runs/execution", "studies/", "internal/wait"}, writers...),
+		"studies/table":       {}, // tables of results
 		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
 		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
@@ -81,6 +87,7 @@ func directions() map[string]set {
 
 		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
 		"bench/accuracy":  {"simulator/", "bench/reference"},
+		"bench/scale":     {"simulator/"},
 
 		"events/internal/":                 {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
@@ -122,15 +129,15 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":         {"rating", "billing/focus"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables"},
+		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "studies/pricing", "studies/analysis"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "studies/table"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
 		"github.com/anishathalye/porcupine":   {"prove/history"},
 		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
-		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/"},
+		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/", "simulator/infragraph"},
 		"golang.org/x/":                       {"/"},
 	}
 }
@@ -144,13 +151,14 @@ func reach() (pure, never map[string]set) {
 		"netsim/infra/eventlog", "netsim/infra/writelog", "netsim/infra/projector", "netsim/infra/reactor", "netsim/infra/jobs",
 	}
 	pure = map[string]set{
-		"fault":          {},
-		"events":         {"github.com/google/uuid"},
-		"commands":       {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"rating":         {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"audit":          {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
-		"simulator/":     {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
-		"runs/execution": {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"fault":                {},
+		"events":               {"github.com/google/uuid"},
+		"commands":             {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"rating":               {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"audit":                {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
+		"simulator/":           {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"simulator/infragraph": {"go.yaml.in/yaml/v3"},
+		"runs/execution":       {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
 		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
@@ -160,6 +168,7 @@ func reach() (pure, never map[string]set) {
 		"billing":         log,
 		"billing/focus":   log,
 		"runs":            log,
+		"studies":         log,
 		"content/traces":  log,
 		"content/uploads": log,
 	}

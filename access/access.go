@@ -91,13 +91,13 @@ func (a *Access) HasWorkspace(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// mayEnd returns Forbidden unless the caller may end or delete a simulation. In
-// the default workspace, which is open to the whole account, these are the user
-// who made it and callers whose token names the workspace.
-func mayEnd(caller auth.Caller, s *projections.Simulation) error {
-	own := s.CreatedBy == caller.UserID || s.CreatedBy == caller.Subject // old runs have the subject
-	if s.WorkspaceID != events.DefaultWorkspace || own || caller.Names(s.WorkspaceID) {
+// mayEnd returns Forbidden unless the caller may end or delete a simulation or a
+// study. In the default workspace, which is open to the whole account, these are the
+// user who made it and callers whose token names the workspace.
+func mayEnd(caller auth.Caller, what, id, workspace, createdBy string) error {
+	own := createdBy == caller.UserID || createdBy == caller.Subject // old runs have the subject
+	if workspace != events.DefaultWorkspace || own || caller.Names(workspace) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "simulation %s is another user's; the token must name workspace %s", s.ID, s.WorkspaceID)
+	return fault.New(fault.Forbidden, "%s %s is another user's; the token must name workspace %s", what, id, workspace)
 }

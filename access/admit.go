@@ -92,7 +92,7 @@ func (a *Access) AdmitDeletion(ctx context.Context, id string) (workspace string
 	if err != nil {
 		return "", err
 	}
-	return s.WorkspaceID, mayEnd(caller, &s)
+	return s.WorkspaceID, mayEnd(caller, "simulation", s.ID, s.WorkspaceID, s.CreatedBy)
 }
 
 // AdmitTermination returns the workspace of a simulation that the caller may
@@ -110,7 +110,7 @@ func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace str
 	if err := a.admit(ctx, everOwned, "simulation", id, projections.Owner{AccountID: s.AccountID, WorkspaceID: s.WorkspaceID}); err != nil {
 		return "", false, state, err
 	}
-	if err := mayEnd(caller, &s); err != nil {
+	if err := mayEnd(caller, "simulation", s.ID, s.WorkspaceID, s.CreatedBy); err != nil {
 		return "", false, state, err
 	}
 	if s.Deleted != "" && (live || s.Deleted != "workspace") {

@@ -122,7 +122,7 @@ func (r EventRule) Has(eventType, stream string, owner projections.Owner) bool {
 	switch prefix {
 	case events.WorkspacePrefix:
 		return r.workspaces.Has(owner)
-	case events.ConfigurationPrefix, events.SimulationPrefix, events.TracesetPrefix, events.MappingFilePrefix, events.UploadPrefix:
+	case events.ConfigurationPrefix, events.SimulationPrefix, events.StudyPrefix, events.TracesetPrefix, events.MappingFilePrefix, events.UploadPrefix:
 		return r.owned.Has(owner)
 	case events.AccountPrefix:
 		if eventType == (events.AccessLogged{}).EventType() {

@@ -17,6 +17,30 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AccuracyClass.
+const (
+	AccuracyClassClosedForm   AccuracyClass = "closed-form"
+	AccuracyClassCompared     AccuracyClass = "compared"
+	AccuracyClassExtrapolated AccuracyClass = "extrapolated"
+	AccuracyClassNotCompared  AccuracyClass = "not-compared"
+)
+
+// Valid indicates whether the value is a known member of the AccuracyClass enum.
+func (e AccuracyClass) Valid() bool {
+	switch e {
+	case AccuracyClassClosedForm:
+		return true
+	case AccuracyClassCompared:
+		return true
+	case AccuracyClassExtrapolated:
+		return true
+	case AccuracyClassNotCompared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AllowedInContainerContainerType.
 const (
 	AllowedInContainerContainerTypePod  AllowedInContainerContainerType = "pod"
@@ -587,6 +611,27 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for InputChangeKind.
+const (
+	InputChangeKindAdded   InputChangeKind = "added"
+	InputChangeKindChanged InputChangeKind = "changed"
+	InputChangeKindRemoved InputChangeKind = "removed"
+)
+
+// Valid indicates whether the value is a known member of the InputChangeKind enum.
+func (e InputChangeKind) Valid() bool {
+	switch e {
+	case InputChangeKindAdded:
+		return true
+	case InputChangeKindChanged:
+		return true
+	case InputChangeKindRemoved:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LibraryMetadataStatus.
 const (
 	LibraryMetadataStatusComplete LibraryMetadataStatus = "complete"
@@ -928,12 +973,15 @@ func (e ReadinessCheckStatus) Valid() bool {
 
 // Defines values for ResultDataMode.
 const (
-	ResultDataModeSummary ResultDataMode = "summary"
+	ResultDataModePerfetto ResultDataMode = "perfetto"
+	ResultDataModeSummary  ResultDataMode = "summary"
 )
 
 // Valid indicates whether the value is a known member of the ResultDataMode enum.
 func (e ResultDataMode) Valid() bool {
 	switch e {
+	case ResultDataModePerfetto:
+		return true
 	case ResultDataModeSummary:
 		return true
 	default:
@@ -1000,19 +1048,25 @@ func (e ResultFileType) Valid() bool {
 
 // Defines values for ResultMetric.
 const (
-	ResultMetricNdStats ResultMetric = "nd-stats"
-	ResultMetricPerf    ResultMetric = "perf"
-	ResultMetricPfc     ResultMetric = "pfc"
+	ResultMetricCriticalPath ResultMetric = "critical-path"
+	ResultMetricNdStats      ResultMetric = "nd-stats"
+	ResultMetricPerf         ResultMetric = "perf"
+	ResultMetricPfc          ResultMetric = "pfc"
+	ResultMetricTimeline     ResultMetric = "timeline"
 )
 
 // Valid indicates whether the value is a known member of the ResultMetric enum.
 func (e ResultMetric) Valid() bool {
 	switch e {
+	case ResultMetricCriticalPath:
+		return true
 	case ResultMetricNdStats:
 		return true
 	case ResultMetricPerf:
 		return true
 	case ResultMetricPfc:
+		return true
+	case ResultMetricTimeline:
 		return true
 	default:
 		return false
@@ -1115,6 +1169,117 @@ func (e SimulationStatus) Valid() bool {
 	case SimulationStatusTerminated:
 		return true
 	case SimulationStatusValidating:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyDeletionStatus.
+const (
+	StudyDeletionStatusDeleting StudyDeletionStatus = "deleting"
+)
+
+// Valid indicates whether the value is a known member of the StudyDeletionStatus enum.
+func (e StudyDeletionStatus) Valid() bool {
+	switch e {
+	case StudyDeletionStatusDeleting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyForecastCurrency.
+const (
+	StudyForecastCurrencyCREDIT StudyForecastCurrency = "CREDIT"
+	StudyForecastCurrencyUSD    StudyForecastCurrency = "USD"
+)
+
+// Valid indicates whether the value is a known member of the StudyForecastCurrency enum.
+func (e StudyForecastCurrency) Valid() bool {
+	switch e {
+	case StudyForecastCurrencyCREDIT:
+		return true
+	case StudyForecastCurrencyUSD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyMethod.
+const (
+	StudyMethodGrid   StudyMethod = "grid"
+	StudyMethodList   StudyMethod = "list"
+	StudyMethodSample StudyMethod = "sample"
+)
+
+// Valid indicates whether the value is a known member of the StudyMethod enum.
+func (e StudyMethod) Valid() bool {
+	switch e {
+	case StudyMethodGrid:
+		return true
+	case StudyMethodList:
+		return true
+	case StudyMethodSample:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyResultStatus.
+const (
+	StudyResultStatusCompleted    StudyResultStatus = "completed"
+	StudyResultStatusFailed       StudyResultStatus = "failed"
+	StudyResultStatusInvalid      StudyResultStatus = "invalid"
+	StudyResultStatusProvisioning StudyResultStatus = "provisioning"
+	StudyResultStatusRunning      StudyResultStatus = "running"
+	StudyResultStatusTerminated   StudyResultStatus = "terminated"
+	StudyResultStatusValidating   StudyResultStatus = "validating"
+	StudyResultStatusWaiting      StudyResultStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StudyResultStatus enum.
+func (e StudyResultStatus) Valid() bool {
+	switch e {
+	case StudyResultStatusCompleted:
+		return true
+	case StudyResultStatusFailed:
+		return true
+	case StudyResultStatusInvalid:
+		return true
+	case StudyResultStatusProvisioning:
+		return true
+	case StudyResultStatusRunning:
+		return true
+	case StudyResultStatusTerminated:
+		return true
+	case StudyResultStatusValidating:
+		return true
+	case StudyResultStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyStatus.
+const (
+	StudyStatusCompleted  StudyStatus = "completed"
+	StudyStatusRunning    StudyStatus = "running"
+	StudyStatusTerminated StudyStatus = "terminated"
+)
+
+// Valid indicates whether the value is a known member of the StudyStatus enum.
+func (e StudyStatus) Valid() bool {
+	switch e {
+	case StudyStatusCompleted:
+		return true
+	case StudyStatusRunning:
+		return true
+	case StudyStatusTerminated:
 		return true
 	default:
 		return false
@@ -1741,12 +1906,15 @@ func (e GetResultsParamsOrder) Valid() bool {
 
 // Defines values for GetResultDataParamsMode.
 const (
-	GetResultDataParamsModeSummary GetResultDataParamsMode = "summary"
+	GetResultDataParamsModePerfetto GetResultDataParamsMode = "perfetto"
+	GetResultDataParamsModeSummary  GetResultDataParamsMode = "summary"
 )
 
 // Valid indicates whether the value is a known member of the GetResultDataParamsMode enum.
 func (e GetResultDataParamsMode) Valid() bool {
 	switch e {
+	case GetResultDataParamsModePerfetto:
+		return true
 	case GetResultDataParamsModeSummary:
 		return true
 	default:
@@ -1793,8 +1961,99 @@ func (e GetResultDataParamsTier) Valid() bool {
 	}
 }
 
+// Defines values for GetStudyAnalysisParamsFormat.
+const (
+	GetStudyAnalysisParamsFormatCsv  GetStudyAnalysisParamsFormat = "csv"
+	GetStudyAnalysisParamsFormatJSON GetStudyAnalysisParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the GetStudyAnalysisParamsFormat enum.
+func (e GetStudyAnalysisParamsFormat) Valid() bool {
+	switch e {
+	case GetStudyAnalysisParamsFormatCsv:
+		return true
+	case GetStudyAnalysisParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetStudyResultsParamsFormat.
+const (
+	GetStudyResultsParamsFormatCsv     GetStudyResultsParamsFormat = "csv"
+	GetStudyResultsParamsFormatJSON    GetStudyResultsParamsFormat = "json"
+	GetStudyResultsParamsFormatParquet GetStudyResultsParamsFormat = "parquet"
+)
+
+// Valid indicates whether the value is a known member of the GetStudyResultsParamsFormat enum.
+func (e GetStudyResultsParamsFormat) Valid() bool {
+	switch e {
+	case GetStudyResultsParamsFormatCsv:
+		return true
+	case GetStudyResultsParamsFormatJSON:
+		return true
+	case GetStudyResultsParamsFormatParquet:
+		return true
+	default:
+		return false
+	}
+}
+
 // AccountID defines model for AccountId.
 type AccountID = string
+
+// Accuracy How far the simulated time may be from that of a reference, as far as that was
+// compared. It follows from the configuration, the workload and the summary of the run,
+// and from the cases that this release was compared with; it is found when the results
+// are read, so another release may say something else of the same results. The
+// references are formulas and other simulators, not measurements on hardware.
+type Accuracy struct {
+	// Band The relative errors of the compared cases of the same algorithms and kind of network:
+	// by how many percent their simulated times were longer than those of the references.
+	// If the class is `extrapolated`, the band is of those cases only, and does not bound
+	// the error of this run. Absent if nothing was compared.
+	Band AccuracyBand `json:"band,omitempty,omitzero"`
+
+	// Basis What the class is based on, and where it does not hold.
+	Basis string `json:"basis"`
+
+	// Class `closed-form`: collectives on one switch, within the ranges of the cases that were
+	// compared with the formulas of their algorithms. `compared`: collectives of all ranks,
+	// one at a time, on a leaf-spine network, within the ranges of the cases that were
+	// compared with a simulator of packets. `extrapolated`: the algorithms were compared in
+	// such a network, but not in these ranges or circumstances, which `outside` lists.
+	// `not-compared`: nothing like the run was compared; it has no band. With several kinds
+	// of collectives it is the class of the least known one.
+	Class AccuracyClass `json:"class"`
+
+	// Outside What of the run is beyond the compared cases, if the class is `extrapolated`. Empty
+	// otherwise, and for a caller who may not read the simulation.
+	Outside []string `json:"outside"`
+}
+
+// AccuracyBand The relative errors of the compared cases of the same algorithms and kind of network:
+// by how many percent their simulated times were longer than those of the references.
+// If the class is `extrapolated`, the band is of those cases only, and does not bound
+// the error of this run. Absent if nothing was compared.
+type AccuracyBand struct {
+	// Cases How many cases were compared.
+	Cases          Count   `json:"cases"`
+	HighestPercent float64 `json:"highestPercent"`
+	LowestPercent  float64 `json:"lowestPercent"`
+
+	// References What they were compared with. Cases whose reference ends in `fitted` were used while the model was developed.
+	References []string `json:"references"`
+}
+
+// AccuracyClass `closed-form`: collectives on one switch, within the ranges of the cases that were
+// compared with the formulas of their algorithms. `compared`: collectives of all ranks,
+// one at a time, on a leaf-spine network, within the ranges of the cases that were
+// compared with a simulator of packets. `extrapolated`: the algorithms were compared in
+// such a network, but not in these ranges or circumstances, which `outside` lists.
+// `not-compared`: nothing like the run was compared; it has no band. With several kinds
+// of collectives it is the class of the least known one.
+type AccuracyClass string
 
 // AllowedComponents Member types; set by the service.
 type AllowedComponents = []EntityType
@@ -2112,6 +2371,44 @@ type Checkpointing struct {
 	// Interval Wall-clock time between checkpoints, at least `10s`; `10m` when absent.
 	Interval DurationInput `json:"interval,omitempty,omitzero"`
 }
+
+// ComparedCounts A figure of both runs.
+type ComparedCounts = json.RawMessage
+
+// ComparedCriticalPath The four parts add up to the time of each run. The lists begin with the largest
+// difference; an operation has the transfers of the ten collectives that took most.
+type ComparedCriticalPath = json.RawMessage
+
+// ComparedFabrics What the networks cost by the price list of `GET /studies/{study_id}/analysis`; one is
+// absent if its configuration is gone.
+type ComparedFabrics struct {
+	// Other What the fabric of a point is made of, and what it costs by the price list.
+	Other *StudyFabric `json:"other,omitempty"`
+
+	// PriceList Its version.
+	PriceList string `json:"priceList"`
+
+	// This What the fabric of a point is made of, and what it costs by the price list.
+	This *StudyFabric `json:"this,omitempty"`
+}
+
+// ComparedInputs defines model for ComparedInputs.
+type ComparedInputs struct {
+	Changes []InputChange `json:"changes"`
+	Equal   bool          `json:"equal"`
+
+	// Omitted How many more there are.
+	Omitted Count `json:"omitted"`
+}
+
+// ComparedKind The collectives of one kind.
+type ComparedKind = json.RawMessage
+
+// ComparedResults Figures side by side. Times are in picoseconds, rates in bit/s.
+type ComparedResults = json.RawMessage
+
+// ComparedShares A part in both runs.
+type ComparedShares = json.RawMessage
 
 // CompatibilityEntry defines model for CompatibilityEntry.
 type CompatibilityEntry struct {
@@ -2696,6 +2993,16 @@ type Error struct {
 	} `json:"error"`
 }
 
+// FabricPriceList defines model for FabricPriceList.
+type FabricPriceList struct {
+	// Assumption Where the figures come from, and what they leave out.
+	Assumption string `json:"assumption"`
+	Currency   string `json:"currency"`
+
+	// Version Changes with every figure of the list.
+	Version string `json:"version"`
+}
+
 // FieldSchema defines model for FieldSchema.
 type FieldSchema struct {
 	Description string   `json:"description"`
@@ -2739,6 +3046,26 @@ type Health struct {
 
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
+
+// InputChange One difference of the inputs.
+type InputChange struct {
+	// After As `before`, in the other run.
+	After json.RawMessage `json:"after,omitempty,omitzero"`
+
+	// Before The value in this run, if it is short; only of what is `changed`.
+	Before json.RawMessage `json:"before,omitempty,omitzero"`
+	Kind   InputChangeKind `json:"kind"`
+
+	// Path The field of a submission or of the request of a run; a JSON Pointer in a configuration.
+	Path string `json:"path"`
+
+	// Subject `submission`, `run`, or an entity or member of the configuration.
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+}
+
+// InputChangeKind defines model for InputChange.Kind.
+type InputChangeKind string
 
 // LegacyProject defines model for LegacyProject.
 type LegacyProject struct {
@@ -3402,6 +3729,13 @@ type ResultSummary struct {
 
 // Results defines model for Results.
 type Results struct {
+	// Accuracy How far the simulated time may be from that of a reference, as far as that was
+	// compared. It follows from the configuration, the workload and the summary of the run,
+	// and from the cases that this release was compared with; it is found when the results
+	// are read, so another release may say something else of the same results. The
+	// references are formulas and other simulators, not measurements on hardware.
+	Accuracy Accuracy `json:"accuracy"`
+
 	// DashboardURL Absolute URL of the simulation's page in the console; where the deployment has none, of the simulation itself.
 	DashboardURL string `json:"dashboardUrl"`
 
@@ -3529,6 +3863,22 @@ type Simulation struct {
 	WorkspaceID WorkspaceID      `json:"workspaceId"`
 }
 
+// SimulationComparison defines model for SimulationComparison.
+type SimulationComparison struct {
+	// Fabrics What the networks cost by the price list of `GET /studies/{study_id}/analysis`; one is
+	// absent if its configuration is gone.
+	Fabrics ComparedFabrics `json:"fabrics"`
+	Inputs  ComparedInputs  `json:"inputs"`
+	OtherID SimulationID    `json:"otherId"`
+
+	// Results Figures side by side. Times are in picoseconds, rates in bit/s.
+	Results ComparedResults `json:"results"`
+
+	// Sentence The main cause of the difference.
+	Sentence     string       `json:"sentence"`
+	SimulationID SimulationID `json:"simulationId"`
+}
+
 // SimulationDeletion defines model for SimulationDeletion.
 type SimulationDeletion struct {
 	ID      SimulationID             `json:"id"`
@@ -3651,6 +4001,361 @@ type SizeText = string
 // SoftwareVersion defines model for SoftwareVersion.
 type SoftwareVersion struct {
 	Version string `json:"version"`
+}
+
+// Study defines model for Study.
+type Study struct {
+	Axes StudyAxes `json:"axes"`
+
+	// Base What is varied. Exactly one of the members.
+	Base StudyBase `json:"base"`
+
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// EndedAt When it was completed or terminated.
+	EndedAt Timestamp `json:"endedAt,omitempty,omitzero"`
+	ID      StudyID   `json:"id"`
+
+	// Method `grid`: a point for each combination of values, the last axis varies fastest.
+	// `list`: the first point has the first value of each axis, and so on; all axes have
+	// as many values. `sample`: different combinations, drawn at random.
+	Method StudyMethod `json:"method"`
+
+	// Name Name of a study; its runs are named after it and their points.
+	Name   StudyName `json:"name"`
+	Points Count     `json:"points"`
+
+	// Progress The number of points by state. Together they are all points.
+	Progress StudyProgress `json:"progress"`
+
+	// Reason Of a termination. `request`, or why the service ended the study.
+	Reason string      `json:"reason,omitempty,omitzero"`
+	Seed   int64       `json:"seed,omitempty,omitzero"`
+	Status StudyStatus `json:"status"`
+
+	// StopDominated As in the start; absent for false.
+	StopDominated bool        `json:"stopDominated,omitempty,omitzero"`
+	WorkspaceID   WorkspaceID `json:"workspaceId"`
+}
+
+// StudyAnalysis defines model for StudyAnalysis.
+type StudyAnalysis struct {
+	Axes []StudyAxisAnalysis `json:"axes"`
+
+	// Completed How many of them the analysis is of.
+	Completed Count `json:"completed"`
+
+	// Front By ascending time.
+	Front []StudyFrontPoint `json:"front"`
+
+	// Points Of the study.
+	Points    Count           `json:"points"`
+	PriceList FabricPriceList `json:"priceList"`
+	StudyID   StudyID         `json:"studyId"`
+}
+
+// StudyAxes defines model for StudyAxes.
+type StudyAxes = []StudyAxis
+
+// StudyAxis defines model for StudyAxis.
+type StudyAxis struct {
+	// Field Path of a field of the base: members joined by `.`, elements of lists in brackets,
+	// by their number from 0 or by their name. A field that the base does not have is
+	// added, but not an element. For a submission it is a field of the submission. For a
+	// configuration it is one of its document, such as
+	// `components[leaf].typedParameters.SwitchingCapacity.value`, or one of these four:
+	// `templateId`, whose template replaces the document, and keeps the base's traceset and
+	// mapping file; `tracesetId` and `mappingFileId`, which may be null for none;
+	// `duration`.
+	Field string `json:"field"`
+
+	// Values What the field takes; different values, except in a `list`.
+	Values []json.RawMessage `json:"values"`
+}
+
+// StudyAxisAnalysis defines model for StudyAxisAnalysis.
+type StudyAxisAnalysis struct {
+	Field string `json:"field"`
+
+	// Price How much an objective changes along an axis. Points that differ only in this axis are
+	// a group; the ratios are over the smallest objective of a group.
+	Price StudySensitivity `json:"price"`
+
+	// Time How much an objective changes along an axis. Points that differ only in this axis are
+	// a group; the ratios are over the smallest objective of a group.
+	Time StudySensitivity `json:"time"`
+}
+
+// StudyBase What is varied. Exactly one of the members.
+type StudyBase struct {
+	// Configuration A version of a configuration, with its traceset and its mapping file, and the limit of
+	// the simulated time of each run. The version need not be validated, because every point
+	// is.
+	Configuration *StudyConfiguration `json:"configuration,omitempty"`
+	Simple        *SimpleSubmission   `json:"simple,omitempty"`
+}
+
+// StudyConfiguration A version of a configuration, with its traceset and its mapping file, and the limit of
+// the simulated time of each run. The version need not be validated, because every point
+// is.
+type StudyConfiguration struct {
+	ConfigurationID ConfigurationID `json:"configurationId"`
+
+	// ConfigurationVersion The newest when absent. A study keeps the version with which it started.
+	ConfigurationVersion int64 `json:"configurationVersion,omitempty,omitzero"`
+
+	// Duration A Go duration (`100us`, `1h30m`) or an ISO 8601 duration (`PT1H30M`); greater
+	// than 0, at most 24 h. In `duration` simulated time, in `interval` wall-clock time.
+	Duration DurationInput `json:"duration"`
+}
+
+// StudyDeletion defines model for StudyDeletion.
+type StudyDeletion struct {
+	ID      StudyID             `json:"id"`
+	Message string              `json:"message"`
+	Status  StudyDeletionStatus `json:"status"`
+}
+
+// StudyDeletionStatus defines model for StudyDeletion.Status.
+type StudyDeletionStatus string
+
+// StudyEvent defines model for StudyEvent.
+type StudyEvent struct {
+	// Progress The number of points by state. Together they are all points.
+	Progress StudyProgress `json:"progress"`
+
+	// Reason Of a termination, as in the study.
+	Reason  string      `json:"reason,omitempty,omitzero"`
+	Status  StudyStatus `json:"status"`
+	StudyID StudyID     `json:"studyId"`
+}
+
+// StudyFabric What the fabric of a point is made of, and what it costs by the price list.
+type StudyFabric struct {
+	Links Count `json:"links"`
+	Nics  Count `json:"nics"`
+
+	// PowerWatts Under load.
+	PowerWatts string `json:"powerWatts"`
+
+	// Price In the currency of the price list.
+	Price    string `json:"price"`
+	Switches Count  `json:"switches"`
+}
+
+// StudyFigures defines model for StudyFigures.
+type StudyFigures struct {
+	// Bottleneck The kind, tier and direction of the resources that limited flows longest.
+	Bottleneck string `json:"bottleneck"`
+
+	// BottleneckShare Their part of the flow time.
+	BottleneckShare float64 `json:"bottleneckShare"`
+
+	// BusiestTier The tier and direction of links with the highest mean utilisation.
+	BusiestTier string `json:"busiestTier"`
+
+	// ExposedShare Mean part of the ranks' time without computation.
+	ExposedShare float64 `json:"exposedShare"`
+
+	// GoodputBps Delivered payload over simulated time, in bit/s.
+	GoodputBps Count `json:"goodputBps"`
+
+	// LinkUtilization That utilisation.
+	LinkUtilization float64 `json:"linkUtilization"`
+	Ranks           Count   `json:"ranks"`
+
+	// SimulatedTimePs Simulated time, in picoseconds.
+	SimulatedTimePs Count `json:"simulatedTimePs"`
+}
+
+// StudyForecast defines model for StudyForecast.
+type StudyForecast struct {
+	// Cost What that time of the runs costs at today's rates, without storage of results; absent without it.
+	Cost Amount `json:"cost,omitempty,omitzero"`
+
+	// Currency Of the amounts.
+	Currency StudyForecastCurrency `json:"currency"`
+
+	// MostHeld The credit that the runs would hold if as many as can be unfinished at a time were
+	// so, up to 128: each holds its price of one hour. With less free credit they hold
+	// what there is.
+	MostHeld Amount `json:"mostHeld"`
+	Points   Count  `json:"points"`
+
+	// RunSeconds The expected sum of the wall-clock times of the runs, in seconds. Each run is
+	// expected to take the mean of the account's newest completed runs with as many ranks,
+	// whatever they computed. Absent when there are none for some run.
+	RunSeconds *float64 `json:"runSeconds,omitempty"`
+
+	// Runs Points that would get a simulation of their own.
+	Runs Count `json:"runs"`
+
+	// Shared Points that would take the result of an equal run.
+	Shared Count `json:"shared"`
+}
+
+// StudyForecastCurrency Of the amounts.
+type StudyForecastCurrency string
+
+// StudyFrontPoint defines model for StudyFrontPoint.
+type StudyFrontPoint struct {
+	// Fabric What the fabric of a point is made of, and what it costs by the price list.
+	Fabric          StudyFabric     `json:"fabric"`
+	Inputs          json.RawMessage `json:"inputs"`
+	Point           Count           `json:"point"`
+	SimulatedTimePs Count           `json:"simulatedTimePs"`
+	SimulationID    SimulationID    `json:"simulationId"`
+}
+
+// StudyID defines model for StudyId.
+type StudyID = string
+
+// StudyList defines model for StudyList.
+type StudyList struct {
+	Pagination Pagination      `json:"pagination"`
+	Studies    []StudyListItem `json:"studies"`
+}
+
+// StudyListItem defines model for StudyListItem.
+type StudyListItem struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt Timestamp `json:"createdAt"`
+
+	// EndedAt When it was completed or terminated.
+	EndedAt Timestamp `json:"endedAt,omitempty,omitzero"`
+	ID      StudyID   `json:"id"`
+
+	// Method `grid`: a point for each combination of values, the last axis varies fastest.
+	// `list`: the first point has the first value of each axis, and so on; all axes have
+	// as many values. `sample`: different combinations, drawn at random.
+	Method StudyMethod `json:"method"`
+
+	// Name Name of a study; its runs are named after it and their points.
+	Name        StudyName   `json:"name"`
+	Points      Count       `json:"points"`
+	Status      StudyStatus `json:"status"`
+	WorkspaceID WorkspaceID `json:"workspaceId"`
+}
+
+// StudyMethod `grid`: a point for each combination of values, the last axis varies fastest.
+// `list`: the first point has the first value of each axis, and so on; all axes have
+// as many values. `sample`: different combinations, drawn at random.
+type StudyMethod string
+
+// StudyName Name of a study; its runs are named after it and their points.
+type StudyName = string
+
+// StudyProgress The number of points by state. Together they are all points.
+type StudyProgress struct {
+	Completed Count `json:"completed"`
+	Failed    Count `json:"failed"`
+	Invalid   Count `json:"invalid"`
+
+	// Shared With the result of an equal run.
+	Shared     Count `json:"shared"`
+	Terminated Count `json:"terminated"`
+
+	// Unfinished With a run that has not ended.
+	Unfinished Count `json:"unfinished"`
+
+	// Waiting Without a run.
+	Waiting Count `json:"waiting"`
+}
+
+// StudyResult defines model for StudyResult.
+type StudyResult struct {
+	// Fabric What the fabric of a point is made of, and what it costs by the price list.
+	Fabric        *StudyFabric `json:"fabric,omitempty"`
+	FailureReason string       `json:"failureReason,omitempty,omitzero"`
+
+	// Figures Of whole results of the built-in engine.
+	Figures *StudyFigures `json:"figures,omitempty"`
+
+	// Inputs The value of each axis, by its field.
+	Inputs json.RawMessage `json:"inputs"`
+
+	// Point Its number, from 0.
+	Point Count `json:"point"`
+
+	// Shared Whether the simulation is that of something else with equal inputs.
+	Shared       bool         `json:"shared"`
+	SimulationID SimulationID `json:"simulationId,omitempty,omitzero"`
+
+	// Status That of its simulation; `waiting` without one.
+	Status StudyResultStatus `json:"status"`
+}
+
+// StudyResultStatus That of its simulation; `waiting` without one.
+type StudyResultStatus string
+
+// StudyResults defines model for StudyResults.
+type StudyResults struct {
+	Pagination Pagination    `json:"pagination"`
+	Results    []StudyResult `json:"results"`
+	StudyID    StudyID       `json:"studyId"`
+}
+
+// StudySensitivity How much an objective changes along an axis. Points that differ only in this axis are
+// a group; the ratios are over the smallest objective of a group.
+type StudySensitivity struct {
+	// Groups Of at least two points.
+	Groups   Count   `json:"groups"`
+	MaxRatio float64 `json:"maxRatio,omitempty,omitzero"`
+
+	// MeanRatio The mean of the groups' largest ratios; absent without groups.
+	MeanRatio float64      `json:"meanRatio,omitempty,omitzero"`
+	Values    []StudyValue `json:"values"`
+}
+
+// StudyStart defines model for StudyStart.
+type StudyStart struct {
+	Axes StudyAxes `json:"axes"`
+
+	// Base What is varied. Exactly one of the members.
+	Base StudyBase `json:"base"`
+
+	// Method `grid`: a point for each combination of values, the last axis varies fastest.
+	// `list`: the first point has the first value of each axis, and so on; all axes have
+	// as many values. `sample`: different combinations, drawn at random.
+	Method StudyMethod `json:"method,omitempty,omitzero"`
+
+	// Name Name of a study; its runs are named after it and their points.
+	Name StudyName `json:"name"`
+
+	// Samples How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise.
+	Samples int64 `json:"samples,omitempty,omitzero"`
+
+	// Seed Of a `sample`. The same seed draws the same points.
+	Seed int64 `json:"seed,omitempty,omitzero"`
+
+	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point
+	// took less simulated time than the run has already taken, on a fabric that costs no
+	// more. Such a point is not on the Pareto front, whatever its time would be. It is
+	// `terminated`, and what it has run is billed. The time so far is that of the last
+	// report of progress, so short runs complete.
+	StopDominated bool `json:"stopDominated,omitempty,omitzero"`
+
+	// WorkspaceID That of the base when absent, which is the default workspace for a simple submission; any other is refused.
+	WorkspaceID WorkspaceID `json:"workspaceId,omitempty,omitzero"`
+}
+
+// StudyStatus defines model for StudyStatus.
+type StudyStatus string
+
+// StudyValue defines model for StudyValue.
+type StudyValue struct {
+	// Best In how many groups it has the smallest objective.
+	Best Count `json:"best"`
+
+	// Groups That have the value.
+	Groups Count `json:"groups"`
+
+	// MeanRatio Absent without groups.
+	MeanRatio float64 `json:"meanRatio,omitempty,omitzero"`
+
+	// Value That of the axis; any JSON value.
+	Value json.RawMessage `json:"value"`
 }
 
 // SwitchBandwidth defines model for SwitchBandwidth.
@@ -4344,6 +5049,9 @@ type ModelVersionName = ModelVersion
 
 // Next defines model for Next.
 type Next = PageCursor
+
+// OtherSimulationID defines model for OtherSimulationId.
+type OtherSimulationID = SimulationID
 
 // Search defines model for Search.
 type Search = string
@@ -5217,8 +5925,10 @@ type GetResultsParamsOrder string
 
 // GetResultDataParams defines parameters for GetResultData.
 type GetResultDataParams struct {
-	Metric ResultMetric            `form:"metric" json:"metric"`
-	Mode   GetResultDataParamsMode `form:"mode,omitempty" json:"mode,omitempty,omitzero"`
+	Metric ResultMetric `form:"metric" json:"metric"`
+
+	// Mode `perfetto` only with the metric `timeline`.
+	Mode GetResultDataParamsMode `form:"mode,omitempty" json:"mode,omitempty,omitzero"`
 
 	// Tier `0` to `3` are synonyms of `ssw`, `fsw`, `rsw`, `nic`.
 	Tier GetResultDataParamsTier `form:"tier,omitempty" json:"tier,omitempty,omitzero"`
@@ -5246,6 +5956,107 @@ type GetResultDownloadParams struct {
 
 // TerminateSimulationParams defines parameters for TerminateSimulation.
 type TerminateSimulationParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListStudiesParams defines parameters for ListStudies.
+type ListStudiesParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// WorkspaceID Only those of this workspace.
+	WorkspaceID WorkspaceIDFilter `form:"workspaceId,omitempty" json:"workspaceId,omitempty,omitzero"`
+
+	// Status Comma-separated list with OR meaning of `running`, `completed`, `terminated`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Search Case-insensitive part of the name, and of the description where there is one.
+	Search Search `form:"search,omitempty" json:"search,omitempty,omitzero"`
+
+	// CreatedAfter Created at or after this instant.
+	CreatedAfter CreatedAfter `form:"createdAfter,omitempty" json:"createdAfter,omitempty,omitzero"`
+
+	// CreatedBefore Created before this instant.
+	CreatedBefore CreatedBefore `form:"createdBefore,omitempty" json:"createdBefore,omitempty,omitzero"`
+}
+
+// StartStudyParams defines parameters for StartStudy.
+type StartStudyParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// DeleteStudyParams defines parameters for DeleteStudy.
+type DeleteStudyParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetStudyAnalysisParams defines parameters for GetStudyAnalysis.
+type GetStudyAnalysisParams struct {
+	// Format `json`, or `csv` for a table with a header.
+	Format GetStudyAnalysisParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
+}
+
+// GetStudyAnalysisParamsFormat defines parameters for GetStudyAnalysis.
+type GetStudyAnalysisParamsFormat string
+
+// FollowStudyParams defines parameters for FollowStudy.
+type FollowStudyParams struct {
+	// LastEventID The same, for clients that cannot set headers; the header counts when both are there.
+	LastEventID int64 `form:"lastEventId,omitempty" json:"lastEventId,omitempty,omitzero"`
+
+	// LastEventIDHeader The last event that the client has.
+	LastEventIDHeader int64 `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// GetStudyResultsParams defines parameters for GetStudyResults.
+type GetStudyResultsParams struct {
+	// Limit Maximum page size.
+	Limit int64 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Format `json`, or a table: `csv` with a header, or `parquet`.
+	Format GetStudyResultsParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
+}
+
+// GetStudyResultsParamsFormat defines parameters for GetStudyResults.
+type GetStudyResultsParamsFormat string
+
+// ResumeStudyParams defines parameters for ResumeStudy.
+type ResumeStudyParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// TerminateStudyParams defines parameters for TerminateStudy.
+type TerminateStudyParams struct {
 	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
 	// gives the same answer and changes nothing more; the same key with another body
 	// is 422.
@@ -5495,6 +6306,12 @@ type PreviewSimpleJSONRequestBody = SimpleSubmission
 // StartSimulationJSONRequestBody defines body for StartSimulation for application/json ContentType.
 type StartSimulationJSONRequestBody = SimulationStart
 
+// StartStudyJSONRequestBody defines body for StartStudy for application/json ContentType.
+type StartStudyJSONRequestBody = StudyStart
+
+// PreviewStudyJSONRequestBody defines body for PreviewStudy for application/json ContentType.
+type PreviewStudyJSONRequestBody = StudyStart
+
 // CreateTemplateJSONRequestBody defines body for CreateTemplate for application/json ContentType.
 type CreateTemplateJSONRequestBody = TemplateCreate
 
@@ -5740,6 +6557,9 @@ type ServerInterface interface {
 	// GetSimulation Get a simulation
 	// (GET /api/v1/simulations/{sim_id})
 	GetSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID)
+	// CompareSimulations Compare two completed simulations
+	// (GET /api/v1/simulations/{sim_id}/compare/{other_id})
+	CompareSimulations(w http.ResponseWriter, r *http.Request, simID SimulationID, otherID OtherSimulationID)
 	// FollowSimulation Follow a simulation
 	// (GET /api/v1/simulations/{sim_id}/events)
 	FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams)
@@ -5758,6 +6578,36 @@ type ServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams)
+	// ListStudies List studies
+	// (GET /api/v1/studies)
+	ListStudies(w http.ResponseWriter, r *http.Request, params ListStudiesParams)
+	// StartStudy Start a study
+	// (POST /api/v1/studies)
+	StartStudy(w http.ResponseWriter, r *http.Request, params StartStudyParams)
+	// PreviewStudy Forecast a study
+	// (POST /api/v1/studies/preview)
+	PreviewStudy(w http.ResponseWriter, r *http.Request)
+	// DeleteStudy Delete a study
+	// (DELETE /api/v1/studies/{study_id})
+	DeleteStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params DeleteStudyParams)
+	// GetStudy Get a study
+	// (GET /api/v1/studies/{study_id})
+	GetStudy(w http.ResponseWriter, r *http.Request, studyID StudyID)
+	// GetStudyAnalysis Analyse the results of a study
+	// (GET /api/v1/studies/{study_id}/analysis)
+	GetStudyAnalysis(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyAnalysisParams)
+	// FollowStudy Follow a study
+	// (GET /api/v1/studies/{study_id}/events)
+	FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams)
+	// GetStudyResults Get the results of a study
+	// (GET /api/v1/studies/{study_id}/results)
+	GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams)
+	// ResumeStudy Resume a terminated study
+	// (POST /api/v1/studies/{study_id}/resume)
+	ResumeStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params ResumeStudyParams)
+	// TerminateStudy Terminate a running study
+	// (POST /api/v1/studies/{study_id}/terminate)
+	TerminateStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params TerminateStudyParams)
 	// ListTemplates List templates
 	// (GET /api/v1/templates)
 	ListTemplates(w http.ResponseWriter, r *http.Request, params ListTemplatesParams)
@@ -6250,6 +7100,12 @@ func (_ Unimplemented) GetSimulation(w http.ResponseWriter, r *http.Request, sim
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CompareSimulations Compare two completed simulations
+// (GET /api/v1/simulations/{sim_id}/compare/{other_id})
+func (_ Unimplemented) CompareSimulations(w http.ResponseWriter, r *http.Request, simID SimulationID, otherID OtherSimulationID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // FollowSimulation Follow a simulation
 // (GET /api/v1/simulations/{sim_id}/events)
 func (_ Unimplemented) FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams) {
@@ -6283,6 +7139,66 @@ func (_ Unimplemented) GetResultDownload(w http.ResponseWriter, r *http.Request,
 // TerminateSimulation Terminate a running simulation
 // (POST /api/v1/simulations/{sim_id}/terminate)
 func (_ Unimplemented) TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListStudies List studies
+// (GET /api/v1/studies)
+func (_ Unimplemented) ListStudies(w http.ResponseWriter, r *http.Request, params ListStudiesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// StartStudy Start a study
+// (POST /api/v1/studies)
+func (_ Unimplemented) StartStudy(w http.ResponseWriter, r *http.Request, params StartStudyParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PreviewStudy Forecast a study
+// (POST /api/v1/studies/preview)
+func (_ Unimplemented) PreviewStudy(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteStudy Delete a study
+// (DELETE /api/v1/studies/{study_id})
+func (_ Unimplemented) DeleteStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params DeleteStudyParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudy Get a study
+// (GET /api/v1/studies/{study_id})
+func (_ Unimplemented) GetStudy(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyAnalysis Analyse the results of a study
+// (GET /api/v1/studies/{study_id}/analysis)
+func (_ Unimplemented) GetStudyAnalysis(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyAnalysisParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// FollowStudy Follow a study
+// (GET /api/v1/studies/{study_id}/events)
+func (_ Unimplemented) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyResults Get the results of a study
+// (GET /api/v1/studies/{study_id}/results)
+func (_ Unimplemented) GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ResumeStudy Resume a terminated study
+// (POST /api/v1/studies/{study_id}/resume)
+func (_ Unimplemented) ResumeStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params ResumeStudyParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// TerminateStudy Terminate a running study
+// (POST /api/v1/studies/{study_id}/terminate)
+func (_ Unimplemented) TerminateStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params TerminateStudyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8394,6 +9310,24 @@ func (siw *ServerInterfaceWrapper) GetSimulation(w http.ResponseWriter, r *http.
 	siw.Handler.GetSimulation(w, r, simID)
 }
 
+// CompareSimulations reads the parameters.
+func (siw *ServerInterfaceWrapper) CompareSimulations(w http.ResponseWriter, r *http.Request) {
+
+	var simID SimulationID
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
+		return
+	}
+
+	var otherID OtherSimulationID
+	if err := runtime.BindStyledParameterWithOptions("simple", "other_id", chi.URLParam(r, "other_id"), &otherID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"other_id", err})
+		return
+	}
+
+	siw.Handler.CompareSimulations(w, r, simID, otherID)
+}
+
 // FollowSimulation reads the parameters.
 func (siw *ServerInterfaceWrapper) FollowSimulation(w http.ResponseWriter, r *http.Request) {
 
@@ -8590,6 +9524,238 @@ func (siw *ServerInterfaceWrapper) TerminateSimulation(w http.ResponseWriter, r 
 	}
 
 	siw.Handler.TerminateSimulation(w, r, simID, params)
+}
+
+// ListStudies reads the parameters.
+func (siw *ServerInterfaceWrapper) ListStudies(w http.ResponseWriter, r *http.Request) {
+
+	var params ListStudiesParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "workspaceId", query, &params.WorkspaceID, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"workspaceId", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "search", query, &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"search", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdAfter", query, &params.CreatedAfter, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdAfter", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "createdBefore", query, &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"createdBefore", err})
+		return
+	}
+
+	siw.Handler.ListStudies(w, r, params)
+}
+
+// StartStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) StartStudy(w http.ResponseWriter, r *http.Request) {
+
+	var params StartStudyParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.StartStudy(w, r, params)
+}
+
+// PreviewStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) PreviewStudy(w http.ResponseWriter, r *http.Request) {
+
+	siw.Handler.PreviewStudy(w, r)
+}
+
+// DeleteStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) DeleteStudy(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params DeleteStudyParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.DeleteStudy(w, r, studyID, params)
+}
+
+// GetStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudy(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	siw.Handler.GetStudy(w, r, studyID)
+}
+
+// GetStudyAnalysis reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyAnalysis(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyAnalysisParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"format", err})
+		return
+	}
+
+	siw.Handler.GetStudyAnalysis(w, r, studyID, params)
+}
+
+// FollowStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) FollowStudy(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params FollowStudyParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "lastEventId", query, &params.LastEventID, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"lastEventId", err})
+		return
+	}
+
+	if values := r.Header.Values("Last-Event-ID"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", values[0], &params.LastEventIDHeader, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Last-Event-ID", err})
+			return
+		}
+	}
+
+	siw.Handler.FollowStudy(w, r, studyID, params)
+}
+
+// GetStudyResults reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyResults(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyResultsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"format", err})
+		return
+	}
+
+	siw.Handler.GetStudyResults(w, r, studyID, params)
+}
+
+// ResumeStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) ResumeStudy(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params ResumeStudyParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.ResumeStudy(w, r, studyID, params)
+}
+
+// TerminateStudy reads the parameters.
+func (siw *ServerInterfaceWrapper) TerminateStudy(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params TerminateStudyParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.TerminateStudy(w, r, studyID, params)
 }
 
 // ListTemplates reads the parameters.
@@ -9308,6 +10474,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}", wrapper.GetSimulation)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}/compare/{other_id}", wrapper.CompareSimulations)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/simulations/{sim_id}/events", wrapper.FollowSimulation)
 	})
 	r.Group(func(r chi.Router) {
@@ -9324,6 +10493,36 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/simulations/{sim_id}/terminate", wrapper.TerminateSimulation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies", wrapper.ListStudies)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/studies", wrapper.StartStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/studies/{study_id}", wrapper.DeleteStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}", wrapper.GetStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/analysis", wrapper.GetStudyAnalysis)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/events", wrapper.FollowStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results", wrapper.GetStudyResults)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/studies/{study_id}/resume", wrapper.ResumeStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/studies/{study_id}/terminate", wrapper.TerminateStudy)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/studies/preview", wrapper.PreviewStudy)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/templates", wrapper.ListTemplates)
@@ -10983,6 +12182,21 @@ func (response GetSimulation200JSONResponse) VisitGetSimulationResponse(w http.R
 	return send(w, 200, response, nil)
 }
 
+type CompareSimulationsRequestObject struct {
+	SimID   SimulationID      `json:"sim_id"`
+	OtherID OtherSimulationID `json:"other_id"`
+}
+
+type CompareSimulationsResponseObject interface {
+	VisitCompareSimulationsResponse(w http.ResponseWriter) error
+}
+
+type CompareSimulations200JSONResponse SimulationComparison
+
+func (response CompareSimulations200JSONResponse) VisitCompareSimulationsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
 type FollowSimulationRequestObject struct {
 	SimID  SimulationID `json:"sim_id"`
 	Params FollowSimulationParams
@@ -11085,6 +12299,187 @@ type TerminateSimulation202Response struct{}
 func (response TerminateSimulation202Response) VisitTerminateSimulationResponse(w http.ResponseWriter) error {
 	w.WriteHeader(202)
 	return nil
+}
+
+type ListStudiesRequestObject struct {
+	Params ListStudiesParams
+}
+
+type ListStudiesResponseObject interface {
+	VisitListStudiesResponse(w http.ResponseWriter) error
+}
+
+type ListStudies200JSONResponse StudyList
+
+func (response ListStudies200JSONResponse) VisitListStudiesResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type StartStudyRequestObject struct {
+	Params StartStudyParams
+	Body   *StartStudyJSONRequestBody
+}
+
+type StartStudyResponseObject interface {
+	VisitStartStudyResponse(w http.ResponseWriter) error
+}
+
+type StartStudy201ResponseHeaders struct {
+	Location string
+}
+
+type StartStudy201JSONResponse struct {
+	Body    Study
+	Headers StartStudy201ResponseHeaders
+}
+
+func (response StartStudy201JSONResponse) VisitStartStudyResponse(w http.ResponseWriter) error {
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("Location", response.Headers.Location)
+	})
+}
+
+type PreviewStudyRequestObject struct {
+	Body *PreviewStudyJSONRequestBody
+}
+
+type PreviewStudyResponseObject interface {
+	VisitPreviewStudyResponse(w http.ResponseWriter) error
+}
+
+type PreviewStudy200JSONResponse StudyForecast
+
+func (response PreviewStudy200JSONResponse) VisitPreviewStudyResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type DeleteStudyRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  DeleteStudyParams
+}
+
+type DeleteStudyResponseObject interface {
+	VisitDeleteStudyResponse(w http.ResponseWriter) error
+}
+
+type DeleteStudy200JSONResponse StudyDeletion
+
+func (response DeleteStudy200JSONResponse) VisitDeleteStudyResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetStudyRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+}
+
+type GetStudyResponseObject interface {
+	VisitGetStudyResponse(w http.ResponseWriter) error
+}
+
+type GetStudy200JSONResponse Study
+
+func (response GetStudy200JSONResponse) VisitGetStudyResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetStudyAnalysisRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyAnalysisParams
+}
+
+type GetStudyAnalysisResponseObject interface {
+	VisitGetStudyAnalysisResponse(w http.ResponseWriter) error
+}
+
+type GetStudyAnalysis200JSONResponse StudyAnalysis
+
+func (response GetStudyAnalysis200JSONResponse) VisitGetStudyAnalysisResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetStudyAnalysis200TextCsvResponse struct{ Body io.Reader }
+
+func (response GetStudyAnalysis200TextCsvResponse) VisitGetStudyAnalysisResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
+type FollowStudyRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  FollowStudyParams
+}
+
+type FollowStudyResponseObject interface {
+	VisitFollowStudyResponse(w http.ResponseWriter) error
+}
+
+type FollowStudy200TextEventStreamResponse struct{ Body io.Reader }
+
+func (response FollowStudy200TextEventStreamResponse) VisitFollowStudyResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/event-stream", response.Body)
+}
+
+type FollowStudy204Response struct{}
+
+func (response FollowStudy204Response) VisitFollowStudyResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type GetStudyResultsRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyResultsParams
+}
+
+type GetStudyResultsResponseObject interface {
+	VisitGetStudyResultsResponse(w http.ResponseWriter) error
+}
+
+type GetStudyResults200JSONResponse StudyResults
+
+func (response GetStudyResults200JSONResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetStudyResults200ApplicationVndApacheParquetResponse struct{ Body io.Reader }
+
+func (response GetStudyResults200ApplicationVndApacheParquetResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
+}
+
+type GetStudyResults200TextCsvResponse struct{ Body io.Reader }
+
+func (response GetStudyResults200TextCsvResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
+type ResumeStudyRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  ResumeStudyParams
+}
+
+type ResumeStudyResponseObject interface {
+	VisitResumeStudyResponse(w http.ResponseWriter) error
+}
+
+type ResumeStudy200JSONResponse Study
+
+func (response ResumeStudy200JSONResponse) VisitResumeStudyResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type TerminateStudyRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  TerminateStudyParams
+}
+
+type TerminateStudyResponseObject interface {
+	VisitTerminateStudyResponse(w http.ResponseWriter) error
+}
+
+type TerminateStudy200JSONResponse Study
+
+func (response TerminateStudy200JSONResponse) VisitTerminateStudyResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
 }
 
 type ListTemplatesRequestObject struct {
@@ -11755,6 +13150,9 @@ type StrictServerInterface interface {
 	// GetSimulation Get a simulation
 	// (GET /api/v1/simulations/{sim_id})
 	GetSimulation(ctx context.Context, request GetSimulationRequestObject) (GetSimulationResponseObject, error)
+	// CompareSimulations Compare two completed simulations
+	// (GET /api/v1/simulations/{sim_id}/compare/{other_id})
+	CompareSimulations(ctx context.Context, request CompareSimulationsRequestObject) (CompareSimulationsResponseObject, error)
 	// FollowSimulation Follow a simulation
 	// (GET /api/v1/simulations/{sim_id}/events)
 	FollowSimulation(ctx context.Context, request FollowSimulationRequestObject) (FollowSimulationResponseObject, error)
@@ -11773,6 +13171,36 @@ type StrictServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(ctx context.Context, request TerminateSimulationRequestObject) (TerminateSimulationResponseObject, error)
+	// ListStudies List studies
+	// (GET /api/v1/studies)
+	ListStudies(ctx context.Context, request ListStudiesRequestObject) (ListStudiesResponseObject, error)
+	// StartStudy Start a study
+	// (POST /api/v1/studies)
+	StartStudy(ctx context.Context, request StartStudyRequestObject) (StartStudyResponseObject, error)
+	// PreviewStudy Forecast a study
+	// (POST /api/v1/studies/preview)
+	PreviewStudy(ctx context.Context, request PreviewStudyRequestObject) (PreviewStudyResponseObject, error)
+	// DeleteStudy Delete a study
+	// (DELETE /api/v1/studies/{study_id})
+	DeleteStudy(ctx context.Context, request DeleteStudyRequestObject) (DeleteStudyResponseObject, error)
+	// GetStudy Get a study
+	// (GET /api/v1/studies/{study_id})
+	GetStudy(ctx context.Context, request GetStudyRequestObject) (GetStudyResponseObject, error)
+	// GetStudyAnalysis Analyse the results of a study
+	// (GET /api/v1/studies/{study_id}/analysis)
+	GetStudyAnalysis(ctx context.Context, request GetStudyAnalysisRequestObject) (GetStudyAnalysisResponseObject, error)
+	// FollowStudy Follow a study
+	// (GET /api/v1/studies/{study_id}/events)
+	FollowStudy(ctx context.Context, request FollowStudyRequestObject) (FollowStudyResponseObject, error)
+	// GetStudyResults Get the results of a study
+	// (GET /api/v1/studies/{study_id}/results)
+	GetStudyResults(ctx context.Context, request GetStudyResultsRequestObject) (GetStudyResultsResponseObject, error)
+	// ResumeStudy Resume a terminated study
+	// (POST /api/v1/studies/{study_id}/resume)
+	ResumeStudy(ctx context.Context, request ResumeStudyRequestObject) (ResumeStudyResponseObject, error)
+	// TerminateStudy Terminate a running study
+	// (POST /api/v1/studies/{study_id}/terminate)
+	TerminateStudy(ctx context.Context, request TerminateStudyRequestObject) (TerminateStudyResponseObject, error)
 	// ListTemplates List templates
 	// (GET /api/v1/templates)
 	ListTemplates(ctx context.Context, request ListTemplatesRequestObject) (ListTemplatesResponseObject, error)
@@ -13899,6 +15327,33 @@ func (sh *strictHandler) GetSimulation(w http.ResponseWriter, r *http.Request, s
 	}
 }
 
+// CompareSimulations operation middleware
+func (sh *strictHandler) CompareSimulations(w http.ResponseWriter, r *http.Request, simID SimulationID, otherID OtherSimulationID) {
+	var request CompareSimulationsRequestObject
+
+	request.SimID = simID
+	request.OtherID = otherID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareSimulations(ctx, request.(CompareSimulationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareSimulations")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareSimulationsResponseObject); ok {
+		if err := validResponse.VisitCompareSimulationsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // FollowSimulation operation middleware
 func (sh *strictHandler) FollowSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params FollowSimulationParams) {
 	var request FollowSimulationRequestObject
@@ -14054,6 +15509,284 @@ func (sh *strictHandler) TerminateSimulation(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(TerminateSimulationResponseObject); ok {
 		if err := validResponse.VisitTerminateSimulationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStudies operation middleware
+func (sh *strictHandler) ListStudies(w http.ResponseWriter, r *http.Request, params ListStudiesParams) {
+	var request ListStudiesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStudies(ctx, request.(ListStudiesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStudies")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListStudiesResponseObject); ok {
+		if err := validResponse.VisitListStudiesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// StartStudy operation middleware
+func (sh *strictHandler) StartStudy(w http.ResponseWriter, r *http.Request, params StartStudyParams) {
+	var request StartStudyRequestObject
+
+	request.Params = params
+
+	var body StartStudyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.StartStudy(ctx, request.(StartStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StartStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(StartStudyResponseObject); ok {
+		if err := validResponse.VisitStartStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewStudy operation middleware
+func (sh *strictHandler) PreviewStudy(w http.ResponseWriter, r *http.Request) {
+	var request PreviewStudyRequestObject
+
+	var body PreviewStudyJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewStudy(ctx, request.(PreviewStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PreviewStudyResponseObject); ok {
+		if err := validResponse.VisitPreviewStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteStudy operation middleware
+func (sh *strictHandler) DeleteStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params DeleteStudyParams) {
+	var request DeleteStudyRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteStudy(ctx, request.(DeleteStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteStudyResponseObject); ok {
+		if err := validResponse.VisitDeleteStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudy operation middleware
+func (sh *strictHandler) GetStudy(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	var request GetStudyRequestObject
+
+	request.StudyID = studyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudy(ctx, request.(GetStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResponseObject); ok {
+		if err := validResponse.VisitGetStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyAnalysis operation middleware
+func (sh *strictHandler) GetStudyAnalysis(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyAnalysisParams) {
+	var request GetStudyAnalysisRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyAnalysis(ctx, request.(GetStudyAnalysisRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyAnalysis")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyAnalysisResponseObject); ok {
+		if err := validResponse.VisitGetStudyAnalysisResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// FollowStudy operation middleware
+func (sh *strictHandler) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
+	var request FollowStudyRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.FollowStudy(ctx, request.(FollowStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FollowStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(FollowStudyResponseObject); ok {
+		if err := validResponse.VisitFollowStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyResults operation middleware
+func (sh *strictHandler) GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams) {
+	var request GetStudyResultsRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyResults(ctx, request.(GetStudyResultsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyResults")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResultsResponseObject); ok {
+		if err := validResponse.VisitGetStudyResultsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeStudy operation middleware
+func (sh *strictHandler) ResumeStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params ResumeStudyParams) {
+	var request ResumeStudyRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeStudy(ctx, request.(ResumeStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResumeStudyResponseObject); ok {
+		if err := validResponse.VisitResumeStudyResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TerminateStudy operation middleware
+func (sh *strictHandler) TerminateStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params TerminateStudyParams) {
+	var request TerminateStudyRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TerminateStudy(ctx, request.(TerminateStudyRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TerminateStudy")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TerminateStudyResponseObject); ok {
+		if err := validResponse.VisitTerminateStudyResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -136,7 +136,7 @@ func (s *stack) judgedLimit(ctx context.Context, j *eventlog.Kafka) (limit, erro
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watcher := projector.NewWatcher(s.pool, "", slog.New(slog.DiscardHandler))
+	watcher := projector.NewWatcher(s.pool, slog.New(slog.DiscardHandler))
 	go watcher.Run(ctx) //nolint:errcheck // ends with the context
 	for watcher.Next(log.Topics[0].Family, 0) == 0 {
 		if err := wait.For(ctx, time.Millisecond); err != nil {

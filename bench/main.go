@@ -40,6 +40,7 @@ type scale struct {
 	costs       int           // daily costs in the year of the cost summary
 	reactions   int           // workspaces in the backlog of reactions
 	published   int           // workspaces in the backlog of publishing
+	points      int           // points of a study
 	clients     []int         // numbers of clients that create workspaces
 	idle        time.Duration // duration of the measurement without requests
 }
@@ -47,11 +48,11 @@ type scale struct {
 func scaleOf(quick bool) scale {
 	s := scale{
 		warm: time.Second, run: 5 * time.Second, limit: 2 * time.Second, burst: 100_000, simulations: 1_000_000, items: 1_000_000,
-		costs: 10_000_000, reactions: 30_000, published: 500_000, clients: []int{1, 64, 1024}, idle: 20 * time.Second,
+		costs: 10_000_000, reactions: 30_000, published: 500_000, points: 1000, clients: []int{1, 64, 1024}, idle: 20 * time.Second,
 	}
 	if quick {
 		s.warm, s.run, s.limit, s.idle = 200*time.Millisecond, time.Second, 400*time.Millisecond, 2*time.Second
-		s.burst, s.simulations, s.items, s.costs, s.reactions, s.published = 20_000, 50_000, 50_000, 500_000, 3_000, 100_000
+		s.burst, s.simulations, s.items, s.costs, s.reactions, s.published, s.points = 20_000, 50_000, 50_000, 500_000, 3_000, 100_000, 100
 	}
 	return s
 }
@@ -119,6 +120,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"lists", b.lists},
 		{"summary", b.summaries},
 		{"accrual", b.accrual},
+		{"studies", b.studies},
 		{"fast", func(ctx context.Context) error { return b.writes(ctx, false) }},
 		{"topology", b.topologies},
 		{"replay", b.replays},

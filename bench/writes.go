@@ -231,7 +231,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 	if err != nil {
 		return err
 	}
-	watcher := projector.NewWatcher(pool, "", slog.New(slog.DiscardHandler))
+	watcher := projector.NewWatcher(pool, slog.New(slog.DiscardHandler))
 	watching, stop := context.WithCancel(ctx)
 	watched := make(chan error, 1)
 	go func() { watched <- watcher.Run(watching) }()

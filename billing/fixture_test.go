@@ -42,6 +42,7 @@ type books struct {
 	heads  map[string]events.Head
 	prior  map[string]*events.Prior // by stream and command id
 	facts  []events.Fact
+	killAt string // the event type at whose next append the process is killed; "" for none
 }
 
 func newBooks(t *testing.T) *books {
@@ -128,6 +129,10 @@ func (b *books) Append(_ context.Context, family events.Family, _ string, m even
 	frame, hash, err := events.ReadFrame(&m)
 	if err != nil {
 		return nil, err
+	}
+	if frame.Type == b.killAt {
+		b.killAt = ""
+		return func(context.Context) (events.Position, error) { return at, errKilled }, nil
 	}
 	if events.Judge(b.heads[frame.Stream], &frame, hash, true, 0, 1) != events.Accepted {
 		at.Offset = -1

@@ -21,6 +21,7 @@ func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, ha
 	if account == "" {
 		return nil // a curated traceset, which no account pays for
 	}
+	var booked int64 // the ended item whose costs this attempt has booked
 	for {
 		item, err := projections.LatestLibraryItem(ctx, m.DB, account, hash)
 		if err != nil {
@@ -31,13 +32,16 @@ func (m *Metering) settleLibrary(ctx context.Context, f events.Fact, account, ha
 			return err
 		}
 		switch active := item != nil && item.EndedAt == nil; {
-		case active == (first != nil):
+		case active && first != nil:
 			return nil
-		case active:
+		case active, item != nil && item.ID != booked: // an earlier attempt may have ended the item, and not booked its costs
 			from := handle.System("usage", account, hash, strconv.FormatInt(item.ID, 10), commands.UsageStop).CausedBy(&f)
 			if err := m.stop(ctx, f, item, from); err != nil {
 				return err
 			}
+			booked = item.ID
+		case first == nil:
+			return nil
 		default:
 			previous := "none"
 			if item != nil {

@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -154,6 +155,39 @@ func TestALibraryIsPaidOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
 		t.Errorf("books (-want +got):\n%s", diff)
+	}
+}
+
+// TestALibrarysCostsSurviveAKill: a process is killed between the end of a library's item
+// and its costs. The next attempt books them, also if the library is in use again.
+func TestALibrarysCostsSurviveAKill(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"unused": false, "in use again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBooks(t)
+			created := events.TracesetCreated{
+				AccountID: account, WorkspaceID: events.TracesetWorkspace, Name: "traces", LibraryHash: "abc", TotalSize: 2_000_000_000, Status: "ready",
+			}
+			b.react(b.record("ts_00000000000000000000000001", "ada", created))
+			deleted := b.at("2026-04-15 22:00:00").record("ts_00000000000000000000000001", "ada", events.TracesetDeleted{Reason: "request"})
+			b.killAt = events.DailyCostRated{}.EventType()
+			if err := b.billing.React(t.Context(), deleted); !errors.Is(err, errKilled) {
+				t.Fatalf("the killed process says %v", err)
+			}
+			want := []string{
+				"granted 100000 CREDIT", "storage start of traces: 0 to 2, 2 in all", "storage stop of traces: 2 to 0, 0 in all",
+				"cost of traces on 2026-04-15: 0.001 CREDIT",
+			}
+			if again {
+				b.record("ts_00000000000000000000000002", "ada", created)
+				want = append(want, "storage start of traces: 0 to 2, 2 in all")
+			}
+			b.react(deleted)
+			if diff := cmp.Diff(want, b.recorded(account)); diff != "" {
+				t.Errorf("books (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

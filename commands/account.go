@@ -92,3 +92,20 @@ func (a *Account) credit(currency string) (Credit, error) {
 	}
 	return c, nil
 }
+
+// free returns the credit that is neither spent nor held, a decimal above 0. Without any it
+// returns PaymentRequired.
+func (a *Account) free(currency string) (string, error) {
+	has, err := a.credit(currency)
+	if err != nil {
+		return "", err
+	}
+	left, err := rating.Sub(has.Balance, has.Held)
+	if err != nil {
+		return "", err
+	}
+	if free, err := rating.Parse(left); err != nil || free.Sign() > 0 {
+		return left, err
+	}
+	return "", fault.New(fault.PaymentRequired, "the credit of the account is exhausted")
+}

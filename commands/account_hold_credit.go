@@ -33,21 +33,15 @@ func (c HoldCredit) Decide(a *Account, _ time.Time) (events.Data, error) {
 		return nil, fault.New(fault.Internal, "hold credit for %s: amount %s is below 0", held.SimulationID, held.Amount)
 	}
 	if c.Prepaid {
-		has, err := a.credit(held.Currency)
-		if err != nil {
-			return nil, err
-		}
-		left, err := rating.Sub(has.Balance, has.Held)
+		left, err := a.free(held.Currency)
 		if err != nil {
 			return nil, err
 		}
 		free, err := rating.Parse(left)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case free.Sign() <= 0:
-			return nil, fault.New(fault.PaymentRequired, "the credit of the account is exhausted")
-		case free.Cmp(amount) < 0:
+		}
+		if free.Cmp(amount) < 0 {
 			held.Amount = left
 		}
 	}

@@ -42,6 +42,8 @@ func newState(stream string) (State, error) {
 		return new(Configuration), nil
 	case events.SimulationPrefix:
 		return new(Simulation), nil
+	case events.StudyPrefix:
+		return new(Study), nil
 	case events.TracesetPrefix:
 		return new(Traceset), nil
 	case events.UploadPrefix:
@@ -56,6 +58,8 @@ func newState(stream string) (State, error) {
 		return new(Checkpoints), nil
 	case events.SealPrefix:
 		return new(Seals), nil
+	case events.OperationPrefix:
+		return new(Operation), nil
 	}
 	return nil, fmt.Errorf("stream %q has no state", stream)
 }

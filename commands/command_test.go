@@ -16,6 +16,7 @@ func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 		events.WorkspacePrefix:     &commands.Workspace{},
 		events.ConfigurationPrefix: &commands.Configuration{},
 		events.SimulationPrefix:    &commands.Simulation{},
+		events.StudyPrefix:         &commands.Study{},
 		events.TracesetPrefix:      &commands.Traceset{},
 		events.MappingFilePrefix:   &commands.MappingFile{},
 		events.UploadPrefix:        &commands.Upload{},
@@ -23,6 +24,7 @@ func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 		events.PlatformPrefix:      &commands.Platform{},
 		events.CheckpointPrefix:    &commands.Checkpoints{},
 		events.SealPrefix:          &commands.Seals{},
+		events.OperationPrefix:     &commands.Operation{},
 	}
 	for _, prefix := range events.StreamPrefixes() {
 		for _, stored := range [][]byte{nil, []byte("{}")} {

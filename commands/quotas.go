@@ -13,6 +13,7 @@ import (
 const (
 	QuotaRuns    = "runs.unfinished" // runs that are validating, provisioning or running
 	QuotaRunning = "runs.running"    // runs that a worker has; further runs wait
+	QuotaStudies = "studies.running" // studies that start points
 	QuotaUploads = "uploads.day"     // uploads begun since midnight UTC
 	QuotaStorage = "storage.bytes"   // bytes that storage is billed for, and those of open uploads
 )
@@ -30,6 +31,7 @@ func DefaultQuotas() map[string]int64 {
 		"streams.open":    250, // in each process
 		QuotaRuns:         10_000,
 		QuotaRunning:      1_000,
+		QuotaStudies:      10,
 		QuotaUploads:      10_000,
 		QuotaStorage:      10_000_000_000_000,
 	}

@@ -12,7 +12,7 @@ import (
 // was billed stays. Repeating it is NotFound.
 type DeleteSimulation struct {
 	ID     string
-	Reason string // request or workspace
+	Reason string // request, workspace or study
 }
 
 // Decide implements Command.

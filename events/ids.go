@@ -12,6 +12,7 @@ const (
 	WorkspacePrefix     = "workspace"
 	ConfigurationPrefix = "config"
 	SimulationPrefix    = "sim"
+	StudyPrefix         = "study"
 	TracesetPrefix      = "ts"
 	LibraryPrefix       = "lib"
 	MappingFilePrefix   = "mapfile"
@@ -21,6 +22,8 @@ const (
 	PlatformPrefix      = "platform"   // one stream per deployment: its price list
 	CheckpointPrefix    = "checkpoint" // one stream per deployment
 	SealPrefix          = "seal"       // one stream per partition, in every family
+	OperationPrefix     = "operation"  // a command of an operator
+	OperatorPrefix      = "operator"   // of the actor of an operation
 )
 
 // System is the actor of events that the service itself causes.

@@ -44,11 +44,12 @@ func registry() []entry {
 		workspaceEvents(),
 		configurationEvents(),
 		simulationEvents(),
+		studyEvents(),
 		uploadEvents(),
 		tracesetEvents(),
 		mappingFileEvents(),
 		billingEvents(),
-		[]entry{of[AccountQuotasSet](), of[CheckpointPublished](), of[LogLossAccepted](), of[LogMoved](), of[LogSealed]()},
+		[]entry{of[AccountQuotasSet](), of[CheckpointPublished](), of[LogLossAccepted](), of[LogMoved](), of[LogSealed](), of[OperationBegun](), of[OperationEnded]()},
 	)
 }
 

@@ -37,6 +37,15 @@ type SimulationRequested struct {
 	TracesetID           string        `json:"tracesetId,omitempty"`
 	Simple               string        `json:"simple,omitempty"` // canonical JSON text of the normalised submission
 	SandboxID            string        `json:"sandboxId,omitempty"`
+	Study                StudyPoint    `json:"study,omitzero"` // if the simulation is a point of a study
+}
+
+// StudyPoint is the point of a study that a simulation runs.
+type StudyPoint struct {
+	ID        string `json:"id"`              // of the study
+	Point     int64  `json:"point"`           // from 0
+	Round     int64  `json:"round,omitempty"` // how often the study was resumed before the request
+	InputHash string `json:"inputHash"`       // of what the run computes from, see SimulationResultsPublished
 }
 
 // Checkpointing is how a start requests engine snapshots.
@@ -113,6 +122,22 @@ type SimulationResultsPublished struct {
 	AvgLatencyPs int64    `json:"avgLatencyPs"` // mean transfer completion time
 	Partial      bool     `json:"partial"`
 	Reached      Progress `json:"reached,omitzero"` // the progress that the files cover; missing in the first events of this type
+	Figures      Figures  `json:"figures,omitzero"` // of whole results of the built-in engine
+}
+
+// Figures sum up the results of a run.
+type Figures struct {
+	// InputHash is the SHA-256 of the engine's version and of all inputs that its
+	// results depend on. Equal hashes mean equal results.
+	InputHash     string `json:"inputHash"`
+	EngineVersion string `json:"engineVersion"`
+	TimePs        int64  `json:"timePs"`        // simulated time
+	GoodputBps    int64  `json:"goodputBps"`    // delivered payload over simulated time
+	MeanLinkPpm   int64  `json:"meanLinkPpm"`   // mean utilisation of the links of the busiest tier and direction
+	BusiestTier   string `json:"busiestTier"`   // that tier and direction, such as rsw ul
+	Bottleneck    string `json:"bottleneck"`    // the resources that limited flows longest, such as links fsw dl
+	BottleneckPpm int64  `json:"bottleneckPpm"` // their part of the flow time
+	ExposedPpm    int64  `json:"exposedPpm"`    // mean part of the ranks' time without computation
 }
 
 // SimulationCompleted records running → completed.
@@ -135,7 +160,7 @@ type SimulationTerminated struct {
 
 // SimulationDeleted records that a simulation was deleted.
 type SimulationDeleted struct {
-	Reason string `json:"reason"` // request or workspace
+	Reason string `json:"reason"` // request, workspace or study
 }
 
 func (SimulationRequested) EventType() string   { return "netsim.simulation.requested.v1" }

@@ -37,12 +37,14 @@ func streamKinds() []streamKind {
 		{WorkspacePrefix, Workspaces},
 		{ConfigurationPrefix, Configurations},
 		{SimulationPrefix, Simulations},
+		{StudyPrefix, Simulations},
 		{TracesetPrefix, Tracesets},
 		{MappingFilePrefix, MappingFiles},
 		{UploadPrefix, MappingFiles},
 		{AccountPrefix, Billing},
 		{PlatformPrefix, Billing},
 		{CheckpointPrefix, Checkpoints},
+		{OperationPrefix, Checkpoints},
 		{SealPrefix, ""},
 	}
 }

@@ -42,6 +42,7 @@ type WorkspaceDeleted struct {
 	Simulations    int64 `json:"simulations"`
 	Tracesets      int64 `json:"tracesets"`
 	MappingFiles   int64 `json:"mappingFiles"`
+	Studies        int64 `json:"studies,omitempty"`
 }
 
 func (WorkspaceCreated) EventType() string          { return "netsim.workspace.created.v1" }

@@ -17,6 +17,7 @@ const (
 	OwnedTracesets      Owned = "tracesets"
 	OwnedMappingFiles   Owned = "mapping_files"
 	OwnedUploads        Owned = "uploads"
+	OwnedStudies        Owned = "studies"
 	OwnedSimulations    Owned = "simulations"
 )
 
@@ -28,6 +29,8 @@ func (o Owned) deletable() string {
 		return "status <> 'deleted' AND scope = 'workspace'"
 	case OwnedUploads:
 		return "status = 'open'"
+	case OwnedStudies:
+		return "deleted = ''"
 	case OwnedSimulations:
 		return "deleted = '' AND status IN ('completed', 'failed', 'terminated', 'invalid')"
 	}

@@ -32,8 +32,8 @@ type Projection interface {
 // All returns every projection, with empty caches.
 func All() []Projection {
 	return []Projection{
-		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewTracesets(), NewUploads(), NewMappingFiles(),
-		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(),
+		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewStudies(), NewTracesets(), NewUploads(), NewMappingFiles(),
+		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(), NewOperations(),
 	}
 }
 

@@ -17,6 +17,7 @@ func Owners(ctx context.Context, db Reader, streams []string) ([]StreamOwner, er
 		SELECT id, account_id, id AS workspace_id FROM workspaces WHERE id = ANY($1)
 		UNION ALL SELECT id, account_id, workspace_id FROM configurations WHERE id = ANY($1)
 		UNION ALL SELECT id, account_id, workspace_id FROM simulations WHERE id = ANY($1)
+		UNION ALL SELECT id, account_id, workspace_id FROM studies WHERE id = ANY($1)
 		UNION ALL SELECT id, account_id, workspace_id FROM tracesets WHERE id = ANY($1)
 		UNION ALL SELECT id, account_id, workspace_id FROM mapping_files WHERE id = ANY($1)
 		UNION ALL SELECT id, account_id, workspace_id FROM uploads WHERE id = ANY($1)`, streams)

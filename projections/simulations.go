@@ -47,7 +47,11 @@ type Simulation struct {
 	ResultsBytes      int64
 	TotalPackets      int64
 	AvgLatencyPs      int64
-	Deleted           string // reason of the deletion, request or workspace; "" if not deleted
+	StudyID           string // "" without a study
+	StudyPoint        int64
+	StudyRound        int64
+	events.Figures           // of whole results; an input hash also before, if the simulation is of a study
+	Deleted           string // reason of the deletion, request, workspace or study; "" if not deleted
 	CreatedAt         time.Time
 	StartedAt         *time.Time
 	CompletedAt       *time.Time
@@ -100,6 +104,9 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationResultsPublished:
 		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
 		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
+		if d.Figures != (events.Figures{}) {
+			s.Figures = d.Figures
+		}
 		if d.Reached.SimulatedTimeNs > s.SimulatedTimeNs { // the run was terminated between two reports
 			s.reach(f, d.Reached)
 		}
@@ -130,6 +137,8 @@ func requestedSimulation(f *events.Fact, d events.SimulationRequested) Simulatio
 		DurationNs: d.DurationNs, Duration: d.Duration,
 		MappingFileID: d.MappingFileID, TracesetID: d.TracesetID, Simple: d.Simple,
 		CreatedBy: f.Actor, SandboxID: d.SandboxID, CreatedAt: f.Time,
+		StudyID: d.Study.ID, StudyPoint: d.Study.Point, StudyRound: d.Study.Round,
+		Figures: events.Figures{InputHash: d.Study.InputHash},
 	}
 	if d.Origin == commands.OriginSimple {
 		s.Status = commands.Provisioning

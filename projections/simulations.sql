@@ -19,15 +19,24 @@ CREATE TABLE simulations (
     results_bytes          bigint      NOT NULL,
     total_packets          bigint      NOT NULL,
     avg_latency_ps         bigint      NOT NULL,
+    study_point            bigint      NOT NULL, -- 0 without a study
+    study_round            bigint      NOT NULL,
+    time_ps                bigint      NOT NULL, -- this and the next four: of whole results
+    goodput_bps            bigint      NOT NULL,
+    mean_link_ppm          bigint      NOT NULL,
+    bottleneck_ppm         bigint      NOT NULL,
+    exposed_ppm            bigint      NOT NULL,
     started_at             timestamptz,
     completed_at           timestamptz,
     id                     text        NOT NULL PRIMARY KEY,
     account_id             text        NOT NULL,
     workspace_id           text        NOT NULL,
     status                 text        NOT NULL,
-    deleted                text        NOT NULL, -- why: '', request or workspace
+    deleted                text        NOT NULL, -- why: '', request, workspace or study
     name                   text        NOT NULL,
     configuration_id       text        NOT NULL,
+    study_id               text        NOT NULL, -- '' without a study
+    input_hash             text        NOT NULL, -- '' until it is known
     item                   text        NOT NULL, -- the row of a list, as JSON
     origin                 text        NOT NULL,
     duration               text        NOT NULL,
@@ -47,7 +56,10 @@ CREATE TABLE simulations (
     checkpoint_key         text        NOT NULL, -- its object
     earlier_checkpoint     text        NOT NULL, -- the object of the one before
     results_prefix         text        NOT NULL,
-    results_manifest       text        NOT NULL -- '' until published
+    results_manifest       text        NOT NULL, -- '' until published
+    engine_version         text        NOT NULL, -- of whole results
+    busiest_tier           text        NOT NULL,
+    bottleneck             text        NOT NULL
 ) WITH (fillfactor = 85);
 
 -- The orders that may change with the status, or are asked for together with it.
@@ -59,6 +71,8 @@ CREATE INDEX simulations_name ON simulations (account_id, name COLLATE "C", id) 
 CREATE INDEX simulations_by_status ON simulations (account_id, status, id) WHERE deleted = '';
 CREATE INDEX simulations_by_start ON simulations (account_id, (coalesce(started_at, 'infinity')), id) WHERE deleted = '';
 CREATE INDEX simulations_by_end ON simulations (account_id, (coalesce(completed_at, 'infinity')), id) WHERE deleted = '';
+CREATE INDEX simulations_study ON simulations (study_id, study_point, study_round) WHERE study_id <> '';
+CREATE INDEX simulations_input ON simulations (account_id, input_hash) WHERE input_hash <> '' AND deleted = '';
 CREATE INDEX simulations_open ON simulations (id) WHERE status IN ('validating', 'provisioning', 'running');
 
 -- The orders that stay, of those that are not deleted. A change of the status

@@ -42,18 +42,21 @@ func History(ctx context.Context, db Reader, simulation string, after int64, lim
 	return moments, nil
 }
 
-// Followed is the state of a simulation's history.
+// Followed is what followers of a simulation or a study are woken by.
 type Followed struct {
-	Simulation string
-	Last       int64 // sequence of its last moment
-	Gone       bool  // whether it or its workspace is deleted
+	ID   string
+	Last int64 // sequence of the last moment of a simulation, number of the state of a study
+	Gone bool  // whether it or its workspace is deleted
 }
+
+// gone is the condition that the simulation or study s or its workspace is deleted.
+const gone = `(s.deleted <> '' OR NOT EXISTS (SELECT FROM workspaces WHERE id = s.workspace_id AND state = 'live'))`
 
 // Follow returns the states of the histories of the simulations.
 func Follow(ctx context.Context, db Reader, simulations []string) ([]Followed, error) {
 	rows, err := db.Query(ctx, `
-		SELECT s.id AS simulation, coalesce((SELECT max(sequence) FROM simulation_history WHERE simulation_id = s.id), 0) AS last,
-			s.deleted <> '' OR NOT EXISTS (SELECT FROM workspaces WHERE id = s.workspace_id AND state = 'live') AS gone
+		SELECT s.id, coalesce((SELECT max(sequence) FROM simulation_history WHERE simulation_id = s.id), 0) AS last,
+			`+gone+` AS gone
 		FROM simulations AS s WHERE s.id = ANY($1)`, simulations)
 	followed, err := collect(rows, err, pgx.RowToStructByName[Followed])
 	if err != nil {

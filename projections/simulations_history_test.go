@@ -97,12 +97,12 @@ func TestHistory(t *testing.T) {
 			t.Errorf("Follow returned %+v, %v, want %+v", got, err, want)
 		}
 	}
-	follow(projections.Followed{Simulation: id, Last: 8})
+	follow(projections.Followed{ID: id, Last: 8})
 	if err := m.apply(t.Context(), fact(50, events.SimulationDeleted{Reason: "request"})); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := projections.History(t.Context(), m.db, id, 0, 100); err != nil || len(got) > 0 {
 		t.Errorf("a deleted simulation: got the history %v, %v, want none", got, err)
 	}
-	follow(projections.Followed{Simulation: id, Gone: true})
+	follow(projections.Followed{ID: id, Gone: true})
 }

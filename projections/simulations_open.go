@@ -11,6 +11,10 @@ import (
 // simulations_open has the same condition.
 const openStatuses = `status IN ('validating', 'provisioning', 'running')`
 
+// openRuns is the condition that a simulation has not ended and is not deleted: one that was
+// deleted before it started never ends.
+const openRuns = openStatuses + ` AND deleted = ''`
+
 // OpenCount is the number of simulations that have not ended, of one status and
 // engine.
 type OpenCount struct {
@@ -23,7 +27,7 @@ type OpenCount struct {
 // engine.
 func CountOpenSimulations(ctx context.Context, db Reader) ([]OpenCount, error) {
 	rows, err := db.Query(ctx, `SELECT status, engine, count(*) FROM simulations
-		WHERE `+openStatuses+` GROUP BY status, engine ORDER BY status, engine`)
+		WHERE `+openRuns+` GROUP BY status, engine ORDER BY status, engine`)
 	counts, err := collect(rows, err, pgx.RowToStructByPos[OpenCount])
 	if err != nil {
 		return nil, fmt.Errorf("count the open simulations: %w", err)
@@ -34,7 +38,7 @@ func CountOpenSimulations(ctx context.Context, db Reader) ([]OpenCount, error) {
 // CountStalledSimulations counts the simulations that run while simulated time stands
 // still.
 func CountStalledSimulations(ctx context.Context, db Reader) (stalled int64, err error) {
-	err = db.QueryRow(ctx, `SELECT count(*) FROM simulations WHERE `+openStatuses+` AND stalled_since IS NOT NULL`).Scan(&stalled)
+	err = db.QueryRow(ctx, `SELECT count(*) FROM simulations WHERE `+openRuns+` AND stalled_since IS NOT NULL`).Scan(&stalled)
 	if err != nil {
 		return 0, fmt.Errorf("count the stalled simulations: %w", err)
 	}
@@ -51,7 +55,7 @@ func OpenSimulations(ctx context.Context, db Reader, limit int) ([]Simulation, [
 	}
 	t := NewSimulations()
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT %s FROM %s WHERE %s ORDER BY status, engine, created_at, id LIMIT $1`,
-		t.columns.List(""), t.name, openStatuses), limit)
+		t.columns.List(""), t.name, openRuns), limit)
 	open, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the open simulations: %w", err)

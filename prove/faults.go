@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -146,7 +147,11 @@ func killNetsim(c *campaign, ctx context.Context, f fault) (string, error) {
 func killBusyNetsim(c *campaign, ctx context.Context, f fault) (string, error) {
 	n := c.netsim(f)
 	l := c.linksBetween(n.Name(), "postgres")[0]
-	err := firstError(l.Disturb(cluster.Slow), func() error { return wait.For(ctx, 2*time.Second+f.Lasts/2) })
+	err := l.Disturb(cluster.Slow)
+	if errors.Is(err, cluster.ErrNotDisturbed) {
+		return "", l.Heal()
+	}
+	err = firstError(err, func() error { return wait.For(ctx, 2*time.Second+f.Lasts/2) })
 	n.Kill()
 	return n.Name(), firstError(err, l.Heal, n.Start)
 }
@@ -265,10 +270,14 @@ func disturb(from, to string) func(*campaign, context.Context, fault) (string, e
 		l := links[f.Target%len(links)]
 		all := cluster.Troubles()
 		trouble := all[f.Detail%len(all)]
-		if err := l.Disturb(trouble); err != nil {
+		err := l.Disturb(trouble)
+		if errors.Is(err, cluster.ErrNotDisturbed) {
+			return "", l.Heal()
+		}
+		if err != nil {
 			return "", err
 		}
-		err := wait.For(ctx, f.Lasts)
+		err = wait.For(ctx, f.Lasts)
 		return fmt.Sprintf("%s from %s to %s", trouble, l.From, l.To), firstError(err, l.Heal)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -94,8 +95,8 @@ func (c *campaign) awaitWrites(ctx context.Context, count int, atLeast time.Dura
 	}
 }
 
-// work is what the service still has to do.
-type work struct{ end, judged, jobs int64 }
+// work is what the service still has to do. Reactions are only counted when all else is done.
+type work struct{ end, judged, jobs, reactions int64 }
 
 // remaining reads how many records the log has, how many of them are judged, and how
 // many jobs wait.
@@ -112,27 +113,50 @@ func (c *campaign) remaining(ctx context.Context) (w work, err error) {
 }
 
 // settle waits until the log has not grown for three seconds, all its records are
-// judged, and no job waits. Then nothing happens any more.
+// judged, every fact has been reacted to, and no job waits. Then nothing happens any more.
 func (c *campaign) settle(ctx context.Context) error {
 	c.say("settling")
 	quiet, progress := time.Now(), time.Now()
 	var before work
-	for time.Since(quiet) < 3*time.Second {
+	for {
 		now, err := c.remaining(ctx)
 		if err != nil || now.end != now.judged || now.end != before.end || now.jobs > 0 {
 			quiet = time.Now()
+		}
+		rests := time.Since(quiet) >= 3*time.Second
+		if rests {
+			now.reactions, err = c.unreacted(ctx)
+		}
+		if rests && err == nil && now.reactions == 0 {
+			c.report.Records = now.end
+			return nil
 		}
 		if err == nil && now != before {
 			progress, before = time.Now(), now
 		}
 		if time.Since(progress) > stallTimeout {
-			c.violate("the service does not come to rest: %d records, %d of them judged, %d jobs wait, and nothing changes (%v)", now.end, now.judged, now.jobs, err)
+			c.violate("the service does not come to rest: %d records, %d of them judged, %d facts to react to, %d jobs wait, and nothing changes (%v)",
+				now.end, now.judged, now.reactions, now.jobs, err)
 			return nil
 		}
 		if err := wait.For(ctx, 200*time.Millisecond); err != nil {
 			return err
 		}
 	}
-	c.report.Records = before.end
-	return nil
+}
+
+// unreacted returns how many facts handlers have still to react to.
+func (c *campaign) unreacted(ctx context.Context) (n int64, err error) {
+	out, err := c.cluster.Tool(ctx, "reactions", "status", "--json", "--limit", "100000")
+	if err != nil {
+		return 0, err
+	}
+	var status struct{ Items []struct{ LagRecords int64 } }
+	if err := json.Unmarshal([]byte(out), &status); err != nil {
+		return 0, fmt.Errorf("read the status of reactions: %w", err)
+	}
+	for _, handler := range status.Items {
+		n += handler.LagRecords
+	}
+	return n, nil
 }

@@ -138,6 +138,16 @@ func (p Price) OneHour(day time.Time, units int64) (amount, currency string) {
 	return plain(sum), currency
 }
 
+// OfHour returns what a time costs at an hourly price, rounded half to even at 12 decimals.
+// Parts of a millisecond do not count.
+func OfHour(hourly string, d time.Duration) (string, error) {
+	price, err := Parse(hourly)
+	if err != nil {
+		return "", err
+	}
+	return plain(share(Times(price, newDecimal(d.Milliseconds(), -3)), 1, 3600)), nil
+}
+
 // dayPrice returns the price of the day (completions 7.4 step 2).
 func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 	if r.price != nil && r.day.Equal(day) {

@@ -378,3 +378,22 @@ func BenchmarkDay(b *testing.B) {
 		rating.Day(day, price, usage, rating.Newest)
 	}
 }
+
+func TestOfHour(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		hourly string
+		time   time.Duration
+		want   string
+	}{
+		{"10", time.Hour, "10"}, {"10", 360 * time.Millisecond, "0.001"}, {"0.1", 100 * time.Hour, "10"},
+		{"1", time.Second, "0.000277777778"}, {"1", 999 * time.Microsecond, "0"}, {"0", time.Hour, "0"},
+	} {
+		if got, err := rating.OfHour(tt.hourly, tt.time); got != tt.want || err != nil {
+			t.Errorf("%s at %s an hour cost %s (%v), want %s", tt.time, tt.hourly, got, err, tt.want)
+		}
+	}
+	if _, err := rating.OfHour("ten", time.Hour); err == nil {
+		t.Error("a price that is no number was accepted")
+	}
+}

@@ -112,6 +112,16 @@ func SimpleTracesetID(account string, submission blueprint.Simple) (string, erro
 	return w.tracesetID(account), nil
 }
 
+// SimpleLibrary returns the hash of the library of a simple submission's workload, and
+// the id of the account's traceset of it.
+func SimpleLibrary(account string, submission blueprint.Simple) (hash, traceset string, err error) {
+	w, err := newWorkload(submission.Groups)
+	if err != nil {
+		return "", "", err
+	}
+	return w.libraryHash, w.tracesetID(account), nil
+}
+
 // workload is the one file of a synthesized traceset.
 type workload struct {
 	name        string // of the traceset

@@ -31,9 +31,6 @@ func (w *Workspace) React(ctx context.Context, f events.Fact) error {
 	return nil
 }
 
-// reasonWorkspace is the reason in the deletions of a workspace's resources.
-const reasonWorkspace = "workspace"
-
 // cascade deletes all resources of the workspace, and then records that none is
 // left. After an interruption it continues with the rest.
 func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
@@ -47,6 +44,7 @@ func (w *Workspace) cascade(ctx context.Context, f *events.Fact) error {
 		{projections.OwnedUploads, new(int64)}, // before tracesets and mapping files, because an upload can still become one
 		{projections.OwnedTracesets, &removed.Tracesets},
 		{projections.OwnedMappingFiles, &removed.MappingFiles},
+		{projections.OwnedStudies, &removed.Studies}, // before simulations, because a study can still start some
 		{projections.OwnedSimulations, &removed.Simulations},
 	} {
 		if err := w.deleteAll(ctx, f, kind.what, from); err != nil {
@@ -97,23 +95,25 @@ func (w *Workspace) remove(ctx context.Context, what projections.Owned, to handl
 	var err error
 	switch what {
 	case projections.OwnedConfigurations:
-		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteConfiguration{ID: to.Stream, Reason: commands.ReasonWorkspace})
 	case projections.OwnedUploads:
-		_, err = handle.Command(ctx, w.Commands, to, from, commands.AbortUpload{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.AbortUpload{ID: to.Stream, Reason: commands.ReasonWorkspace})
 		if fault.Is(err, fault.Conflict) { // completed meanwhile
 			return nil
 		}
 	case projections.OwnedMappingFiles:
-		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteMappingFile{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteMappingFile{ID: to.Stream, Reason: commands.ReasonWorkspace})
 	case projections.OwnedTracesets:
 		t, e := projections.FindTraceset(ctx, w.DB, to.Stream)
 		if e != nil {
 			return e
 		}
 		to.PartitionKey = t.Partition
-		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteTraceset{ID: to.Stream, Reason: commands.ReasonWorkspace})
+	case projections.OwnedStudies:
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteStudy{ID: to.Stream, Reason: commands.ReasonWorkspace})
 	case projections.OwnedSimulations:
-		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: reasonWorkspace})
+		_, err = handle.Command(ctx, w.Commands, to, from, commands.DeleteSimulation{ID: to.Stream, Reason: commands.ReasonWorkspace})
 	}
 	if fault.Is(err, fault.NotFound) {
 		return nil

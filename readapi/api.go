@@ -7,6 +7,7 @@ package readapi
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -39,9 +40,11 @@ type API struct {
 	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 
 	Feed      *Feed         // wakes the followers of simulations
+	StudyFeed *Feed         // wakes the followers of studies
 	Heartbeat time.Duration // interval of a stream's heartbeats, 0 for 15 s
 
 	summaries singleflight.Group // running computations, by object key
+	timelines sync.Mutex         // held while a timeline is in memory
 }
 
 // view returns a resource and its entity tag as they are right after a command's

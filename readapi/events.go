@@ -207,7 +207,7 @@ func familiesOfTypes() map[string]events.Family {
 	return map[string]events.Family{
 		"workspace": events.Workspaces, "configuration": events.Configurations, "simulation": events.Simulations,
 		"traceset": events.Tracesets, "mapping_file": events.MappingFiles, "upload": events.MappingFiles,
-		"billing": events.Billing, "checkpoint": events.Checkpoints,
+		"billing": events.Billing, "checkpoint": events.Checkpoints, "operation": events.Checkpoints,
 	}
 }
 
@@ -237,7 +237,7 @@ func (e *Events) narrowStream(ctx context.Context, stream string, q *feed.Query)
 	if stream == "" {
 		return nil
 	}
-	if prefix, _, _ := strings.Cut(stream, "_"); slices.Contains([]string{events.AccountPrefix, events.PlatformPrefix, events.CheckpointPrefix}, prefix) {
+	if prefix, _, _ := strings.Cut(stream, "_"); slices.Contains([]string{events.AccountPrefix, events.PlatformPrefix, events.CheckpointPrefix, events.OperationPrefix}, prefix) {
 		for family := range q.Keys {
 			q.Keys[family] = []string{stream}
 		}

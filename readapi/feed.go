@@ -12,32 +12,34 @@ import (
 	"netsim/projections"
 )
 
-// Feed wakes the followers of simulations when there are new events for them.
-// After each change of the read model it polls the histories for all followers
-// with one query, at most once per pollInterval.
+// Feed wakes the followers of simulations, or of studies, when there are new events for
+// them. After each change of the read model it polls with one query for all followers, at
+// most once per interval.
 type Feed struct {
 	DB      projections.Reader
 	Changes func() (changed <-chan struct{}, stop func()) // notifies that the read model has changed
 	Log     *slog.Logger
+	Studies bool // whether the followers are those of studies
 
 	mu        sync.Mutex
-	followers map[string]map[*follower]bool // by simulation
+	followers map[string]map[*follower]bool // by what they follow
 	ended     bool
 }
 
 const (
-	pollInterval = 50 * time.Millisecond
-	pollTimeout  = 5 * time.Second
-	pollRetry    = time.Second // after a failed poll
+	pollInterval      = 50 * time.Millisecond
+	studyPollInterval = 200 * time.Millisecond // a poll counts all runs of the studies
+	pollTimeout       = 5 * time.Second
+	pollRetry         = time.Second // after a failed poll
 )
 
-// follower is a client that follows a simulation.
+// follower is a client that follows a simulation or a study.
 type follower struct {
-	feed       *Feed
-	simulation string
-	seen       int64         // sequence of the last moment that it has read
-	wake       chan struct{} // buffered, 1; closed when the follower leaves or is ended
-	gone       bool          // whether it left or was ended
+	feed *Feed
+	id   string        // of what it follows
+	seen int64         // Last of projections.Followed when it last read
+	wake chan struct{} // buffered, 1; closed when the follower leaves or is ended
+	gone bool          // whether it left or was ended
 }
 
 // Run wakes followers until ctx ends, and then ends all of them.
@@ -45,6 +47,10 @@ func (f *Feed) Run(ctx context.Context) error {
 	changed, stop := f.Changes()
 	defer stop()
 	defer f.end()
+	interval := pollInterval
+	if f.Studies {
+		interval = studyPollInterval
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -56,37 +62,41 @@ func (f *Feed) Run(ctx context.Context) error {
 				return nil
 			}
 		}
-		if wait.For(ctx, pollInterval) != nil {
+		if wait.For(ctx, interval) != nil {
 			return nil
 		}
 	}
 }
 
-// poll wakes the followers that have not seen the last moment of their
-// simulation, and ends those whose simulation or its workspace is deleted.
+// poll wakes the followers that have not seen the last moment of their simulation, or the
+// state of their study, and ends those where it or its workspace is deleted.
 func (f *Feed) poll(ctx context.Context) error {
 	f.mu.Lock()
-	simulations := slices.Collect(maps.Keys(f.followers))
+	ids := slices.Collect(maps.Keys(f.followers))
 	f.mu.Unlock()
-	if len(simulations) == 0 {
+	if len(ids) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	followed, err := projections.Follow(ctx, f.DB, simulations)
+	read := projections.Follow
+	if f.Studies {
+		read = projections.FollowStudies
+	}
+	followed, err := read(ctx, f.DB, ids)
 	if err != nil {
 		if ctx.Err() == nil {
-			f.Log.WarnContext(ctx, "the histories of simulations cannot be read", "error", err)
+			f.Log.WarnContext(ctx, "what clients follow cannot be read", "error", err, "studies", f.Studies)
 		}
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range followed {
-		for one := range f.followers[s.Simulation] {
+		for one := range f.followers[s.ID] {
 			if s.Gone {
 				one.endLocked()
-			} else if s.Last > one.seen {
+			} else if s.Last > one.seen || f.Studies && s.Last != one.seen { // numbers of states do not ascend
 				one.wakeLocked()
 			}
 		}
@@ -94,9 +104,9 @@ func (f *Feed) poll(ctx context.Context) error {
 	return nil
 }
 
-// follow adds a follower of a simulation. The follower has read the moments up to
-// the sequence number seen. follow returns Unavailable when the feed has ended.
-func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
+// follow adds a follower of a simulation or a study, which has read what has the number
+// seen. follow returns Unavailable when the feed has ended.
+func (f *Feed) follow(id string, seen int64) (*follower, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
@@ -105,11 +115,11 @@ func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 	if f.followers == nil {
 		f.followers = map[string]map[*follower]bool{}
 	}
-	if f.followers[simulation] == nil {
-		f.followers[simulation] = map[*follower]bool{}
+	if f.followers[id] == nil {
+		f.followers[id] = map[*follower]bool{}
 	}
-	one := &follower{feed: f, simulation: simulation, seen: seen, wake: make(chan struct{}, 1)}
-	f.followers[simulation][one] = true
+	one := &follower{feed: f, id: id, seen: seen, wake: make(chan struct{}, 1)}
+	f.followers[id][one] = true
 	return one, nil
 }
 
@@ -117,14 +127,13 @@ func (f *Feed) follow(simulation string, seen int64) (*follower, error) {
 func (f *Feed) Open() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, simulation := range f.followers {
-		n += len(simulation)
+	for _, those := range f.followers {
+		n += len(those)
 	}
 	return n
 }
 
-// saw records the last moment that the follower has read. With more, the follower
-// is woken to read again.
+// saw records what the follower has read. With more, the follower is woken to read again.
 func (one *follower) saw(seen int64, more bool) {
 	one.feed.mu.Lock()
 	defer one.feed.mu.Unlock()
@@ -157,9 +166,9 @@ func (one *follower) endLocked() {
 	}
 	one.gone = true
 	close(one.wake)
-	others := one.feed.followers[one.simulation]
+	others := one.feed.followers[one.id]
 	if delete(others, one); len(others) == 0 {
-		delete(one.feed.followers, one.simulation)
+		delete(one.feed.followers, one.id)
 	}
 }
 
@@ -168,8 +177,8 @@ func (f *Feed) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
-	for _, simulation := range f.followers {
-		for one := range simulation {
+	for _, those := range f.followers {
+		for one := range those {
 			one.endLocked()
 		}
 	}

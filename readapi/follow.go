@@ -25,42 +25,67 @@ const (
 // FollowSimulation implements GET /simulations/{sim_id}/events: the history of
 // a simulation as server-sent events, after the last event that the client has.
 func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationRequestObject) (api.FollowSimulationResponseObject, error) {
-	s := &stream{ctx: ctx, api: a, id: r.SimID, after: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
-	sim, err := a.SimulationRow(ctx, s.id)
+	h := &history{api: a, id: r.SimID, after: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
+	sim, err := a.SimulationRow(ctx, h.id)
 	if err != nil {
 		return nil, err
 	}
-	if s.follower, err = a.Feed.follow(s.id, s.after); err != nil {
-		return nil, err
-	}
-	if err := s.more(); err != nil {
-		s.follower.leave()
+	s, err := a.openStream(ctx, a.Feed, h.id, h.after, h.more)
+	if err != nil {
 		return nil, err
 	}
 	if commands.Final(sim.Status) && s.waiting.Len() == 0 {
 		s.follower.leave()
 		return api.FollowSimulation204Response{}, nil
 	}
-	return api.FollowSimulation200TextEventStreamResponse{
-		Body: struct {
-			io.Reader
-			io.Closer
-		}{io.MultiReader(bytes.NewReader(fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds())), s), s},
-	}, nil
+	return api.FollowSimulation200TextEventStreamResponse{Body: s.body()}, nil
 }
 
 // stream is an io.Reader of the events for one client. It ends with its context,
-// after the final event, when the simulation is deleted, when the service ends, or
+// after the final event, when what it follows is deleted, when the service ends, or
 // when the read model does not answer. In the last two cases the client reconnects
 // and misses nothing.
 type stream struct {
-	ctx      context.Context
-	api      *API
-	id       string
-	after    int64 // sequence of the last event that was read
-	follower *follower
-	waiting  bytes.Buffer
-	ended    bool
+	ctx       context.Context
+	heartbeat time.Duration
+	more      func(*stream) error // adds the new events to waiting
+	follower  *follower
+	waiting   bytes.Buffer
+	ended     bool
+}
+
+// openStream returns the stream of a client that has the event with the id seen, with the
+// events that there are now. The caller must close it.
+func (a *API) openStream(ctx context.Context, feed *Feed, id string, seen int64, more func(*stream) error) (*stream, error) {
+	s := &stream{ctx: ctx, heartbeat: cmp.Or(a.Heartbeat, heartbeat), more: more}
+	var err error
+	if s.follower, err = feed.follow(id, seen); err != nil {
+		return nil, err
+	}
+	if err := s.more(s); err != nil {
+		s.follower.leave()
+		return nil, err
+	}
+	return s, nil
+}
+
+// body returns the body of the response.
+func (s *stream) body() io.ReadCloser {
+	retry := fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds())
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(retry), s), s}
+}
+
+// send adds an event to what is waiting.
+func (s *stream) send(id int64, name string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event %d of %s: %w", id, s.follower.id, err)
+	}
+	fmt.Fprintf(&s.waiting, "id: %d\nevent: %s\ndata: %s\n\n", id, name, text)
+	return nil
 }
 
 // Read implements io.Reader. It blocks until there is something to send.
@@ -82,7 +107,7 @@ func (s *stream) Close() error {
 
 // await waits for the next event or heartbeat.
 func (s *stream) await() {
-	alive := time.NewTimer(cmp.Or(s.api.Heartbeat, heartbeat))
+	alive := time.NewTimer(s.heartbeat)
 	defer alive.Stop()
 	select {
 	case <-s.ctx.Done():
@@ -90,39 +115,44 @@ func (s *stream) await() {
 	case <-alive.C:
 		s.waiting.WriteString(":\n\n")
 	case _, more := <-s.follower.wake:
-		if !more || s.more() != nil {
+		if !more || s.more(s) != nil {
 			s.ended = true
 		}
 	}
 }
 
+// history is the source of a stream of a simulation.
+type history struct {
+	api   *API
+	id    string
+	after int64 // sequence of the last event that was read
+}
+
 // more reads the new moments of the history.
-func (s *stream) more() error {
-	moments, err := projections.History(s.ctx, s.api.DB, s.id, s.after, momentsAtOnce)
+func (h *history) more(s *stream) error {
+	moments, err := projections.History(s.ctx, h.api.DB, h.id, h.after, momentsAtOnce)
 	if err != nil {
 		return err
 	}
 	for i := range moments {
 		m := &moments[i]
-		text, err := json.Marshal(s.event(m))
-		if err != nil {
-			return fmt.Errorf("encode event %d of %s: %w", m.Sequence, s.id, err)
-		}
 		name := "status"
 		if m.Progressed {
 			name = "progress"
 		}
-		fmt.Fprintf(&s.waiting, "id: %d\nevent: %s\ndata: %s\n\n", m.Sequence, name, text)
-		s.after = m.Sequence
+		if err := s.send(m.Sequence, name, h.event(m)); err != nil {
+			return err
+		}
+		h.after = m.Sequence
 		s.ended = s.ended || commands.Final(m.Status)
 	}
-	s.follower.saw(s.after, len(moments) == momentsAtOnce)
+	s.follower.saw(h.after, len(moments) == momentsAtOnce)
 	return nil
 }
 
-func (s *stream) event(m *projections.Moment) api.SimulationEvent {
+func (h *history) event(m *projections.Moment) api.SimulationEvent {
 	return api.SimulationEvent{
-		SimulationID: s.id, At: timestamp(m.At), Status: api.SimulationStatus(m.Status), FailureReason: m.Reason,
+		SimulationID: h.id, At: timestamp(m.At), Status: api.SimulationStatus(m.Status), FailureReason: m.Reason,
 		Progress: progressView(m.Progress),
 	}
 }

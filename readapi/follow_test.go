@@ -37,33 +37,54 @@ type received struct {
 	Stalled     bool
 }
 
-// readEvents reads a stream to its end.
-func readEvents(t *testing.T, r io.Reader) (all []received) {
+// message is a server-sent event with data of a type.
+type message[T any] struct {
+	ID   int64
+	Name string
+	Data T
+}
+
+// readMessages reads a stream to its end, or to the first message that is the last one.
+func readMessages[T any](t *testing.T, r io.Reader, last func(message[T]) bool) (all []message[T]) {
 	t.Helper()
-	var one received
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		value = strings.TrimPrefix(value, " ")
+	var one message[T]
+	for lines := bufio.NewReader(r); ; { // r itself if it is one
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return all
+		}
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		switch name {
 		case "id":
 			one.ID, _ = strconv.ParseInt(value, 10, 64)
 		case "event":
 			one.Name = value
 		case "data":
-			var data api.SimulationEvent
-			if err := json.Unmarshal([]byte(value), &data); err != nil {
+			if err := json.Unmarshal([]byte(value), &one.Data); err != nil {
 				t.Errorf("decode an event: %v: %s", err, value)
 			}
-			one.Status = string(data.Status)
-			if data.Progress != nil {
-				one.SimulatedNs, one.Stalled = data.Progress.SimulatedTime, !data.Progress.StalledSince.IsZero()
-			}
 		case "":
-			if value == "" && one.ID > 0 {
-				all = append(all, one)
-				one = received{}
+			if one.ID == 0 {
+				continue
 			}
+			all = append(all, one)
+			if last != nil && last(one) {
+				return all
+			}
+			one = message[T]{}
 		}
+	}
+}
+
+// readEvents reads the stream of a simulation to its end.
+func readEvents(t *testing.T, r io.Reader) (all []received) {
+	t.Helper()
+	for _, m := range readMessages[api.SimulationEvent](t, r, nil) {
+		one := received{ID: m.ID, Name: m.Name, Status: string(m.Data.Status)}
+		if p := m.Data.Progress; p != nil {
+			one.SimulatedNs, one.Stalled = p.SimulatedTime, !p.StalledSince.IsZero()
+		}
+		all = append(all, one)
 	}
 	return all
 }

@@ -89,6 +89,31 @@ func (q *Quotas) AdmitRun(ctx context.Context, account string) error {
 	return nil
 }
 
+// Room returns how many more runs the quotas of an account admit.
+func (q *Quotas) Room(ctx context.Context, account string) (int64, error) {
+	most, bytes := q.Limit(account, commands.QuotaRuns), q.Limit(account, commands.QuotaStorage)
+	unfinished, stored, err := projections.RunsOf(ctx, q.DB, account, most)
+	if err != nil || stored >= bytes {
+		return 0, err
+	}
+	return most - unfinished, nil
+}
+
+// AdmitStudy returns RateLimited if another study would exceed a quota of the account,
+// and if no run is admitted.
+func (q *Quotas) AdmitStudy(ctx context.Context, account string) error {
+	most := q.Limit(account, commands.QuotaStudies)
+	running, err := projections.RunningStudies(ctx, q.DB, account, most)
+	switch {
+	case err != nil:
+		return err
+	case running >= most:
+		return fault.Exceeded(fault.Quota{Name: commands.QuotaStudies, Limit: most}, 10*time.Second,
+			"the account has %d running studies; its limit is %d", running, most)
+	}
+	return q.AdmitRun(ctx, account)
+}
+
 // AdmitUpload returns RateLimited if an upload of that size, in bytes, would
 // exceed a quota of the account.
 func (q *Quotas) AdmitUpload(ctx context.Context, account string, size int64) error {

@@ -90,12 +90,17 @@ func (a *API) GetResults(ctx context.Context, r api.GetResultsRequestObject) (ap
 	if err != nil {
 		return nil, err
 	}
+	accuracy, err := a.accuracy(ctx, &set)
+	if err != nil {
+		return nil, err
+	}
 	answer := api.Results{
 		SimulationID: s.ID, Duration: simulatedTime(s),
 		Summary: api.ResultSummary{
 			TotalPackets: s.TotalPackets, AvgLatency: units.FormatDuration(s.AvgLatencyPs),
 			Throughput: throughput(s),
 		},
+		Accuracy:     accuracy,
 		DashboardURL: a.dashboard(ctx, s.ID),
 		Files:        make([]api.ResultFile, len(shown)),
 		Pagination:   l.pagination(len(shown), next),
@@ -188,14 +193,15 @@ func (a *API) resultFile(ctx context.Context, set resultSet, name string) (resul
 		return set.files[i], nil
 	}
 	missing := fault.New(fault.NotFound, "simulation %s has no result file '%.200s'", set.simulation.ID, name)
-	if !isSummary(name) {
+	contentType := summaryTypeOf(name)
+	if contentType == "" {
 		return resultFile{}, missing
 	}
 	facts, err := a.summaryFacts(ctx, set.simulation.ResultsPrefix+name)
 	if fault.Is(err, fault.NotFound) {
 		return resultFile{}, missing
 	}
-	return resultFile{Name: name, Size: facts.Size, SHA256: facts.SHA256, ContentType: summaryType}, err
+	return resultFile{Name: name, Size: facts.Size, SHA256: facts.SHA256, ContentType: contentType}, err
 }
 
 // link returns a download link for a file of the result set.

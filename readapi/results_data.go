@@ -22,6 +22,7 @@ import (
 
 const (
 	summaryType    = "application/zstd"
+	perfettoType   = "application/gzip"
 	summaryTimeout = 5 * time.Minute // of a computation, which may outlive the request that started it
 )
 
@@ -40,30 +41,34 @@ type summaryFacts struct {
 // request.
 func (a *API) GetResultData(ctx context.Context, r api.GetResultDataRequestObject) (api.GetResultDataResponseObject, error) {
 	metric, tier := r.Params.Metric, tierOf(r.Params.Tier)
-	if metric == api.ResultMetricPerf && tier != api.ResultDataTierAll {
-		return nil, fault.New(fault.Validation, "tier must be all for the metric perf, got '%s'", r.Params.Tier)
+	if metric != api.ResultMetricNdStats && metric != api.ResultMetricPfc && tier != api.ResultDataTierAll {
+		return nil, fault.New(fault.Validation, "tier must be all for the metric %s, got '%s'", metric, r.Params.Tier)
+	}
+	mode := cmp.Or(api.ResultDataMode(r.Params.Mode), api.ResultDataModeSummary)
+	if mode == api.ResultDataModePerfetto && metric != api.ResultMetricTimeline {
+		return nil, fault.New(fault.Validation, "mode must be summary for the metric %s, got 'perfetto'", metric)
 	}
 	set, err := a.results(ctx, r.SimID)
 	if err != nil {
 		return nil, err
 	}
-	shards := set.selected("csv", string(metric))
-	if len(shards) == 0 {
+	s := summarized{metric: metric, mode: mode, tier: tier, shards: set.shards(metric)}
+	if len(s.shards) == 0 {
 		return nil, fault.New(fault.NotFound, "simulation %s has no data files for the metric %s", r.SimID, metric)
 	}
-	name := summaryName(string(metric), string(tier))
-	facts, cached, err := a.summary(ctx, &set.simulation, name, string(metric), string(tier), shards)
+	facts, cached, err := a.summary(ctx, &set.simulation, &s)
 	if err != nil {
 		return nil, fmt.Errorf("summarise %s of %s: %w", metric, r.SimID, err)
 	}
-	link, err := a.link(ctx, &set.simulation, name, summaryType)
+	name := s.name()
+	link, err := a.link(ctx, &set.simulation, name, summaryTypeOf(name))
 	if err != nil {
 		return nil, err
 	}
 	return api.GetResultData200JSONResponse{
-		SimulationID: r.SimID, Metric: metric, Mode: api.ResultDataModeSummary, Tier: tier,
+		SimulationID: r.SimID, Metric: metric, Mode: mode, Tier: tier,
 		File: api.ResultDataFile{
-			Name: name, Size: units.FormatSize(facts.Size), ContentType: summaryType,
+			Name: name, Size: units.FormatSize(facts.Size), ContentType: summaryTypeOf(name),
 			DownloadURL: link.URL, ExpiresAt: timestamp(link.Expires),
 		},
 		Metadata: api.ResultDataMetadata{
@@ -73,14 +78,61 @@ func (a *API) GetResultData(ctx context.Context, r api.GetResultDataRequestObjec
 	}, nil
 }
 
-const summaryFolder = "summary/"
-
-func summaryName(metric, tier string) string {
-	return summaryFolder + metric + "-" + tier + ".json.zst"
+// summarized says what a summary is of.
+type summarized struct {
+	metric api.ResultMetric
+	mode   api.ResultDataMode
+	tier   api.ResultDataTier
+	shards []shard
 }
 
-func isSummary(name string) bool {
-	return strings.HasPrefix(name, summaryFolder) && strings.HasSuffix(name, ".json.zst")
+// shard is a CSV file of a record.
+type shard struct {
+	record string
+	resultFile
+}
+
+// shards returns the CSV files that a metric is computed from, none if the run has no data
+// for it.
+func (s resultSet) shards(metric api.ResultMetric) (all []shard) {
+	records := []string{string(metric)}
+	if metric == api.ResultMetricTimeline {
+		records = results.TimelineRecords()
+	}
+	for _, record := range records {
+		for _, f := range s.selected("csv", record) {
+			all = append(all, shard{record, f})
+		}
+	}
+	return all
+}
+
+const (
+	summaryFolder  = "summary/"
+	summarySuffix  = ".json.zst"
+	perfettoSuffix = ".pftrace.gz"
+)
+
+// name returns the name of the summary's file, below the prefix of the results.
+func (s *summarized) name() string {
+	suffix := summarySuffix
+	if s.mode == api.ResultDataModePerfetto {
+		suffix = perfettoSuffix
+	}
+	return summaryFolder + string(s.metric) + "-" + string(s.tier) + suffix
+}
+
+// summaryTypeOf returns the content type of a summary's file, "" if the name is not one's.
+func summaryTypeOf(name string) string {
+	switch {
+	case !strings.HasPrefix(name, summaryFolder):
+		return ""
+	case strings.HasSuffix(name, perfettoSuffix):
+		return perfettoType
+	case strings.HasSuffix(name, summarySuffix):
+		return summaryType
+	}
+	return ""
 }
 
 // tierOf returns the tier of a name or a number; "" is all tiers.
@@ -96,8 +148,8 @@ func tierOf(asked api.GetResultDataParamsTier) api.ResultDataTier {
 // summary returns the facts of a summary, and whether it was cached. Concurrent
 // requests for a missing summary wait for one computation. Only the request that
 // started the computation reports false.
-func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metric, tier string, shards []resultFile) (summaryFacts, bool, error) {
-	key := s.ResultsPrefix + name
+func (a *API) summary(ctx context.Context, s *projections.Simulation, of *summarized) (summaryFacts, bool, error) {
+	key := s.ResultsPrefix + of.name()
 	facts, err := a.summaryFacts(ctx, key)
 	if !fault.Is(err, fault.NotFound) {
 		return facts, err == nil, err
@@ -111,7 +163,7 @@ func (a *API) summary(ctx context.Context, s *projections.Simulation, name, metr
 			return facts, err
 		}
 		mine = true
-		return a.summarise(ctx, s, key, metric, tier, shards)
+		return a.summarise(ctx, s, key, of)
 	})
 	select {
 	case done := <-computed:
@@ -133,10 +185,10 @@ func (a *API) summaryFacts(ctx context.Context, key string) (facts summaryFacts,
 
 // summarise computes the summary of the shards. It stores the summary before its
 // facts, so stored facts always have a summary.
-func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, metric, tier string, shards []resultFile) (summaryFacts, error) {
+func (a *API) summarise(ctx context.Context, s *projections.Simulation, key string, of *summarized) (summaryFacts, error) {
 	began := a.Now()
-	readers := make([]io.Reader, len(shards))
-	for i, f := range shards {
+	readers := make([]io.Reader, len(of.shards))
+	for i, f := range of.shards {
 		shard := &lateReader{open: func() (io.ReadCloser, error) {
 			body, _, err := a.Objects.Get(ctx, s.ResultsPrefix+f.Name)
 			return body, err
@@ -144,14 +196,8 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 		defer shard.close()
 		readers[i] = shard
 	}
-	var summary bytes.Buffer // percentiles and series; small for a run of any size
-	var rows int64
-	var err error
-	if metric == string(api.ResultMetricPerf) {
-		rows, err = results.SummarizePerf(&summary, readers...)
-	} else {
-		rows, err = results.SummarizeLinks(&summary, tier, readers...)
-	}
+	var summary bytes.Buffer // small for a run of any size; a timeline some 20 MB
+	rows, err := a.compute(&summary, of, readers)
 	if err != nil {
 		return summaryFacts{}, err
 	}
@@ -164,11 +210,35 @@ func (a *API) summarise(ctx context.Context, s *projections.Simulation, key, met
 	if err != nil {
 		return facts, err
 	}
-	if _, err := a.Objects.Put(ctx, key, summaryType, &summary); err != nil {
+	if _, err := a.Objects.Put(ctx, key, summaryTypeOf(of.name()), &summary); err != nil {
 		return facts, err
 	}
 	_, err = a.Objects.Put(ctx, key+".facts", "application/json", bytes.NewReader(text))
 	return facts, err
+}
+
+// compute computes the summary of the shards and returns the number of rows. One timeline at
+// a time is in memory, with some 50 MB.
+func (a *API) compute(w io.Writer, of *summarized, shards []io.Reader) (int64, error) {
+	switch of.metric {
+	case api.ResultMetricPerf:
+		return results.SummarizePerf(w, shards...)
+	case api.ResultMetricCriticalPath:
+		return results.SummarizeCritical(w, shards...)
+	case api.ResultMetricTimeline:
+		a.timelines.Lock()
+		defer a.timelines.Unlock()
+		named := make([]results.Shard, len(shards))
+		for i, shard := range shards {
+			named[i] = results.Shard{Record: of.shards[i].record, Reader: shard}
+		}
+		if of.mode == api.ResultDataModePerfetto {
+			return results.TracePerfetto(w, named...)
+		}
+		return results.PlotTimeline(w, named...)
+	default:
+		return results.SummarizeLinks(w, string(of.tier), shards...)
+	}
 }
 
 // lateReader opens its object on the first read and closes it at the end. Only

@@ -34,6 +34,9 @@ func TestResultsOwnership(t *testing.T) {
 		header := "metric_path,collective_id,start_time,end_time,fct_us\n"
 		publishIn(t, w, workspace, id, []stored{{"owned-perf-0.csv", "csv", []byte(header)}})
 
+		if got := user.Get(simulations + "/" + id + "/results").Want(200).Object()["accuracy"].(object); got["class"] != "not-compared" {
+			t.Errorf("a simulation that did not run has the accuracy %v", got)
+		}
 		other, limited := c.p.User(t, servicetest.NewAccount()), c.p.User(t, account, another)
 		for _, path := range []string{"/results", "/results/download-url?fileName=owned-perf-0.csv"} {
 			user.Get(simulations + "/" + id + path).Want(200)

@@ -2,6 +2,7 @@ package readapi_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -126,7 +127,7 @@ func TestResultData(t *testing.T) {
 	completed(user, id)
 	path := simulations + "/" + id + "/results/data"
 
-	for _, query := range []string{"?metric=perf", "?metric=nd-stats", "?metric=nd-stats&tier=rsw", "?metric=nd-stats&tier=3&mode=summary"} {
+	for _, query := range []string{"?metric=perf", "?metric=nd-stats", "?metric=nd-stats&tier=rsw", "?metric=nd-stats&tier=3&mode=summary", "?metric=critical-path", "?metric=timeline"} {
 		first := user.Get(path + query).Want(200).Object()
 		facts := first["metadata"].(object)
 		if facts["cached"] != false || facts["rowsProcessed"] == 0.0 {
@@ -148,6 +149,17 @@ func TestResultData(t *testing.T) {
 		}
 	}
 	link := simulations + "/" + id + "/results/download-url?fileName="
+	traced := user.Get(path + "?metric=timeline&mode=perfetto").Want(200).Object()
+	trace, err := gzip.NewReader(bytes.NewReader(download(t, traced["file"].(object)["downloadUrl"].(string))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, err := io.ReadAll(trace); err != nil || !bytes.Contains(content, []byte("rank 7")) || traced["mode"] != "perfetto" || traced["file"].(object)["contentType"] != "application/gzip" {
+		t.Errorf("got a trace of %d bytes, %v, described as %v; want one that names rank 7", len(content), err, traced)
+	}
+	if got := user.Get(link + "summary/timeline-all.pftrace.gz").Want(200).Object(); got["contentType"] != "application/gzip" {
+		t.Errorf("got %v, want the trace", got)
+	}
 	got := user.Get(link + "summary/nd-stats-rsw.json.zst").Want(200).Object()
 	content := download(t, got["downloadUrl"].(string))
 	sum := sha256.Sum256(content)
@@ -161,7 +173,7 @@ func TestResultData(t *testing.T) {
 		t.Errorf("tier=nic: got %v, want the cached summary", got)
 	}
 	user.Get(path+"?metric=pfc").Refused(404, "NOT_FOUND")
-	for _, bad := range []string{"", "?metric=other", "?metric=perf&tier=rsw", "?metric=nd-stats&tier=4", "?metric=nd-stats&mode=raw"} {
+	for _, bad := range []string{"", "?metric=other", "?metric=perf&tier=rsw", "?metric=critical-path&tier=0", "?metric=timeline&tier=nic", "?metric=perf&mode=perfetto", "?metric=nd-stats&tier=4", "?metric=nd-stats&mode=raw"} {
 		user.Get(path+bad).Refused(400, "VALIDATION_ERROR")
 	}
 	user.Get(simulations+"/"+events.NewID(events.SimulationPrefix)+"/results/data?metric=perf").Refused(404, "NOT_FOUND")

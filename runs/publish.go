@@ -25,9 +25,13 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	a.log.flush(ctx)
 	a.files.done.Files = append(a.files.done.Files, a.files.snapshots...)
 	receipt := execution.NewReceipt(*a.in.Order, execution.Builtin, engine.Version, end, a.files.results())
-	err = a.list(ctx, &a.sim, a.files, receipt, events.SimulationResultsPublished{
+	published := events.SimulationResultsPublished{
 		TotalPackets: p.Packets, AvgLatencyPs: p.AvgLatency(), Partial: end.Partial(), Reached: recorded(&p),
-	})
+	}
+	if !end.Partial() {
+		published.Figures = a.figures(&p)
+	}
+	err = a.list(ctx, &a.sim, a.files, receipt, published)
 	if err != nil {
 		return end, err
 	}
@@ -35,6 +39,16 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 		a.tidy(ctx)
 	}
 	return end, a.clear(ctx, a.sim.ID)
+}
+
+// figures sums up whole results.
+func (a *attempt) figures(p *engine.Progress) events.Figures {
+	h := a.run.Headline()
+	return events.Figures{
+		InputHash: a.in.Order.InputHash(), EngineVersion: engine.Version,
+		TimePs: p.Time, GoodputBps: p.Throughput(),
+		MeanLinkPpm: h.MeanLink, BusiestTier: h.BusiestTier, Bottleneck: h.Bottleneck, BottleneckPpm: h.Share, ExposedPpm: h.Exposed,
+	}
 }
 
 // list writes the receipt and the manifest, and records the files together with the

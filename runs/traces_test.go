@@ -334,3 +334,51 @@ func TestDeadlock(t *testing.T) {
 	}
 	resultFiles(t, w, sim)
 }
+
+// TestStraggler: of eight ranks that compute before an all-reduce, rank 3 computes three times
+// longer. The results name it, say what that costs, and are the same when the run is repeated
+// from its receipt.
+func TestStraggler(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	files := map[string]string{}
+	for rank := range 8 {
+		micros := 1000
+		if rank == 3 {
+			micros = 3000
+		}
+		files[fmt.Sprintf("rank_%d.chakra.json", rank)] = `{"version":"0.0.4"}` + fmt.Sprintf(
+			`{"id":"17","type":"COMP_NODE","durationMicros":"%d"}`+
+				`{"id":"18","type":"COMM_COLL_NODE","dataDeps":["17"],"attr":[{"name":"comm_type","int64Val":"0"},{"name":"comm_size","int64Val":"1000000"}]}`, micros)
+	}
+	sim := replaying{files: files, servers: 8}.run(t, w)
+	if sim.Status != commands.Completed {
+		t.Fatalf("the simulation is %s (%s), want completed", sim.Status, sim.FailureReason)
+	}
+	got := resultFiles(t, w, sim)
+	var summary struct {
+		Stragglers struct {
+			Ranks []struct{ Rank, MedianRatio float64 }
+		}
+		CriticalPath struct {
+			Ranks    []struct{ Rank, ComputationUs float64 }
+			Sentence string
+		}
+	}
+	if err := json.Unmarshal([]byte(got["summary.json"]), &summary); err != nil {
+		t.Fatal(err)
+	}
+	// The accelerators' ComputeScale is 2.
+	if s := summary.Stragglers.Ranks; len(s) != 1 || s[0].Rank != 3 || s[0].MedianRatio != 3 {
+		t.Errorf("got the stragglers %v, want rank 3 with three times the median", s)
+	}
+	if r := summary.CriticalPath.Ranks; len(r) != 1 || r[0].Rank != 3 || r[0].ComputationUs != 6000 {
+		t.Errorf("ranks %v compute on the critical path, want rank 3 for 6 ms", r)
+	}
+	if !strings.Contains(summary.CriticalPath.Sentence, "longest took node 17, a computation of rank 3, 6000.0 us.") {
+		t.Errorf("got the sentence %q, want the computation of rank 3", summary.CriticalPath.Sentence)
+	}
+	if rows := strings.Split(got["test-critical-path-0.csv"], "\n"); !strings.HasPrefix(rows[1], "0,computation,3,-1,-1,,17,0,1,0.000000,6000.000000,6000.000000,0.000000,0.000000,0.000000,") || len(rows) != 1+1+14+1 {
+		t.Errorf("got the path\n%s\nwant the computation and 14 transfers", got["test-critical-path-0.csv"])
+	}
+}

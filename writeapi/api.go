@@ -13,6 +13,7 @@ import (
 	"netsim/events"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/validation"
+	"netsim/studies/inputs"
 )
 
 // API implements the POST, PATCH and DELETE operations, except the preview and
@@ -23,6 +24,7 @@ type API struct {
 	Workspaces     Workspaces
 	Configurations Configurations
 	Simulations    Simulations
+	Studies        Studies
 	Tracesets      Tracesets
 	TracesetFiles  TracesetFiles
 	TracesetOwners TracesetOwners
@@ -38,6 +40,13 @@ type API struct {
 	// Hold reserves credit for a simulation before it is requested, or returns
 	// PaymentRequired. Repeating it reserves nothing more.
 	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
+	// ForecastStudy returns what a study would do and cost if it started now. It changes
+	// nothing.
+	ForecastStudy func(ctx context.Context, started events.StudyStarted) (api.StudyForecast, error)
+	// StudySources reads what a study of a configuration and its axes name.
+	StudySources func(ctx context.Context, started events.StudyStarted) (*inputs.Sources, error)
+	// RequireCredit returns PaymentRequired if the account has no credit for simulations.
+	RequireCredit func(ctx context.Context, account string) error
 	// TracesetID returns the id of the account's traceset for a simple submission.
 	TracesetID func(account string, submission blueprint.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
@@ -49,6 +58,8 @@ type API struct {
 type Quotas interface {
 	// AdmitRun returns RateLimited if another run would exceed a quota.
 	AdmitRun(ctx context.Context, account string) error
+	// AdmitStudy returns RateLimited if another study would exceed a quota.
+	AdmitStudy(ctx context.Context, account string) error
 	// AdmitUpload returns RateLimited if an upload of that size, in bytes, would
 	// exceed a quota.
 	AdmitUpload(ctx context.Context, account string, size int64) error
@@ -103,6 +114,20 @@ type Simulations interface {
 	RequestedSimulation(ctx context.Context, requested *events.Event) (api.Simulation, error)
 	// Simulation returns the simulation.
 	Simulation(ctx context.Context, id string) (api.Simulation, error)
+}
+
+// Studies reads studies.
+type Studies interface {
+	// AdmitStudyChange returns the workspace of a study, and whether runs of it have not
+	// ended. It returns NotFound or Forbidden unless the caller may terminate, resume and
+	// delete the study.
+	AdmitStudyChange(ctx context.Context, id string) (workspace string, unfinished bool, err error)
+	// StartedStudy returns the study right after its start.
+	StartedStudy(started *events.Event) (api.Study, error)
+	// StudyAsStarted is StartedStudy for a study that may have progressed since.
+	StudyAsStarted(ctx context.Context, id string) (api.Study, error)
+	// StudyAfter returns the study right after a command's event, nil for as it is now.
+	StudyAfter(ctx context.Context, id string, e *events.Event) (api.Study, error)
 }
 
 // Engines calls the remote engines.

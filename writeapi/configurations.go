@@ -96,20 +96,26 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	if err != nil {
 		return nil, err
 	}
-	var with validation.Attachments
-	if c.TracesetID != "" {
-		t, err := a.Tracesets.Traceset(ctx, c.TracesetID)
+	with, err := a.attachments(ctx, c.TracesetID, c.MappingFile)
+	if err != nil {
+		return nil, err
+	}
+	return validation.Check(document, with), nil
+}
+
+// attachments returns the data of a traceset and of a mapping file that validation needs.
+func (a *API) attachments(ctx context.Context, traceset, mappingFile string) (with validation.Attachments, err error) {
+	if traceset != "" {
+		t, err := a.Tracesets.Traceset(ctx, traceset)
 		if err != nil {
-			return nil, err
+			return with, err
 		}
 		with.Traceset = &t
 	}
-	if c.MappingFile != "" {
-		if with.MappingFile, err = a.placement(ctx, c.MappingFile, with.Traceset); err != nil {
-			return nil, err
-		}
+	if mappingFile != "" {
+		with.MappingFile, err = a.placement(ctx, mappingFile, with.Traceset)
 	}
-	return validation.Check(document, with), nil
+	return with, err
 }
 
 // placement returns the data of a mapping file that validation needs. It reads

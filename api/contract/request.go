@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -215,6 +216,23 @@ func (op *Operation) checkBody(r *http.Request) error {
 		return &fault.Fault{Code: fault.Validation, Message: found.message("the request body")}
 	}
 	r.Body = checkedBody{bytes.NewReader(body), value}
+	return nil
+}
+
+// CheckBody checks a JSON text, as the body of a request of an operation. It is for values
+// that become such a body only in the service.
+func (c *Contract) CheckBody(operation string, body []byte) error {
+	i := slices.IndexFunc(c.Operations(), func(op *Operation) bool { return op.ID == operation })
+	if i < 0 {
+		return fmt.Errorf("the contract has no operation %s", operation)
+	}
+	value, err := decode(body)
+	if err != nil {
+		return err
+	}
+	if found := c.Operations()[i].body.check(value, false); found != nil {
+		return &fault.Fault{Code: fault.Validation, Message: found.message("the document")}
+	}
 	return nil
 }
 

@@ -115,7 +115,7 @@ func TestParameters(t *testing.T) {
 		{"GET", "/api/v1/billing/costs?startDate=2026-02-30&endDate=2026-11-30", invalid("startDate must be a date such as 2026-11-21, got '2026-02-30'")},
 		{"GET", "/api/v1/billing/items?status=open", invalid("status must be one of [active, closed], got 'open'")},
 		{"GET", simulation + "/results/data", invalid("metric is required")},
-		{"GET", simulation + "/results/data?metric=queue", invalid("metric must be one of [nd-stats, perf, pfc], got 'queue'")},
+		{"GET", simulation + "/results/data?metric=queue", invalid("metric must be one of [critical-path, nd-stats, perf, pfc, timeline], got 'queue'")},
 		{"GET", simulation + "/results/data?metric=perf&tier=4", invalid("tier must be one of [all, ssw, fsw, rsw, nic, 0, 1, 2, 3], got '4'")},
 		{"GET", simulation + "/logs?level=fatal", invalid("level must be one of [debug, info, warn, error], got 'fatal'")},
 		{"GET", configuration + "/versions/0", invalid("version must be between 1 and 9007199254740991, got 0")},

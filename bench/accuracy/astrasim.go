@@ -186,6 +186,6 @@ func (c *astraRow) compare(ctx context.Context, s *section) error {
 		return err
 	}
 	ns := float64(r.Time)/1000 + c.adds
-	s.Rows = append(s.Rows, row{c.name, ns, ns, c.theirs})
+	s.Rows = append(s.Rows, row{c.name, ns, ns, c.theirs, nil})
 	return nil
 }

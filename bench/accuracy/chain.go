@@ -113,6 +113,6 @@ func (c *astraRow) compareChain(ctx context.Context, s *section) error {
 		total += slowest
 	}
 	ns := float64(total)/1000 + c.adds
-	s.Rows = append(s.Rows, row{c.name, ns, ns, c.theirs})
+	s.Rows = append(s.Rows, row{c.name, ns, ns, c.theirs, nil})
 	return nil
 }

@@ -45,7 +45,7 @@ func closedForms(ctx context.Context, _ string) ([]section, error) {
 			return nil, err
 		}
 		ns := float64((r.Time + 500) / 1000)
-		s.Rows = append(s.Rows, row{c.operation + " " + c.algorithm, ns, ns, c.want})
+		s.Rows = append(s.Rows, row{c.operation + " " + c.algorithm, ns, ns, c.want, nil})
 	}
 	return []section{s}, nil
 }

@@ -40,7 +40,7 @@ func between(text, tables []byte) ([]byte, error) {
 }
 
 // tables returns the Markdown for the document: the summary, the rows that were not
-// compared, and the errors of the packet-level rows.
+// compared, the bands, and the errors of the packet-level rows.
 func tables(sections []section) []byte {
 	var out bytes.Buffer
 	fmt.Fprint(&out, "| compared with | rows | bound | result |\n|---|---|---|---|\n")
@@ -54,6 +54,7 @@ func tables(sections []section) []byte {
 			fmt.Fprintf(&out, "| %s | %d | %s |\n", sections[i].Name, sections[i].Left[reason], reason)
 		}
 	}
+	printBands(&out, bandsOf(sections))
 	for i := range sections {
 		if s := &sections[i]; s.Unit == "us" && !s.Listed {
 			fmt.Fprintf(&out, "\n%s, the error of the last completion:\n\n", s.Name)

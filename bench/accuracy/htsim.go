@@ -34,9 +34,9 @@ func htsim(ctx context.Context, dir string) ([]section, error) {
 // ownRows compares the rows of bench/reference in the same way.
 func ownRows(ctx context.Context, _ string) ([]section, error) {
 	sections := map[string]*section{
-		"fitted":   {Name: "own rows, sprayed", Unit: "us", Median: 0.0085, Worst: 0.19, Listed: true},
-		"held out": {Name: "own rows, sprayed, held out", Unit: "us", Median: 0.01, Worst: 0.175, Listed: true},
-		"":         {Name: "own rows, NDP, a path a flow", Unit: "us", Near: 0.02, Worst: 0.095, Listed: true},
+		"fitted":   {Name: "csg-htsim NDP, own rows, sprayed, fitted", Unit: "us", Median: 0.0085, Worst: 0.19, Listed: true},
+		"held out": {Name: "csg-htsim NDP, own rows, sprayed, held out", Unit: "us", Median: 0.01, Worst: 0.175, Listed: true},
+		"":         {Name: "csg-htsim NDP, own rows, a path a flow", Unit: "us", Near: 0.02, Worst: 0.095, Listed: true},
 	}
 	for _, name := range []string{reference.Sprayed, reference.Hashed} {
 		table, err := reference.Own(name)
@@ -82,7 +82,7 @@ func packets(ctx context.Context, table []reference.Record, section func(referen
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		s.Rows = append(s.Rows, row{name, span[0], span[1], theirs})
+		s.Rows = append(s.Rows, row{name, span[0], span[1], theirs, settingOf(&c)})
 	}
 	return nil
 }

@@ -4,14 +4,15 @@
 //
 //	go run ./bench/accuracy                  the table
 //	go run ./bench/accuracy -reference DIR   the same tables from DIR, without our own
-//	go generate ./bench/accuracy             the tables of docs/engine.md
+//	go generate ./bench/accuracy             the tables of docs/engine.md, and
+//	                                         simulator/accuracy/bands.json
 //
 // The bounds come from the engine's requirements. The tests of this package check
 // them with the same code. Rows of a case that netsim cannot build are not compared,
 // but counted by reason.
 package main
 
-//go:generate go run . -reference ../../simulator/engine/testdata -document ../../docs/engine.md
+//go:generate go run . -reference ../../simulator/engine/testdata -document ../../docs/engine.md -bands ../../simulator/accuracy/bands.json
 
 import (
 	"context"
@@ -41,6 +42,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	dir := flags.String("reference", reference.Dir, "directory with astrasim_1d.csv, astrasim_switch_chunk_convergence.csv and htsim_leafspine.csv")
 	document := flags.String("document", "", "write the tables between the markers of this file, and print nothing")
+	bands := flags.String("bands", "", "with -document: write the bands of the rows to this file as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -52,7 +54,10 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	if *document != "" {
-		return writeDocument(*document, sections)
+		if err := writeDocument(*document, sections); err != nil || *bands == "" {
+			return err
+		}
+		return writeBands(*bands, sections)
 	}
 	if err := printTable(out, sections); err != nil {
 		return err
@@ -71,7 +76,7 @@ func compare(ctx context.Context, dir string, own bool) ([]section, error) {
 	var all []section
 	parts := []func(context.Context, string) ([]section, error){closedForms, astraSim, htsim}
 	if own {
-		parts = append(parts, ownRows)
+		parts = append(parts, ownRows, acknowledged)
 	}
 	for _, run := range parts {
 		sections, err := run(ctx, dir)

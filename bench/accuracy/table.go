@@ -33,6 +33,7 @@ type row struct {
 	Case        string
 	Least, Most float64
 	Theirs      float64
+	Of          *setting // of rows that a client's configuration can repeat, else nil
 }
 
 // off returns the engine's error as a fraction of the reference's time. The error is

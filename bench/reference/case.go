@@ -40,7 +40,7 @@ func OneGroup(n Network, phases ...collective.Phase) (Case, error) {
 // Input returns the engine's input for the case, prepared as the service prepares it.
 // It returns the errors of execution.Prepare.
 func (c *Case) Input(ctx context.Context) (engine.Input, error) {
-	document, err := c.document()
+	document, err := c.Document()
 	if err != nil {
 		return engine.Input{}, err
 	}

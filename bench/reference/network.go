@@ -20,8 +20,8 @@ type Network struct {
 // hosts returns the number of hosts in all racks.
 func (n *Network) hosts() int { return n.Racks * n.Hosts }
 
-// document returns the configuration of the network, built from the catalogue's models.
-func (n *Network) document() (*design.Document, error) {
+// Document returns the configuration of the network, built from the catalogue's models.
+func (n *Network) Document() (*design.Document, error) {
 	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 1}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
 	balancing := "none"

@@ -15,8 +15,11 @@ import (
 )
 
 type engine struct {
-	Run   reproduce  `cmd:"" help:"Repeat a run from its receipt, without a service, and compare the results."`
-	Serve hostEngine `cmd:"" help:"Run orders that a service on another machine sends by HTTP."`
+	Calibrate calibrate  `cmd:"" help:"Fit latency and bandwidth to a log of nccl-tests, with the residual of each row."`
+	Convert   convert    `cmd:"" help:"Convert a schedule of GOAL, or the workload of a simple submission, to Chakra traces."`
+	Fabric    fabric     `cmd:"" help:"Convert the network of a configuration to an InfraGraph document, or the reverse."`
+	Run       reproduce  `cmd:"" help:"Repeat a run from its receipt, without a service, and compare the results."`
+	Serve     hostEngine `cmd:"" help:"Run orders that a service on another machine sends by HTTP."`
 }
 
 type reproduce struct {
@@ -56,7 +59,7 @@ type hostEngine struct {
 	RunBytes   int64         `help:"Most bytes of a run's input and result files." default:"10000000000"`
 	TotalBytes int64         `help:"Most bytes of the files of all runs." default:"100000000000"`
 	Within     time.Duration `help:"Wall-clock time of a run; a run that takes longer fails." default:"24h"`
-	MaxFlows   int           `help:"Most transfers in flight at once in a run, about 300 bytes of memory each; 0 means 4 million."`
+	MaxFlows   int           `help:"Most transfers in flight at once in a run, about 260 bytes of memory each; 0 means 16,777,216."`
 }
 
 // Validate implements kong.Validatable. Except for --max-flows it refuses zero, which

@@ -21,28 +21,29 @@ import (
 )
 
 type commands struct {
-	Serve     serve       `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
-	Migrate   migrate     `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
-	Doctor    examine     `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
-	Token     token       `cmd:"" help:"Print a token of the development issuer."`
-	ReadModel readModel   `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
-	Streams   streams     `cmd:"" help:"Show streams and apply parked facts again."`
-	Reactions reactions   `cmd:"" help:"Show reactions and retry dead letters."`
-	Jobs      jobsStatus  `cmd:"" help:"Show the jobs by kind and state."`
-	Runs      runsStatus  `cmd:"" help:"Show the simulations that have not ended."`
-	Events    eventTools  `cmd:"" help:"Export and follow the facts of the log, and show and repeat what is published."`
-	Credit    credit      `cmd:"" help:"Grant credit to accounts."`
-	Quotas    quotas      `cmd:"" help:"Show and set the limits of accounts."`
-	Person    person      `cmd:"" help:"Remove the names of users."`
-	Billing   billing     `cmd:"" help:"Set prices and export costs."`
-	Engine    engine      `cmd:"" help:"Run simulations without the service."`
-	Log       logging     `cmd:"" help:"Change how the event log is sealed."`
-	Audit     auditing    `cmd:"" help:"Verify the log and the billing."`
-	Lake      lakes       `cmd:"" help:"Show, share and drop the lake."`
-	Objects   objectTools `cmd:"" help:"Compare the object store with the log."`
-	ACLs      acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
-	Upgrade   upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
-	Version   version     `cmd:"" help:"Print the version."`
+	Serve      serve       `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
+	Migrate    migrate     `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
+	Doctor     examine     `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
+	Token      token       `cmd:"" help:"Print a token of the development issuer."`
+	ReadModel  readModel   `cmd:"" name:"readmodel" help:"Show, rebuild, compare and promote read models."`
+	Streams    streams     `cmd:"" help:"Show streams and apply parked facts again."`
+	Reactions  reactions   `cmd:"" help:"Show reactions and retry dead letters."`
+	Jobs       jobsStatus  `cmd:"" help:"Show the jobs by kind and state."`
+	Runs       runsStatus  `cmd:"" help:"Show the simulations that have not ended."`
+	Events     eventTools  `cmd:"" help:"Export and follow the facts of the log, and show and repeat what is published."`
+	Credit     credit      `cmd:"" help:"Grant credit to accounts."`
+	Quotas     quotas      `cmd:"" help:"Show and set the limits of accounts."`
+	Person     person      `cmd:"" help:"Remove the names of users."`
+	Billing    billing     `cmd:"" help:"Set prices and export costs."`
+	Engine     engine      `cmd:"" help:"Run simulations without the service."`
+	Log        logging     `cmd:"" help:"Change how the event log is sealed."`
+	Audit      auditing    `cmd:"" help:"Verify the log and the billing."`
+	Lake       lakes       `cmd:"" help:"Show, share and drop the lake."`
+	Objects    objectTools `cmd:"" help:"Compare the object store with the log."`
+	ACLs       acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
+	Upgrade    upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
+	Operations operations  `cmd:"" help:"Show which commands of operators changed the deployment."`
+	Version    version     `cmd:"" help:"Print the version."`
 }
 
 func main() {
@@ -51,7 +52,7 @@ func main() {
 	var c commands
 	parsed := kong.Parse(&c, kong.Name("netsim"), kong.Description("Simulates collective workloads on modelled networks."),
 		kong.BindTo(ctx, (*context.Context)(nil)))
-	if err := parsed.Run(); err != nil {
+	if err := run(ctx, parsed); err != nil {
 		fmt.Fprintln(os.Stderr, "netsim:", err)
 		os.Exit(1) //nolint:gocritic // the signal handler needs no clean-up
 	}

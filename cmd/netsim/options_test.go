@@ -212,7 +212,7 @@ func optionRows() map[string]option {
 func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 	t.Parallel()
 	rows := optionRows()
-	for _, more := range []map[string]option{eventOptionRows(), logOptionRows(), examinationOptionRows()} {
+	for _, more := range []map[string]option{eventOptionRows(), logOptionRows(), examinationOptionRows(), exchangeOptionRows()} {
 		maps.Copy(rows, more)
 	}
 	parser, err := kong.New(&commands{}, kong.Name("netsim"))

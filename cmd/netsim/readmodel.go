@@ -17,7 +17,7 @@ type readModel struct {
 	Rebuild rebuild         `cmd:"" help:"Replay the log into a schema beside the live one, and follow the log until the schema is promoted."`
 	Diff    diff            `cmd:"" help:"Compare a read model with the live one at the same log position."`
 	Digest  digest          `cmd:"" help:"Print digests of a read model and its log position. Two read models with the same digests at the same position are equal."`
-	Promote promote         `cmd:"" help:"Replace the live read model with a rebuilt one. The old one is kept as readmodel_before."`
+	Promote promote         `cmd:"" help:"Replace the live read model with a rebuilt one. The old one stays as readmodel_before, or, when it has another form, is served by its release as readmodel_FORM."`
 	Drop    dropModel       `cmd:"" help:"Remove a read model that is not the live one."`
 }
 
@@ -182,12 +182,7 @@ func (p promote) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	return withTools(ctx, func(t *service.Tools) error {
-		err := t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Printf("the previous live read model is kept as %s until 'netsim readmodel drop %[1]s'\n", projector.Before)
-		return err
+		return t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
 	})
 }
 

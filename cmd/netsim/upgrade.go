@@ -38,6 +38,9 @@ func (u upgradeStatus) Run(ctx context.Context) error {
 		if err == nil {
 			err = printTable("no other process has database sessions", "process release level sessions", rows)
 		}
+		for _, m := range s.Superseded {
+			fmt.Printf("the read model %s is superseded, and %d processes serve it\n", m.Schema, m.Processes)
+		}
 		return err
 	})
 }
@@ -48,6 +51,9 @@ type upgradeFinish struct{}
 func (upgradeFinish) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *service.Tools) error {
 		before, err := t.FinishUpgrade(ctx)
+		for _, m := range before.Superseded {
+			fmt.Printf("the read model %s is superseded: 'netsim readmodel drop %[1]s' drops it\n", m.Schema)
+		}
 		switch {
 		case err != nil:
 			return err

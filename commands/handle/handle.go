@@ -71,7 +71,8 @@ type stateOf[S any] interface {
 // based on has become a fact.
 //
 // When another writer's record came first, Command decides again from the new
-// head, with jitter. After a bounded number of attempts the fault is Conflict.
+// head, with jitter. After a bounded number of attempts the fault is Conflict with
+// RetryAfter, and nothing was done.
 // When the verdict does not come in time, the fault is fault.Unknown, and a
 // goroutine waits for the verdict. Until it comes, the same command and every
 // command that decided on top of the record wait in this process, so that none of
@@ -145,9 +146,10 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 			return Result{}, fault.Unknown(err)
 		}
 	}
-	refusal := fault.New(fault.Conflict, "%s is being changed by too many requests at once", r.to.Stream)
-	refusal.Cause = errLost
-	return Result{}, refusal
+	return Result{}, &fault.Fault{
+		Code: fault.Conflict, Message: r.to.Stream + " is being changed by too many requests at once; repeat the request",
+		RetryAfter: time.Second, Cause: errLost,
+	}
 }
 
 // end releases the lane and the command's id, once the command's record has a

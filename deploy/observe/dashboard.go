@@ -53,8 +53,8 @@ func rows() []row {
 			{"Not admitted", "Requests beyond an account's quota (RATE_LIMITED) or beyond the process's slots.", perSecond, []query{{`sum by (class, code) (rate(netsim_http_refused_total` + every + `[$__rate_interval]))`, "{{class}} {{code}}"}}},
 			{"Slots in use", "Share of the slots of each class.", ratio, []query{{`max by (class) (netsim_http_slots_used` + every + ` / netsim_http_slots)`, "{{class}}"}}},
 			{"Commands", "Commands by outcome.", perSecond, []query{{`sum by (outcome) (rate(netsim_command_duration_seconds_count` + every + `[$__rate_interval]))`, "{{outcome}}"}}},
-			{"Feeds and streams", "Clients that follow events or simulations.", count, []query{
-				{`sum(netsim_feed_clients` + every + `)`, "feeds"}, {`sum(netsim_streams_open` + every + `)`, "simulations"},
+			{"Feeds and streams", "Clients that follow events, simulations or studies.", count, []query{
+				{`sum(netsim_feed_clients` + every + `)`, "feeds"}, {`sum(netsim_streams_open` + every + `)`, "simulations and studies"},
 			}},
 		}},
 		{"The log and the read model", []panel{

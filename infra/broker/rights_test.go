@@ -144,10 +144,12 @@ type attempt func(t *testing.T, c *kafka.Client, user string) error
 
 // attempts returns what each user of the list tries on topics with the prefix.
 func attempts(prefix string) map[string]attempt {
-	log := eventlog.Config{Prefix: prefix}.Topic(events.Workspaces)
+	topic := eventlog.Config{Prefix: prefix}.Topic
+	log := topic(events.Workspaces)
 	letters, public := reactor.DeadLetterTopic(prefix), publisher.Topic(prefix, events.Workspaces)
 	return map[string]attempt{
 		"write the log":            produce(log),
+		"write operations":         produce(topic(events.Checkpoints)),
 		"write dead letters":       produce(letters),
 		"write public topics":      produce(public),
 		"read the log":             fetch(log),
@@ -174,9 +176,10 @@ func may() map[string][]string {
 	const publisher, lake, archiver, tools, consumer = service.RolePublisher, service.RoleLake, service.RoleArchiver, service.UserTools, service.UserConsumer
 	return map[string][]string{
 		"write the log":            {api, reactor, worker, tools},
+		"write operations":         {api, reactor, worker, tools, service.UserMigrate},
 		"write dead letters":       {reactor, tools},
 		"write public topics":      {publisher},
-		"read the log":             {api, projector, reactor, worker, publisher, lake, archiver, tools},
+		"read the log":             {api, projector, reactor, worker, publisher, lake, archiver, tools, service.UserMigrate},
 		"read dead letters":        {api, projector, reactor, worker, publisher, lake, archiver, tools},
 		"read public topics":       {publisher, tools, consumer},
 		"change the log's topics":  {},

@@ -48,6 +48,18 @@ func (d Description) TopicName(family events.Family) string {
 	return ""
 }
 
+// Empty reports whether no record was ever appended to the log.
+func (d Description) Empty() bool {
+	for _, topic := range d.Topics {
+		for _, part := range topic.Partitions {
+			if part.End > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Describe asks the cluster for its description.
 func (k *Kafka) Describe(ctx context.Context) (Description, error) {
 	return k.describeFamilies(ctx, events.Families())

@@ -278,6 +278,19 @@ func Holders(ctx context.Context, db interface {
 	return list, nil
 }
 
+// Forget deletes the leases and the members of a subscriber that is gone.
+func Forget(ctx context.Context, tx pgx.Tx, subscriber string) error {
+	var exists bool
+	if err := tx.QueryRow(ctx, `SELECT to_regclass('facts.leases') IS NOT NULL AND to_regclass('facts.members') IS NOT NULL`).Scan(&exists); err != nil || !exists {
+		return err
+	}
+	_, err := tx.Exec(ctx, `WITH leases AS (DELETE FROM facts.leases WHERE subscriber = $1) DELETE FROM facts.members WHERE subscriber = $1`, subscriber)
+	if err != nil {
+		return fmt.Errorf("delete the leases of %s: %w", subscriber, err)
+	}
+	return nil
+}
+
 // leave ends the work and the membership.
 func (l *Leases) leave(ctx context.Context, s *session) {
 	s.stop()

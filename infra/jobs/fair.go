@@ -24,7 +24,8 @@ var sharesSchema string
 // River takes available jobs by priority. So the next runs are available, with
 // their turn as the priority, and all others are pending. Turns are assigned again
 // whenever a run is enqueued, starts or ends, in one statement over all waiting
-// runs; a lock makes processes assign them one after the other. A run that has
+// runs; a lock makes processes assign them one after the other, and calls of a process
+// that come while it waits share an assignment. A run that has
 // started before, and was interrupted or continues in another process, needs no turn.
 
 // share is the metadata of a run's job: the run's account and its estimated cost
@@ -99,15 +100,29 @@ WITH runs AS (
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
 FROM changed WHERE state = 'available' GROUP BY queue`
 
-// chooseNext chooses the next runs. Unless first is nil, it calls first before that,
-// in the same transaction.
-func (j *Jobs) chooseNext(ctx context.Context, first func(pgx.Tx) error) error {
+// noStart is the id that stands for no job in calls of chooseNext.
+const noStart = 0
+
+// chooseNext chooses the next runs. Unless started is noStart, it first adds the cost of
+// this job to its account's virtual time. Calls of a process that come while it chooses
+// share the next choice.
+func (j *Jobs) chooseNext(ctx context.Context, started int64) error {
+	_, _, err := j.choices.Get(ctx, started)
+	return err
+}
+
+// choose records starts and chooses the next runs, in one transaction. Its commit does not
+// wait for the disk, because the next reconciliation chooses again.
+func (j *Jobs) choose(ctx context.Context, started []int64) (map[int64]struct{}, error) {
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs'))`); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs')), set_config('synchronous_commit', 'off', true)`); err != nil {
 			return err
 		}
-		if first != nil {
-			if err := first(tx); err != nil {
+		for _, job := range started {
+			if job == noStart {
+				continue
+			}
+			if _, err := tx.Exec(ctx, addStart, job); err != nil {
 				return err
 			}
 		}
@@ -119,9 +134,9 @@ func (j *Jobs) chooseNext(ctx context.Context, first func(pgx.Tx) error) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("choose the next runs: %w", err)
+		return nil, fmt.Errorf("choose the next runs: %w", err)
 	}
-	return nil
+	return nil, nil //nolint:nilnil // the callers wait for the choice only
 }
 
 // runLimits returns how many runs each account with a waiting run may have in
@@ -147,21 +162,21 @@ func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, lim
 	return accounts, limits, nil
 }
 
+// addStart is the SQL that adds the cost of a job that starts for the first time to its
+// account's virtual time.
+const addStart = `
+INSERT INTO jobs.run_shares (queue, account, began, ended)
+SELECT j.queue, account, at, at + greatest(coalesce((j.metadata->>'cost')::bigint, 1), 1)
+FROM jobs.river_job j, coalesce(j.metadata->>'account', '') AS account, greatest(
+	coalesce((SELECT s.ended FROM jobs.run_shares s WHERE s.queue = j.queue AND s.account = coalesce(j.metadata->>'account', '')), 0),
+	coalesce((SELECT max(s.began) FROM jobs.run_shares s WHERE s.queue = j.queue), 0)) AS at
+WHERE j.id = $1 AND j.attempt = 1 AND NOT j.metadata ? 'snoozes'
+ON CONFLICT (queue, account) DO UPDATE SET began = excluded.began, ended = excluded.ended`
+
 // recordStart adds the cost of a run that starts for the first time to its account's
 // virtual time. A failure is only logged, and the run starts anyway.
 func (j *Jobs) recordStart(ctx context.Context, job *rivertype.JobRow) {
-	err := j.chooseNext(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `
-			INSERT INTO jobs.run_shares (queue, account, began, ended)
-			SELECT j.queue, account, at, at + greatest(coalesce((j.metadata->>'cost')::bigint, 1), 1)
-			FROM jobs.river_job j, coalesce(j.metadata->>'account', '') AS account, greatest(
-				coalesce((SELECT s.ended FROM jobs.run_shares s WHERE s.queue = j.queue AND s.account = coalesce(j.metadata->>'account', '')), 0),
-				coalesce((SELECT max(s.began) FROM jobs.run_shares s WHERE s.queue = j.queue), 0)) AS at
-			WHERE j.id = $1 AND j.attempt = 1 AND NOT j.metadata ? 'snoozes'
-			ON CONFLICT (queue, account) DO UPDATE SET began = excluded.began, ended = excluded.ended`, job.ID)
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
+	if err := j.chooseNext(ctx, job.ID); err != nil && ctx.Err() == nil {
 		j.config.Log.WarnContext(ctx, "the cost of a run was not added to its account", "job", job.ID, "error", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"go.opentelemetry.io/otel/trace"
 
+	"netsim/internal/gather"
 	"netsim/internal/wait"
 )
 
@@ -55,6 +56,7 @@ type Jobs struct {
 	workers *river.Workers
 	kinds   map[string]kind
 	needs   []Need
+	choices gather.Gather[int64, struct{}] // of the next runs
 }
 
 // ErrNotMigrated means that tables are missing, or older than this release needs.
@@ -72,6 +74,7 @@ func Open(ctx context.Context, c Config) (*Jobs, error) {
 		return nil, err
 	}
 	j := &Jobs{config: c, pool: pool, workers: river.NewWorkers(), kinds: map[string]kind{}}
+	j.choices.Query, j.choices.MaxQueries = j.choose, 1
 	if err := j.open(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -207,7 +210,7 @@ func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	if !options.Pending {
 		return nil
 	}
-	return j.chooseNext(ctx, nil)
+	return j.chooseNext(ctx, noStart)
 }
 
 // Cancel cancels the jobs with these arguments that wait for a worker. Jobs in
@@ -224,7 +227,7 @@ func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 			return fmt.Errorf("cancel %s: %w", args.Kind(), err)
 		}
 	}
-	return j.chooseNext(ctx, nil)
+	return j.chooseNext(ctx, noStart)
 }
 
 // Work works on jobs until ctx ends, and returns when the jobs in progress have

@@ -25,21 +25,31 @@ func (j *Jobs) reconcileUntil(ctx context.Context) {
 		case <-tick.C:
 			next = j.reconcile
 		case e := <-ended:
-			next = j.afterEnd(e)
+			next = j.afterEnd(e, ended)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// afterEnd returns the action after the end of a job: when a run has ended, another
-// may start.
-func (j *Jobs) afterEnd(e *river.Event) func(context.Context) error {
+// afterEnd returns the action after the end of a job, and of those that have ended since:
+// when a run has ended, another may start.
+func (j *Jobs) afterEnd(e *river.Event, more <-chan *river.Event) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if e == nil || j.kinds[e.Job.Kind].share == nil {
-			return nil
+		for run := false; ; {
+			run = run || e != nil && j.kinds[e.Job.Kind].share != nil
+			select {
+			case e = <-more:
+				if e != nil {
+					continue
+				}
+			default:
+			}
+			if !run {
+				return nil
+			}
+			return j.chooseNext(ctx, noStart)
 		}
-		return j.chooseNext(ctx, nil)
 	}
 }
 
@@ -114,7 +124,7 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 			return err
 		}
 	}
-	return j.chooseNext(ctx, nil)
+	return j.chooseNext(ctx, noStart)
 }
 
 func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {

@@ -37,12 +37,15 @@ func (p *Projector) prepare(ctx context.Context, batch []chunk, loadAll bool) (b
 		}
 	}()
 	reads := &pgx.Batch{}
-	p.cached -= p.streams.load(reads, p.ident(), batch, loadAll)
+	p.cached -= p.streams.load(reads, p.table("streams"), batch, loadAll)
 	if err := p.read(ctx, reads); err != nil {
 		return nil, fmt.Errorf("load the streams: %w", err)
 	}
 	facts, touched, next, err := p.judge(batch)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.prove(ctx, batch); err != nil {
 		return nil, err
 	}
 	b = &prepared{
@@ -80,12 +83,12 @@ func (p *Projector) commit(ctx context.Context, b *prepared) (err error) {
 	began := time.Now()
 	defer func() { refusePanic(recover(), &err) }()
 	if p.Watcher.isHeardElsewhere() {
-		b.writes.Queue(`SELECT pg_notify($1, $2)`, channel(p.Schema), notice(b.verdicts))
+		b.writes.Queue(`SELECT pg_notify($1, $2)`, p.channel, p.mark()+notice(b.verdicts))
 	}
 	if err := b.writes.Send(ctx, p.Pool); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	p.Watcher.apply(b.verdicts)
+	p.Watcher.committed(b.verdicts, p.isSuperseded())
 	p.stats.applied(b)
 	p.Observe(countRecords(b.batch), b.took+time.Since(began))
 	p.logParked(b.batch)
@@ -218,14 +221,15 @@ func (p *Projector) moveOffsets(writes *columns.Writes, next map[*partitionState
 	n := len(args)
 	args = append(args, len(moves), table)
 	leased, args := p.ifLeased("u.epoch", args)
+	serving, args := p.ifServing(args)
 	writes.Queue(fmt.Sprintf(`
 		WITH moved AS (
-			UPDATE %s.offsets o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest, sealing = u.sealing
+			UPDATE %s o SET next = u.next, last_record = u.last_record, facts = u.facts, digest = u.digest, sealing = u.sealing
 			FROM %s
-			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u.expected AND o.tableoid = $%d %s
+			WHERE o.family = u.family AND o.partition = u.partition AND o.next = u.expected AND o.tableoid = $%d %s AND %s
 			RETURNING 1)
 		SELECT 1 / (CASE WHEN count(*) = $%d THEN 1 ELSE 0 END) FROM moved`,
-		p.ident(), offsetMoveColumns.From("u"), n+2, leased, n+1), args...)
+		p.table("offsets"), offsetMoveColumns.From("u"), n+2, leased, serving, n+1), args...)
 }
 
 // saveStreams queues the streams that the batch touched.
@@ -254,7 +258,7 @@ func (p *Projector) saveStreams(writes *columns.Writes, touched []*stream) error
 			changed = append(changed, row)
 		}
 	}
-	streamColumns.Begin(writes, p.ident()+".streams", begun)
-	streamColumns.Insert(writes, p.ident()+".streams", changed, streamColumns.Overwrite(3))
+	streamColumns.Begin(writes, p.table("streams"), begun)
+	streamColumns.Insert(writes, p.table("streams"), changed, streamColumns.Overwrite(3))
 	return nil
 }

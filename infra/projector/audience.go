@@ -22,15 +22,20 @@ type audience struct {
 // announcement is the payload by which a watcher says that it listens.
 const announcement = "listening"
 
-// listenerName is the application_name of the sessions that listen.
-func listenerName(schema string) string { return "netsim listens to " + schema }
+// listenerName is the application_name of the sessions that listen for a read model.
+func listenerName(name string) string { return listeners + name }
 
-// announce makes the connection listen, and says so to the other processes.
-func (w *Watcher) announce(ctx context.Context, conn *pgx.Conn) error {
+const listeners = "netsim listens to "
+
+// announce makes the connection listen to what is said of the read model with the name, and
+// says so to the other processes. own is true for the one that this process serves.
+func (w *Watcher) announce(ctx context.Context, conn *pgx.Conn, model string, own bool) error {
 	w.others.setSelf(conn.PgConn().PID())
-	name := channel(w.schema)
-	if _, err := conn.Exec(ctx, "SELECT set_config('application_name', $1, false)", listenerName(w.schema)); err != nil {
-		return fmt.Errorf("name the listening session: %w", err)
+	name := channel(model)
+	if own {
+		if _, err := conn.Exec(ctx, "SELECT set_config('application_name', $1, false)", listenerName(model)); err != nil {
+			return fmt.Errorf("name the listening session: %w", err)
+		}
 	}
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{name}.Sanitize()); err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -77,7 +82,7 @@ func (w *Watcher) countOthers(ctx context.Context, pool *pgxpool.Pool) {
 	w.others.mu.Unlock()
 	var any bool
 	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
-		WHERE datname = current_database() AND application_name = $1 AND pid <> $2)`, listenerName(w.schema), int64(self)).Scan(&any)
+		WHERE datname = current_database() AND starts_with(application_name, $1) AND pid <> $2)`, listeners, int64(self)).Scan(&any)
 	w.others.mu.Lock()
 	defer w.others.mu.Unlock()
 	w.others.none = err == nil && !any && w.others.joins == joins

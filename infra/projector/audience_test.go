@@ -18,7 +18,7 @@ func TestNotificationsAreForOtherProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context()) //nolint:errcheck // it only listened
-	if _, err := conn.Exec(t.Context(), "LISTEN netsim_readmodel; LISTEN marker"); err != nil {
+	if _, err := conn.Exec(t.Context(), "LISTEN netsim_"+projector.NameOf(s.Projector(s.DB, projector.Live).Fingerprint())+"; LISTEN marker"); err != nil {
 		t.Fatal(err)
 	}
 	notified := func() bool { // of a new workspace
@@ -44,7 +44,7 @@ func TestNotificationsAreForOtherProcesses(t *testing.T) {
 	}
 	testworld.Await(t, func() bool { return !notified() })
 	other := s.Connect(t)
-	other.Watcher = projector.NewWatcher(other.DB, "", other.Logger)
+	other.Watcher = projector.NewWatcher(other.DB, other.Logger)
 	testworld.Running(t, other.Watcher.Run)
 	testworld.Await(t, notified)
 }

@@ -100,6 +100,7 @@ func streamOf(t *testing.T, aggregate string) string {
 		"workspace": events.WorkspacePrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix,
 		"traceset": events.TracesetPrefix, "mapping_file": events.MappingFilePrefix, "upload": events.UploadPrefix,
 		"billing": events.AccountPrefix, "checkpoint": events.CheckpointPrefix, "log": events.CheckpointPrefix,
+		"operation": events.OperationPrefix, "study": events.StudyPrefix,
 	}[aggregate]
 	if prefix == "" {
 		t.Fatalf("the aggregate %s has no stream", aggregate)

@@ -20,7 +20,7 @@ type Comparison struct {
 // not delay the live model: p pauses until the live model has reached it, takes a
 // snapshot of the live model and projects up to the snapshot's position.
 func (p *Projector) Diff(ctx context.Context) (c Comparison, err error) {
-	if p.Schema == Live {
+	if p.isLive() {
 		return c, fmt.Errorf("%s is the live read model", Live)
 	}
 	return p.DiffWith(ctx, p.Pool)
@@ -54,7 +54,7 @@ func (p *Projector) DiffWith(ctx context.Context, database *pgxpool.Pool) (c Com
 		}
 	}()
 	align := p.align
-	if p.Schema == Live {
+	if p.isLive() {
 		align = p.meet
 	}
 	if live, other, c.Position, err = align(ctx, database); err != nil {

@@ -150,7 +150,7 @@ func (p *Projector) snapshotAt(ctx context.Context, at Position) (pgx.Tx, Positi
 	if at == nil {
 		return p.snapshot(ctx, p.Pool, p.Schema)
 	}
-	if p.Schema != Live {
+	if !p.isLive() {
 		lock, err := p.waitLock(ctx)
 		if err != nil {
 			return nil, nil, err

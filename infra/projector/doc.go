@@ -105,6 +105,37 @@
 // fails on another. The lock ends with its session, so a crash blocks nothing
 // (docs/adr/0018).
 //
+// # Superseded read models
+//
+// A promotion moves the live read model to the schema NameOf its fingerprint, unless the
+// promoted one has the same. The sessions of a process look for tables there first, and then
+// in the live schema. So at the commit of a promotion, the processes of the old release
+// resolve to the same tables as before. They serve and project a superseded read model now,
+// beside processes of the live one (docs/adr/0046).
+//
+// A write that any of them has acknowledged is visible through each of them, and no client
+// sees a row and later, through another process, misses it, because
+//
+//   - a process of a superseded read model waits, before it answers a request, until it has
+//     reached what the live one had when the request began
+//   - it acknowledges and shows only what the live one has reached too: Watcher.Next and
+//     verdicts are the minimum of both
+//
+// That holds if a process knows that it is superseded. Let a promotion commit at a time r.
+//
+//   - A batch that its projector commits after r belongs to a session that knows, because
+//     moveOffsets names the schema. Its notices are marked, and a watcher that does not know
+//     yet polls instead of applying them. A poll reads the offsets before it asks which read
+//     model is live. So without knowing, a process acknowledges nothing that was judged
+//     after r.
+//   - A request begins as if nothing had happened only if a poll was sent less than knownFor
+//     ago that found the own read model live; that is, before r + knownFor. The processes of
+//     the promoted read model serve after r + Turnover, so they have acknowledged nothing
+//     that the request could miss.
+//
+// A process whose own read model is promoted while it runs follows the one that was live for
+// Turnover more, for the processes of that one.
+//
 // # A crash of PostgreSQL
 //
 // The read model is committed with synchronous_commit=off. After a crash, or a
@@ -130,6 +161,9 @@
 // server itself recovers from, and on a standby that was promoted. A session that
 // does not find its run there waits. All processes together describe the log once a
 // run.
+//
+// The table speaks of the live read model. A session that serves a superseded one waits, when
+// it is opened, until that has reached the live one too.
 //
 // The projector, the Watcher and the checks of the read model use sessions that
 // are not verified, because the others wait for them. A verdict in the table

@@ -106,6 +106,7 @@ func keyless(at *partitionState) error {
 // fails.
 func (p *Projector) project(ctx context.Context) error {
 	p.forget()
+	p.raised = 0
 	all, err := p.partitions(ctx)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ var ErrNewerLevel = errors.New("the deployment is of a newer release")
 // is above the first.
 func (p *Projector) fingerprint() string {
 	sum := sha256.Sum256([]byte(p.statements()))
-	return fmt.Sprintf("form %x", sum[:8])
+	return fmt.Sprintf(formPrefix+"%x", sum[:8])
 }
 
 // Fingerprint identifies the statements that make the read model, and the folds.
@@ -121,9 +121,13 @@ type querier interface {
 
 // check is Exists on a connection or in a transaction.
 func (p *Projector) check(ctx context.Context, db querier) (exists bool, err error) {
-	var comment string
-	err = db.QueryRow(ctx, `SELECT coalesce(obj_description(oid, 'pg_namespace'), 'no known form') FROM pg_namespace WHERE nspname = $1`,
-		p.Schema).Scan(&comment)
+	schemas := []string{p.Schema}
+	if p.Schema == "" {
+		schemas = []string{NameOf(p.fingerprint()), Live}
+	}
+	var schema, comment string
+	err = db.QueryRow(ctx, `SELECT nspname, coalesce(obj_description(oid, 'pg_namespace'), 'no known form')
+		FROM pg_namespace WHERE nspname = ANY($1) ORDER BY nspname DESC LIMIT 1`, schemas).Scan(&schema, &comment)
 	found, level := ReadMark(comment)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -134,7 +138,7 @@ func (p *Projector) check(ctx context.Context, db querier) (exists bool, err err
 		return true, RefuseLevel(level)
 	case found != p.fingerprint():
 		return true, fmt.Errorf("%w: schema %s has %s, this release needs %s; run 'netsim readmodel rebuild next' and 'netsim readmodel promote next'",
-			ErrOtherSchema, p.Schema, found, p.fingerprint())
+			ErrOtherSchema, schema, found, p.fingerprint())
 	}
 	return true, nil
 }

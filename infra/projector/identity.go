@@ -24,7 +24,7 @@ const (
 // compare refuses a log whose identity or shape is not that of the read model.
 func (p *Projector) compare(ctx context.Context, log eventlog.Description, partitions []*partitionState) error {
 	var cluster string
-	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`SELECT cluster_id FROM %s.log`, p.ident())).Scan(&cluster)
+	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`SELECT cluster_id FROM %s`, p.table("log"))).Scan(&cluster)
 	if err != nil {
 		return fmt.Errorf("load the log's identity: %w", err)
 	}
@@ -127,13 +127,14 @@ func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionS
 	for i, at := range partitions {
 		committed[i] = &committedOffset{string(at.family), at.partition, p.stats.at(partitionKey{at.family, at.partition})}
 	}
+	args := append(committedOffsetColumns.Arrays(committed), tableOf(partitions))
+	serving, args := p.ifServing(args)
 	var behind, replaced, retry bool
 	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
-		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4), false),
-			coalesce(bool_or(EXISTS (SELECT FROM %[1]s.parked k WHERE k.family = c.family AND k.partition = c.partition AND k.retry)), false)
+		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4 OR NOT %[4]s), false),
+			coalesce(bool_or(EXISTS (SELECT FROM %[3]s k WHERE k.family = c.family AND k.partition = c.partition AND k.retry)), false)
 		FROM %[2]s
-		JOIN %[1]s.offsets o ON o.family = c.family AND o.partition = c.partition`, p.ident(), committedOffsetColumns.From("c")),
-		append(committedOffsetColumns.Arrays(committed), tableOf(partitions))...).Scan(&behind, &replaced, &retry)
+		JOIN %[1]s o ON o.family = c.family AND o.partition = c.partition`, p.table("offsets"), committedOffsetColumns.From("c"), p.table("parked"), serving), args...).Scan(&behind, &replaced, &retry)
 	switch {
 	case err != nil: // the transactions report a database that is out of reach
 	case behind:

@@ -43,7 +43,7 @@ type streamCache struct {
 // that are not cached. Unless all are asked for, a stream whose first record in the
 // batch has sequence 1 is taken to begin with it; when it exists, writing it fails.
 // It returns the size of the streams that it dropped from the cache.
-func (c *streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all bool) (freed int) {
+func (c *streamCache) load(reads *pgx.Batch, table string, batch []chunk, all bool) (freed int) {
 	for _, dropped := range c.Turn(cachedStreams) {
 		freed += dropped.size
 	}
@@ -72,7 +72,7 @@ func (c *streamCache) load(reads *pgx.Batch, schema string, batch []chunk, all b
 		return freed
 	}
 	reads.Queue(fmt.Sprintf(
-		`SELECT family, partition, stream, sequence, hash, state, parked FROM %s.streams WHERE stream = ANY($1)`, schema), ids).
+		`SELECT family, partition, stream, sequence, hash, state, parked FROM %s WHERE stream = ANY($1)`, table), ids).
 		Query(func(rows pgx.Rows) error {
 			var found stream
 			var hash []byte

@@ -25,7 +25,7 @@ var errYield = errors.New("another process waits for the lock")
 // errLocked says that another process projects into the schema.
 var errLocked = errors.New("another process projects into it")
 
-func (p *Projector) lockName() string { return "project " + p.Schema }
+func (p *Projector) lockName() string { return "project " + p.name() }
 
 // tryLock takes the lock, or returns errLocked.
 func (p *Projector) tryLock(ctx context.Context) (*sessionLock, error) {
@@ -76,7 +76,7 @@ func (p *Projector) acquireLock(ctx context.Context, lock func(conn *pgxpool.Con
 	l := &sessionLock{conn, p.lockName()}
 	if err := lock(conn, l.name); err != nil {
 		conn.Release()
-		return nil, fmt.Errorf("lock %s for projecting: %w", p.Schema, err)
+		return nil, fmt.Errorf("lock %s for projecting: %w", p.name(), err)
 	}
 	return l, nil
 }

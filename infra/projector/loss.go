@@ -127,7 +127,7 @@ func (p *Projector) seen(ctx context.Context) (all []seenPartition, err error) {
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return nil, fmt.Errorf("load the log's identity: %w", err)
 		}
-		partitions, err := p.readPartitions(ctx, Live, eventlog.Description{})
+		partitions, err := p.readPartitions(ctx, tableIn(Live, "offsets"), eventlog.Description{})
 		if err != nil {
 			return nil, err
 		}

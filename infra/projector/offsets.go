@@ -39,6 +39,9 @@ func (p *Projector) partitions(ctx context.Context) ([]*partitionState, error) {
 	if err == nil && !exists {
 		err = p.restore(ctx)
 	}
+	if err == nil {
+		err = p.locate(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func (p *Projector) partitions(ctx context.Context) ([]*partitionState, error) {
 	if err := p.adopt(ctx, log); err != nil {
 		return nil, err
 	}
-	partitions, err := p.readPartitions(ctx, p.Schema, log)
+	partitions, err := p.readPartitions(ctx, p.table("offsets"), log)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ var errMissing = errors.New("the read model is missing")
 // Watcher the time to see that the read model is missing, so that each reports Behind
 // until the rebuilt one has come as far.
 func (p *Projector) restore(ctx context.Context) error {
-	if p.Schema != Live {
+	if !p.isLive() {
 		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)
 	}
 	p.Logger.ErrorContext(ctx, "the read model is missing; it is rebuilt from the log")
@@ -113,7 +116,7 @@ func (p *Projector) restore(ctx context.Context) error {
 // Recognize returns ErrOtherLog when the log is not the one that the read model
 // was built from. A read model of which nothing was built has no log yet.
 func (p *Projector) Recognize(ctx context.Context, log eventlog.Description) error {
-	partitions, err := p.readPartitions(ctx, p.Schema, log)
+	partitions, err := p.readPartitions(ctx, p.table("offsets"), log)
 	if err != nil {
 		return err
 	}
@@ -124,11 +127,10 @@ func (p *Projector) Recognize(ctx context.Context, log eventlog.Description) err
 	return err
 }
 
-// readPartitions reads the partitions of the read model in a schema.
-func (p *Projector) readPartitions(ctx context.Context, schema string, log eventlog.Description) ([]*partitionState, error) {
+// readPartitions reads the partitions from a table of offsets.
+func (p *Projector) readPartitions(ctx context.Context, offsets string, log eventlog.Description) ([]*partitionState, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
-		`SELECT family, partition, topic_id, next, last_record, facts, digest, sealing, tableoid FROM %s.offsets ORDER BY family, partition`,
-		pgx.Identifier{schema}.Sanitize()))
+		`SELECT family, partition, topic_id, next, last_record, facts, digest, sealing, tableoid FROM %s ORDER BY family, partition`, offsets))
 	if err != nil {
 		return nil, fmt.Errorf("load the offsets: %w", err)
 	}
@@ -152,7 +154,7 @@ func (p *Projector) readPartitions(ctx context.Context, schema string, log event
 func (p *Projector) adopt(ctx context.Context, log eventlog.Description) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, fmt.Sprintf(
-			`INSERT INTO %s.log (cluster_id) VALUES ($1) ON CONFLICT DO NOTHING`, p.ident()), log.ClusterID)
+			`INSERT INTO %s (cluster_id) VALUES ($1) ON CONFLICT DO NOTHING`, p.table("log")), log.ClusterID)
 		if err != nil {
 			return fmt.Errorf("adopt the log: %w", err)
 		}
@@ -165,7 +167,7 @@ func (p *Projector) adopt(ctx context.Context, log eventlog.Description) error {
 		for _, topic := range log.Topics {
 			for partition := range topic.Partitions {
 				_, err := tx.Exec(ctx, fmt.Sprintf(
-					`INSERT INTO %s.offsets VALUES ($1, $2, $3, 0, '', 0, $4, '')`, p.ident()),
+					`INSERT INTO %s VALUES ($1, $2, $3, 0, '', 0, $4, '')`, p.table("offsets")),
 					topic.Family, partition, topic.ID, make([]byte, len(events.Digest{})))
 				if err != nil {
 					return fmt.Errorf("adopt partition %d of %s: %w", partition, topic.Name, err)
@@ -175,5 +177,3 @@ func (p *Projector) adopt(ctx context.Context, log eventlog.Description) error {
 		return nil
 	})
 }
-
-func (p *Projector) ident() string { return pgx.Identifier{p.Schema}.Sanitize() }

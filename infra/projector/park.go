@@ -34,8 +34,8 @@ func (p *Projector) retry(ctx context.Context, partitions []*partitionState) err
 			continue
 		}
 		_, err = p.Pool.Exec(ctx, fmt.Sprintf(`
-			UPDATE %s.parked SET retry = false, reason = CASE WHEN "offset" = $4 THEN $5 ELSE reason END
-			WHERE stream = $1 AND family = $2 AND partition = $3 AND (retry OR "offset" = $4)`, p.ident()),
+			UPDATE %s SET retry = false, reason = CASE WHEN "offset" = $4 THEN $5 ELSE reason END
+			WHERE stream = $1 AND family = $2 AND partition = $3 AND (retry OR "offset" = $4)`, p.table("parked")),
 			parked[0].stream, parked[0].at.family, parked[0].at.partition, parked[0].offset, err.Error())
 		if err != nil {
 			return fmt.Errorf("store why %s stays parked: %w", parked[0].stream, err)
@@ -71,7 +71,7 @@ type parkedFact struct {
 // parkedStreams returns the parked facts of each stream, in order.
 func (p *Projector) parkedStreams(ctx context.Context, partitions []*partitionState) ([][]parkedFact, error) {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(
-		`SELECT family, partition, "offset", stream FROM %s.parked ORDER BY family, partition, stream, sequence`, p.ident()))
+		`SELECT family, partition, "offset", stream FROM %s ORDER BY family, partition, stream, sequence`, p.table("parked")))
 	if err != nil {
 		return nil, fmt.Errorf("load what is parked: %w", err)
 	}
@@ -123,7 +123,7 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 		batch[0].items = append(batch[0].items, it)
 	}
 	reads := &pgx.Batch{}
-	p.streams.load(reads, p.ident(), batch, true)
+	p.streams.load(reads, p.table("streams"), batch, true)
 	if err := p.read(ctx, reads); err != nil {
 		return fmt.Errorf("load the parked stream: %w", err)
 	}
@@ -143,10 +143,10 @@ func (p *Projector) unpark(ctx context.Context, parked []parkedFact) (err error)
 	leased, args := p.ifLeased(strconv.FormatInt(at.epoch, 10), []any{at.family, at.partition, at.next, at.table})
 	writes.Queue(fmt.Sprintf(`
 		WITH here AS (
-			SELECT FROM %s.offsets o
+			SELECT FROM %s o
 			WHERE o.family = $1 AND o.partition = $2 AND o.next = $3 AND o.tableoid = $4 %s FOR UPDATE)
-		SELECT 1 / count(*) FROM here`, p.ident(), leased), args...)
-	writes.Queue(fmt.Sprintf(`DELETE FROM %s.parked WHERE stream = $1 AND family = $2 AND partition = $3`, p.ident()),
+		SELECT 1 / count(*) FROM here`, p.table("offsets"), leased), args...)
+	writes.Queue(fmt.Sprintf(`DELETE FROM %s WHERE stream = $1 AND family = $2 AND partition = $3`, p.table("parked")),
 		parked[0].stream, at.family, at.partition)
 	if err := p.queueRows(ctx, writes, []*stream{s}, facts); err != nil {
 		return err

@@ -23,11 +23,12 @@ type Parked struct {
 	Reason    string        `json:"reason"`
 }
 
-// ReadParked returns what is parked in a read model, of one stream or of all
+// ReadParked returns what is parked in the read model of a schema, "" for the one that the
+// session serves, of one stream or of all
 // (""), in the order of streams and sequences.
-func ReadParked(ctx context.Context, db rowsQuerier, schema, stream string) ([]Parked, error) {
+func ReadParked(ctx context.Context, db Querier, schema, stream string) ([]Parked, error) {
 	rows, err := db.Query(ctx, `
-		SELECT stream, sequence, event_type, family, partition, "offset", reason FROM `+pgx.Identifier{schema}.Sanitize()+`.parked
+		SELECT stream, sequence, event_type, family, partition, "offset", reason FROM `+tableIn(schema, "parked")+`
 		WHERE $1 = '' OR stream = $1 ORDER BY stream, sequence`, stream)
 	if err != nil {
 		return nil, fmt.Errorf("read what is parked: %w", err)
@@ -41,8 +42,8 @@ func ReadParked(ctx context.Context, db rowsQuerier, schema, stream string) ([]P
 
 // ParkedStreams returns how many streams of each family have parked facts in a
 // read model.
-func ParkedStreams(ctx context.Context, db rowsQuerier, schema string) (map[events.Family]int64, error) {
-	rows, err := db.Query(ctx, `SELECT family, count(DISTINCT stream) FROM `+pgx.Identifier{schema}.Sanitize()+`.parked GROUP BY family`)
+func ParkedStreams(ctx context.Context, db Querier, schema string) (map[events.Family]int64, error) {
+	rows, err := db.Query(ctx, `SELECT family, count(DISTINCT stream) FROM `+tableIn(schema, "parked")+` GROUP BY family`)
 	if err != nil {
 		return nil, fmt.Errorf("count the parked streams: %w", err)
 	}

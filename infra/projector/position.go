@@ -99,8 +99,13 @@ func (p Position) Join(other Position) Position {
 	return PositionOf(append(p.Parts(), other.Parts()...)...)
 }
 
-// ReadPosition reads the position of the live read model.
-func ReadPosition(ctx context.Context, db rowsQuerier) (Position, error) {
+// ReadPosition reads the position of the read model that the session serves.
+func ReadPosition(ctx context.Context, db Querier) (Position, error) {
+	return readPosition(ctx, db, "")
+}
+
+// ReadLive reads the position of the live read model.
+func ReadLive(ctx context.Context, db Querier) (Position, error) {
 	return readPosition(ctx, db, Live)
 }
 
@@ -115,13 +120,15 @@ func endOf(log eventlog.Description) Position {
 	return ends
 }
 
-type rowsQuerier interface {
+// Querier is a connection, a transaction or a pool.
+type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// readPosition reads the position of the read model in the schema.
-func readPosition(ctx context.Context, db rowsQuerier, schema string) (Position, error) {
-	rows, err := db.Query(ctx, `SELECT family, partition, next FROM `+pgx.Identifier{schema}.Sanitize()+`.offsets`)
+// readPosition reads the position of the read model in the schema, "" for the one that the
+// session serves.
+func readPosition(ctx context.Context, db Querier, schema string) (Position, error) {
+	rows, err := db.Query(ctx, `SELECT family, partition, next FROM `+tableIn(schema, "offsets"))
 	if err != nil {
 		return nil, fmt.Errorf("read the position of %s: %w", schema, err)
 	}
@@ -139,9 +146,16 @@ func readPosition(ctx context.Context, db rowsQuerier, schema string) (Position,
 	return at, nil
 }
 
-// await waits until the running session has reached the position.
+// await waits until the running session, with those of other processes, has reached the
+// position.
 func (p *Projector) await(ctx context.Context, to Position) error {
-	return poll(ctx, func() (bool, error) { return p.stats.position().reaches(to), nil })
+	return poll(ctx, func() (bool, error) {
+		if p.Leases == nil {
+			return p.stats.position().reaches(to), nil
+		}
+		at, err := readPosition(ctx, p.Pool, p.Schema) // other processes project too
+		return at.reaches(to), err
+	})
 }
 
 // poll calls reached every 5 ms until it returns true.

@@ -58,7 +58,7 @@ type Log interface {
 type Config struct {
 	Pool        *pgxpool.Pool
 	Log         Log
-	Schema      string // of the read model; "" is Live
+	Schema      string // of the read model; "" is the one that this release serves (serving.go)
 	ReadState   func(stream string, stored []byte) (State, error)
 	Decode      func(eventType string, value []byte) (events.Data, error) // nil is events.Decode
 	Keys        *events.WriterKeys                                        // that verify seals; nil verifies none, and refuses a log that demands them
@@ -68,11 +68,12 @@ type Config struct {
 	CopyFrom    int                                   // see columns.Writes
 	Renew       bool                                  // Create drops a read model of another release instead of refusing it
 	Witness     Witness                               // of the log's ends; nil for none
-	Leases      *facts.Leases                         // of the shards of the live read model; nil projects all shards
+	Leases      *facts.Leases                         // of the shards of the read model; nil projects all shards
 	Watcher     *Watcher                              // of this process, which learns of a commit at once; nil for none
 	Yield       bool                                  // Run releases the lock to a process that waits for it
 	Observe     func(records int, took time.Duration) // called for every committed batch; nil for none
 	Level       func() int                            // of the deployment; nil for the first
+	Raise       Raise                                 // of the deployment's level; nil for never
 }
 
 // Projector keeps one read model. Run may be called once.
@@ -83,14 +84,14 @@ type Projector struct {
 	counts  map[events.Family]int32 // partitions, by family
 	until   Position                // where projecting ends; nil for never
 	held    []facts.Lease           // of this session
+	raised  int                     // the level that this session has stored; 0 for none
 	stats   Stats
+	schema  string // in which the session found the read model that it serves
+	channel string // of the session's notifications
 }
 
 // New returns a projector.
 func New(c Config) *Projector {
-	if c.Schema == "" {
-		c.Schema = Live
-	}
 	if c.Decode == nil {
 		c.Decode = events.Decode
 	}
@@ -108,7 +109,8 @@ func New(c Config) *Projector {
 
 // Create makes the read model's schema and tables when they are not there. Those of
 // another release it refuses with ErrOtherSchema, or replaces under Renew. Those of a newer
-// level it refuses with ErrNewerLevel.
+// level it refuses with ErrNewerLevel. When it makes the live one and the log is empty, the
+// deployment is new, and begins at the level of this release.
 func (p *Projector) Create(ctx context.Context) error {
 	tables, indexes := p.ddl()
 	return p.define(ctx, tables+"\n"+strings.Join(indexes, "\n"))
@@ -116,7 +118,7 @@ func (p *Projector) Create(ctx context.Context) error {
 
 func (p *Projector) define(ctx context.Context, ddl string) error {
 	return pgx.BeginFunc(ctx, p.Pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "create "+p.Schema); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "create "+p.name()); err != nil {
 			return fmt.Errorf("lock the schema: %w", err)
 		}
 		exists, err := p.check(ctx, tx)
@@ -128,10 +130,14 @@ func (p *Projector) define(ctx context.Context, ddl string) error {
 		if err != nil || exists {
 			return err
 		}
-		_, err = tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; COMMENT ON SCHEMA %[1]s IS '%[2]s'; SET LOCAL search_path = %[1]s; %[3]s",
-			p.ident(), Marked(p.fingerprint(), p.Level()), ddl))
+		level, err := p.begin(ctx, tx)
 		if err != nil {
-			return fmt.Errorf("create the tables of %s: %w", p.Schema, err)
+			return err
+		}
+		_, err = tx.Exec(ctx, fmt.Sprintf("CREATE SCHEMA %[1]s; COMMENT ON SCHEMA %[1]s IS '%[2]s'; SET LOCAL search_path = %[1]s; %[3]s",
+			p.ident(), Marked(p.fingerprint(), level), ddl))
+		if err != nil {
+			return fmt.Errorf("create the tables of %s: %w", p.name(), err)
 		}
 		return nil
 	})
@@ -150,6 +156,11 @@ func (p *Projector) Run(ctx context.Context) error {
 	if p.Leases == nil {
 		return p.repeat(ctx, p.projectLocked)
 	}
+	return p.projectLeased(ctx)
+}
+
+// projectLeased projects the shards that are leased to this process, until ctx ends.
+func (p *Projector) projectLeased(ctx context.Context) error {
 	return p.Leases.Run(ctx, func(ctx context.Context, held []facts.Lease) error {
 		p.held = held
 		return p.repeat(ctx, p.project)

@@ -17,8 +17,11 @@ import (
 // read model is promoted or ctx ends. It reports whether the read model was
 // promoted.
 func (p *Projector) Rebuild(ctx context.Context, follow bool) (promoted bool, err error) {
-	if p.Schema == Live {
+	if p.isLive() {
 		return false, fmt.Errorf("%s is the live read model; rebuild beside it", Live)
+	}
+	if isName(p.Schema) {
+		return false, fmt.Errorf("%s is the name of a read model that was live; rebuild another one", p.Schema)
 	}
 	if err := p.refuseLosses(ctx); err != nil {
 		return false, err
@@ -120,7 +123,7 @@ func (p *Projector) CatchUp(ctx context.Context) error {
 	}
 	end := endOf(log)
 	p.stats.expect(end)
-	return p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, end) })
+	return p.runWhile(ctx, p.session(), func(ctx context.Context) error { return p.await(ctx, end) })
 }
 
 // awaitPromotion waits until the schema with the oid is named Live.
@@ -158,7 +161,7 @@ func (p *Projector) ddl() (tables string, indexes []string) {
 
 // MissingIndexes returns the statements of the indexes that are not there.
 func (p *Projector) MissingIndexes(ctx context.Context) (missing []string, err error) {
-	rows, err := p.Pool.Query(ctx, `SELECT indexname::text FROM pg_indexes WHERE schemaname = $1`, p.Schema)
+	rows, err := p.Pool.Query(ctx, `SELECT indexname::text FROM pg_indexes WHERE schemaname = coalesce(nullif($1, ''), current_schema())`, p.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("list the indexes: %w", err)
 	}

@@ -51,6 +51,36 @@ func (r *Recovery) Pending() bool { return r.pending.Load() }
 //
 // Verify must not be called for the sessions of the projector, which it waits for.
 func (r *Recovery) Verify(ctx context.Context, conn *pgx.Conn) error {
+	if err := r.verify(ctx, conn); err != nil {
+		return err
+	}
+	return awaitLive(ctx, conn)
+}
+
+// awaitLive waits until the superseded read model that the session serves, if it is one, has
+// what the live one has, which has recovered.
+func awaitLive(ctx context.Context, conn *pgx.Conn) error {
+	var superseded bool
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := conn.QueryRow(ctx, `SELECT current_schema() LIKE '`+Live+`\_%'`).Scan(&superseded); err != nil || !superseded {
+		return err
+	}
+	live, err := readPosition(ctx, conn, Live)
+	if err != nil {
+		return err
+	}
+	err = poll(ctx, func() (bool, error) {
+		at, err := readPosition(ctx, conn, "")
+		return err == nil && at.reaches(live), err
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecovered, err)
+	}
+	return nil
+}
+
+func (r *Recovery) verify(ctx context.Context, conn *pgx.Conn) error {
 	if verified, _, err := r.read(ctx, conn); err != nil || verified {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestALostVerdictIsNotGuessed(t *testing.T) {
 			}
 		})
 	}
-	watcher := projector.NewWatcher(s.DB, "", s.Logger)
+	watcher := projector.NewWatcher(s.DB, s.Logger)
 	run(s.Projector(s.DB, projector.Live).Run)
 	run(watcher.Run)
 	at := s.appendUnframed(t)

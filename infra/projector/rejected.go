@@ -60,10 +60,10 @@ func (w *Watcher) Rejected(ctx context.Context, family events.Family, partition 
 	// One query reads the offset and the rows in one snapshot: a lost read model
 	// that is being rebuilt can have fewer rows than this watcher has seen, and
 	// its offset shows that.
-	rows, err := w.pool.Query(ctx, fmt.Sprintf(`
-		SELECT o.next, r."offset", r.verdict FROM %[1]s.offsets AS o
-		LEFT JOIN %[1]s.rejected AS r ON r.family = o.family AND r.partition = o.partition AND r."offset" >= $3 AND r."offset" < $4
-		WHERE o.family = $1 AND o.partition = $2`, pgx.Identifier{w.schema}.Sanitize()), family, partition, from, to)
+	rows, err := w.pool.Query(ctx, `
+		SELECT o.next, r."offset", r.verdict FROM offsets AS o
+		LEFT JOIN rejected AS r ON r.family = o.family AND r.partition = o.partition AND r."offset" >= $3 AND r."offset" < $4
+		WHERE o.family = $1 AND o.partition = $2`, family, partition, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("read the rejected records: %w", err)
 	}

@@ -38,7 +38,7 @@ func TestRejected(t *testing.T) {
 
 	var want map[int64]events.Verdict
 
-	late := projector.NewWatcher(s.DB, "", s.Logger)
+	late := projector.NewWatcher(s.DB, s.Logger)
 	testworld.Running(t, late.Run)
 	testworld.Await(t, func() bool { return late.Next(events.Workspaces, part) == next })
 	for name, w := range map[string]*projector.Watcher{"early": s.Watcher, "late": late} {

@@ -71,13 +71,13 @@ func TestRejectionsAfterALoss(t *testing.T) {
 // those reads the table.
 func TestAnOvertakenNotice(t *testing.T) {
 	t.Parallel()
-	heard, err := readNotice(notice([]judgedTo{{
+	heard, _, err := readNotice(notice([]judgedTo{{
 		family: events.Billing, partition: 2, from: 5, next: 9, rejected: map[int64]events.Verdict{7: events.Gap},
 	}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := NewWatcher(nil, "", nil)
+	w := NewWatcher(nil, nil)
 	part := w.part(partitionKey{events.Billing, 2})
 	want := map[int64]events.Verdict{4: "", 5: events.Accepted, 7: events.Gap}
 	answers := map[int64]chan events.Verdict{}
@@ -85,7 +85,7 @@ func TestAnOvertakenNotice(t *testing.T) {
 		answers[offset] = make(chan events.Verdict, 1)
 		part.waiters[offset] = []chan events.Verdict{answers[offset]}
 	}
-	w.apply(heard)
+	w.apply(heard, false)
 	for offset, answer := range answers {
 		if got := testwait.Receive(t, answer, "a verdict"); got != want[offset] {
 			t.Errorf("the record at %d is %q, want %q", offset, got, want[offset])

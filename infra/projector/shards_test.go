@@ -20,7 +20,7 @@ import (
 // called.
 func startLeased(t *testing.T, at testworld.Servers, name string, shards int32, ttl time.Duration) (w *testworld.World, stop func()) {
 	w = at.Connect(t)
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	w.Watcher = projector.NewWatcher(w.DB, w.Logger)
 	ctx, cancel := context.WithCancel(t.Context())
 	p := w.Projector(w.DB, projector.Live, func(c *projector.Config) {
 		c.Watcher = w.Watcher

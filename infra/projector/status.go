@@ -40,7 +40,7 @@ type PartitionStatus struct {
 }
 
 // ReadModels returns the schemas of all read models, the live one first.
-func ReadModels(ctx context.Context, db rowsQuerier) ([]string, error) {
+func ReadModels(ctx context.Context, db Querier) ([]string, error) {
 	rows, err := db.Query(ctx, `
 		SELECT schemaname::text FROM pg_tables WHERE tablename IN ('offsets', 'streams', 'parked')
 		GROUP BY schemaname HAVING count(*) = 3 ORDER BY schemaname <> $1, schemaname`, Live)
@@ -56,13 +56,13 @@ func ReadModels(ctx context.Context, db rowsQuerier) ([]string, error) {
 
 // Status returns how far the read model has come in the log, at the given time.
 func (p *Projector) Status(ctx context.Context, log eventlog.Description, now time.Time) (Status, error) {
-	s := Status{Schema: p.Schema, Obstacles: []string{}}
+	s := Status{Schema: p.name(), Obstacles: []string{}}
 	exists, err := p.check(ctx, p.Pool)
 	if s.ThisRelease = err == nil; !s.ThisRelease && !isOtherRelease(err) {
 		return s, err
 	}
 	if !exists {
-		return s, fmt.Errorf("there is no read model %s", p.Schema)
+		return s, fmt.Errorf("there is no read model %s", p.name())
 	}
 	if s.Projector, err = p.holder(ctx); err != nil {
 		return s, err
@@ -91,17 +91,23 @@ func (p *Projector) Status(ctx context.Context, log eventlog.Description, now ti
 		s.LagRecords += part.LagRecords
 		s.LagSeconds = max(s.LagSeconds, part.LagSeconds)
 	}
-	if p.Schema != Live {
+	if !p.isLive() {
 		s.Obstacles, err = p.obstacles(ctx, &s)
 	}
 	return s, err
 }
 
-// holder names the processes that the shards are leased to, or for a read model
-// beside the live one the session that holds the projecting lock; "" for none.
+// holder names the processes that the shards are leased to, or for a read model that was
+// never live the session that holds the projecting lock; "" for none.
 func (p *Projector) holder(ctx context.Context) (name string, err error) {
-	if p.Schema == Live {
-		return facts.Holders(ctx, p.Pool, Live)
+	if p.isLive() || isName(p.Schema) {
+		var comment string
+		err := p.Pool.QueryRow(ctx, `SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = $1`, p.name()).Scan(&comment)
+		if err != nil {
+			return "", fmt.Errorf("read the mark of %s: %w", p.name(), err)
+		}
+		fingerprint, _ := ReadMark(comment)
+		return facts.Holders(ctx, p.Pool, NameOf(fingerprint))
 	}
 	err = p.Pool.QueryRow(ctx, `
 		SELECT coalesce(min(format('backend %s', a.pid) || coalesce(' of ' || host(a.client_addr), '')), '')
@@ -119,9 +125,9 @@ func (p *Projector) holder(ctx context.Context) (name string, err error) {
 func (p *Projector) readStatus(ctx context.Context, s *Status) error {
 	rows, err := p.Pool.Query(ctx, fmt.Sprintf(`
 		SELECT o.family, o.partition, o.next, o.facts, coalesce(k.parked, 0)
-		FROM %[1]s.offsets o
-		LEFT JOIN (SELECT family, partition, count(*) AS parked FROM %[1]s.parked GROUP BY family, partition) k USING (family, partition)
-		ORDER BY o.family, o.partition`, p.ident()))
+		FROM %[1]s o
+		LEFT JOIN (SELECT family, partition, count(*) AS parked FROM %[2]s GROUP BY family, partition) k USING (family, partition)
+		ORDER BY o.family, o.partition`, p.table("offsets"), p.table("parked")))
 	if err == nil {
 		var part PartitionStatus
 		var facts int64

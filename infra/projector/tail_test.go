@@ -48,7 +48,7 @@ func TestABurstBeyondTheTail(t *testing.T) {
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 1
 	w := at.Connect(t)
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	w.Watcher = projector.NewWatcher(w.DB, w.Logger)
 	slow := &pausing{t: t, seen: map[string]bool{}, reached: make(chan string, 1), resume: make(chan struct{})}
 	live := w.Projector(w.DB, projector.Live, func(c *projector.Config) { c.Watcher, c.Decode = w.Watcher, slow.decode })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -31,9 +31,9 @@ func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 			}
 		}
 	}
-	commandColumns.Upsert(writes, p.ident()+".command_ids", commands, nil, "ON CONFLICT DO NOTHING")
-	rejectedColumns.Begin(writes, p.ident()+".rejected", rejected)
-	parkedColumns.Begin(writes, p.ident()+".parked", parked)
+	commandColumns.Upsert(writes, p.table("command_ids"), commands, nil, "ON CONFLICT DO NOTHING")
+	rejectedColumns.Begin(writes, p.table("rejected"), rejected)
+	parkedColumns.Begin(writes, p.table("parked"), parked)
 }
 
 // judgedTo is how far a batch has judged a partition, and what it rejected there.
@@ -103,25 +103,28 @@ func notice(all []judgedTo) string {
 	return out.String()
 }
 
-func readNotice(text string) ([]judgedTo, error) {
-	var out []judgedTo
+// supersededMark precedes the notices of a superseded read model.
+const supersededMark = "+"
+
+func readNotice(text string) (out []judgedTo, superseded bool, err error) {
+	text, superseded = strings.CutPrefix(text, supersededMark)
 	for _, part := range strings.Split(text, ";") {
 		fields := strings.Split(part, ":")
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("notice %q: not family/partition:from-next:rejected", part)
+			return nil, false, fmt.Errorf("notice %q: not family/partition:from-next:rejected", part)
 		}
 		family, number, _ := strings.Cut(fields[0], "/")
 		partition, err := strconv.ParseInt(number, 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("notice %q: %w", part, err)
+			return nil, false, fmt.Errorf("notice %q: %w", part, err)
 		}
 		to := judgedTo{family: events.Family(family), partition: int32(partition), ask: fields[2] == "?"}
 		from, next, _ := strings.Cut(fields[1], "-")
 		if to.from, err = strconv.ParseInt(from, 10, 64); err != nil {
-			return nil, fmt.Errorf("notice %q: %w", part, err)
+			return nil, false, fmt.Errorf("notice %q: %w", part, err)
 		}
 		if to.next, err = strconv.ParseInt(next, 10, 64); err != nil {
-			return nil, fmt.Errorf("notice %q: %w", part, err)
+			return nil, false, fmt.Errorf("notice %q: %w", part, err)
 		}
 		if fields[2] != "" && !to.ask {
 			to.rejected = map[int64]events.Verdict{}
@@ -129,12 +132,12 @@ func readNotice(text string) ([]judgedTo, error) {
 				offset, verdict, _ := strings.Cut(one, "=")
 				at, err := strconv.ParseInt(offset, 10, 64)
 				if err != nil {
-					return nil, fmt.Errorf("notice %q: %w", part, err)
+					return nil, false, fmt.Errorf("notice %q: %w", part, err)
 				}
 				to.rejected[at] = events.Verdict(verdict)
 			}
 		}
 		out = append(out, to)
 	}
-	return out, nil
+	return out, superseded, nil
 }

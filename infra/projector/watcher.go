@@ -13,19 +13,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
-	"netsim/internal/sqlstate"
-	"netsim/internal/wait"
 )
 
 // Watcher waits for verdicts, in any process with a connection to the read model.
 type Watcher struct {
 	pool   *pgxpool.Pool
-	schema string
 	log    *slog.Logger
 	lost   atomic.Bool // the last poll found no read model, or one behind
 	others audience
 
 	mu        sync.Mutex
+	own       string // the name of the read model; "" before the first poll
+	peer      peer
+	confirmed time.Time     // when the poll was sent that last found out whether there is a peer
+	polled    chan struct{} // closed at the next such poll
 	parts     map[partitionKey]*judged
 	listeners []*listener
 }
@@ -37,19 +38,18 @@ type partitionKey struct {
 
 // judged is how far a partition is judged, and the callers that wait for more.
 type judged struct {
-	next    int64
+	next    int64                           // in the read model and in its peer
+	own     int64                           // in the read model
+	peer    int64                           // in its peer
 	high    int64                           // the largest next so far; beyond next when the read model was lost
 	waiters map[int64][]chan events.Verdict // by offset
 	rejections
 }
 
-// NewWatcher returns a watcher of the read model in schema ("" is Live). It
+// NewWatcher returns a watcher of the read model that the sessions of the pool serve. It
 // answers once Run runs.
-func NewWatcher(pool *pgxpool.Pool, schema string, log *slog.Logger) *Watcher {
-	if schema == "" {
-		schema = Live
-	}
-	return &Watcher{pool: pool, schema: schema, log: log, parts: map[partitionKey]*judged{}}
+func NewWatcher(pool *pgxpool.Pool, log *slog.Logger) *Watcher {
+	return &Watcher{pool: pool, log: log, parts: map[partitionKey]*judged{}, polled: make(chan struct{})}
 }
 
 // pollEvery bounds how long a lost notification delays a verdict.
@@ -152,10 +152,10 @@ func (w *Watcher) forget(at events.Position, answer chan events.Verdict) {
 func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.Verdict, error) {
 	var next int64
 	var verdict events.Verdict
-	err := w.pool.QueryRow(ctx, fmt.Sprintf(`
-		SELECT o.next, coalesce(r.verdict, $4) FROM %[1]s.offsets o
-		LEFT JOIN %[1]s.rejected r ON r.family = o.family AND r.partition = o.partition AND r."offset" = $3
-		WHERE o.family = $1 AND o.partition = $2`, pgx.Identifier{w.schema}.Sanitize()),
+	err := w.pool.QueryRow(ctx, `
+		SELECT o.next, coalesce(r.verdict, $4) FROM offsets o
+		LEFT JOIN rejected r ON r.family = o.family AND r.partition = o.partition AND r."offset" = $3
+		WHERE o.family = $1 AND o.partition = $2`,
 		at.Family, at.Partition, at.Offset, events.Accepted).Scan(&next, &verdict)
 	switch {
 	case err != nil && !errors.Is(err, pgx.ErrNoRows):
@@ -166,116 +166,8 @@ func (w *Watcher) readVerdict(ctx context.Context, at events.Position) (events.V
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	part := w.part(partitionKey{at.Family, at.Partition})
-	part.next = min(part.next, next) // poll corrects it when a commit has overtaken the query
+	part.next, part.own = min(part.next, next), min(part.own, next) // poll corrects it when a commit has overtaken the query
 	return "", nil
-}
-
-// Run listens until ctx ends, and reconnects after an error.
-func (w *Watcher) Run(ctx context.Context) error {
-	for {
-		err := w.listen(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
-		w.log.WarnContext(ctx, "listening for verdicts failed and starts again", "error", err)
-		if wait.For(ctx, pollEvery) != nil {
-			return nil
-		}
-	}
-}
-
-func (w *Watcher) listen(ctx context.Context) error {
-	pooled, err := w.pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	conn := pooled.Hijack()                      // a listening session must not go back to the pool
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the connection is not used again
-	if err := w.announce(ctx, conn); err != nil {
-		return err
-	}
-	for {
-		if err := w.poll(ctx, conn); err != nil {
-			return err
-		}
-		for quiet := false; !quiet; {
-			wait, cancel := context.WithTimeout(ctx, pollEvery)
-			n, err := conn.WaitForNotification(wait)
-			cancel()
-			switch {
-			case err == nil && n.Payload == announcement:
-				if n.PID != conn.PgConn().PID() {
-					w.others.joined()
-				}
-			case err == nil:
-				if err := w.applyNotice(n.Payload); err != nil {
-					return err
-				}
-				quiet = w.Behind() // poll again: notifications do not show that a rebuild has caught up
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case wait.Err() != nil:
-				quiet = true
-			default:
-				return fmt.Errorf("wait for a notification: %w", err)
-			}
-		}
-	}
-}
-
-// Behind reports whether the read model is missing or behind a position that this
-// watcher has seen, because it was dropped or restored and is being rebuilt.
-// Reads would then lack rows that earlier reads had.
-func (w *Watcher) Behind() bool { return w.lost.Load() }
-
-// pollTimeout bounds a poll. A session in which one takes longer, as with a server that
-// is gone without a word, is replaced.
-const pollTimeout = 5 * time.Second
-
-// poll reads the offsets: at the start of a session, and for lost notifications.
-// It also finds out that the read model was lost.
-func (w *Watcher) poll(ctx context.Context, conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
-	defer cancel()
-	err := w.readOffsets(ctx, conn)
-	if sqlstate.IsMissing(err) {
-		w.lost.Store(true)
-	}
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	behind := false
-	for _, part := range w.parts {
-		behind = behind || part.next < part.high
-	}
-	w.lost.Store(behind)
-	return nil
-}
-
-func (w *Watcher) readOffsets(ctx context.Context, conn *pgx.Conn) error {
-	before := w.position() // commits of this process can overtake the query
-	at, err := readPosition(ctx, conn, w.schema)
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	for key, next := range before {
-		if at[key] < next {
-			w.part(key).next = at[key] // the read model was lost; the records are judged again
-		}
-	}
-	w.mu.Unlock()
-	for key, next := range at {
-		w.mu.Lock()
-		behind := w.part(key).next < next
-		w.mu.Unlock()
-		if behind {
-			w.release(judgedTo{family: key.family, partition: key.partition, next: next, ask: true})
-		}
-	}
-	return nil
 }
 
 // position returns how far the partitions are judged, as far as this watcher knows.
@@ -289,31 +181,46 @@ func (w *Watcher) position() Position {
 	return at
 }
 
-func (w *Watcher) applyNotice(payload string) error {
-	heard, err := readNotice(payload)
-	if err != nil {
-		return err
-	}
-	w.apply(heard)
-	return nil
-}
-
-// apply releases the callers that wait for what was judged. A nil Watcher has
-// none.
-func (w *Watcher) apply(all []judgedTo) {
-	if w == nil {
+// committed releases the callers that wait for what this process has judged. A nil Watcher
+// has none. Verdicts of a superseded read model wait until a poll has found its peer.
+func (w *Watcher) committed(all []judgedTo, superseded bool) {
+	if w == nil || superseded && !w.hasPeer() {
 		return
 	}
+	w.apply(all, false)
+}
+
+// apply releases the callers that wait for what was judged, in the read model or in its
+// peer.
+func (w *Watcher) apply(all []judgedTo, inPeer bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, to := range all {
-		w.release(to)
+		w.reach(to, inPeer)
 	}
+}
+
+// reach notes how far a partition is judged. A record counts once it is judged in the read
+// model and in its peer. The caller holds the lock.
+func (w *Watcher) reach(to judgedTo, inPeer bool) {
+	part := w.part(partitionKey{to.family, to.partition})
+	if inPeer {
+		part.peer = max(part.peer, to.next)
+	} else {
+		part.own = max(part.own, to.next)
+	}
+	next := part.own
+	if w.peer.name != "" {
+		next = min(part.own, part.peer)
+	}
+	to.ask = to.ask || next <= to.from || next > to.next
+	to.next = next
+	w.release(to)
 }
 
 // release answers the callers that wait for an offset before to.next. An empty
-// verdict makes them read it from the table.
+// verdict makes them read it from the table. The caller holds the lock.
 func (w *Watcher) release(to judgedTo) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	part := w.part(partitionKey{to.family, to.partition})
 	if to.next > part.next {
 		part.add(to)

@@ -41,7 +41,7 @@ func TestAWatcherOutlivesASilentServer(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	lines := make(said, 1)
-	watcher := projector.NewWatcher(pool, "", slog.New(slog.NewTextHandler(lines, nil)))
+	watcher := projector.NewWatcher(pool, slog.New(slog.NewTextHandler(lines, nil)))
 	testworld.Running(t, watcher.Run)
 	follows := func() bool {
 		records := int64(0)

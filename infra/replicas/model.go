@@ -14,7 +14,7 @@ import (
 	"netsim/infra/projector"
 )
 
-// model is what a database says about its live read model at one moment.
+// model is what a database says at one moment about the read model that the session serves.
 type model struct {
 	standby  bool      // the server replays the log of another one
 	started  time.Time // of the server
@@ -31,9 +31,9 @@ var errNoModel = errors.New("it has no read model")
 func readModel(ctx context.Context, db querier) (m model, err error) {
 	rows, err := db.Query(ctx, `
 		SELECT pg_is_in_recovery(), pg_postmaster_start_time(),
-			coalesce((SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = '`+projector.Live+`'), ''),
-			o.tableoid, (SELECT cluster_id FROM `+projector.Live+`.log), o.family, o.partition, o.topic_id, o.next
-		FROM `+projector.Live+`.offsets o ORDER BY o.family COLLATE "C", o.partition`)
+			coalesce(obj_description(current_schema()::regnamespace, 'pg_namespace'), ''),
+			o.tableoid, (SELECT cluster_id FROM log), o.family, o.partition, o.topic_id, o.next
+		FROM offsets o ORDER BY o.family COLLATE "C", o.partition`)
 	if err != nil {
 		return m, fmt.Errorf("read the position: %w", err)
 	}
@@ -62,7 +62,7 @@ func readModel(ctx context.Context, db querier) (m model, err error) {
 	return m, nil
 }
 
-// ReadLogID returns the log that the live read model was built from.
+// ReadLogID returns the log that the read model was built from.
 func ReadLogID(ctx context.Context, db querier) (LogID, error) {
 	m, err := readModel(ctx, db)
 	return m.log, err

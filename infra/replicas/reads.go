@@ -53,6 +53,7 @@ type Reads struct {
 	standbys []*standby
 	next     atomic.Uint32 // for taking turns
 	position positions     // of the own database
+	live     positions     // of its live read model, which may be another one
 }
 
 // NewReads returns the reads of a process. Run keeps track of the standbys.
@@ -67,7 +68,8 @@ func NewReads(c Config) *Reads {
 		c.Observe.Retry = func(string) {}
 	}
 	r := &Reads{Config: c}
-	r.position.of(c.Own)
+	r.position.of(c.Own, projector.ReadPosition)
+	r.live.of(c.Own, projector.ReadLive)
 	all := &shared{
 		form: c.Form, log: c.Log, sessions: c.Sessions, options: c.Options, attach: c.Attach, maxLag: c.MaxLag,
 		history: &history{spacing: c.MaxLag / (maxSamples - 2)}, logger: c.Logger, now: c.Now,
@@ -166,10 +168,70 @@ func (r *Reads) awaitOwn(ctx context.Context, want projector.Position) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	if err := r.Watcher.Await(ctx, want); err != nil {
-		return &fault.Fault{
-			Code: fault.Unavailable, Message: "this deployment has not applied yet what " + Header + " names; repeat the request",
-			RetryAfter: time.Second, Cause: fmt.Errorf("%w: %w", errNotReached, err),
-		}
+		return notYet("this deployment has not applied yet what "+Header+" names; repeat the request", fmt.Errorf("%w: %w", errNotReached, err))
+	}
+	return nil
+}
+
+func notYet(message string, cause error) error {
+	return &fault.Fault{Code: fault.Unavailable, Message: message, RetryAfter: time.Second, Cause: cause}
+}
+
+// errOtherModel is the cause when a superseded read model and the live one do not reach each
+// other in time.
+var errOtherModel = errors.New("the read models of two releases are at different positions")
+
+// begin is called before a request that the own database answers. While the process serves a
+// superseded read model, begin waits until that has all that the live one has now. It
+// reports whether settle has something to wait for.
+func (r *Reads) begin(ctx context.Context) (follows bool, err error) {
+	if follows, known := r.Watcher.Following(); known && !follows {
+		return false, nil // as nearly always: no timer is needed
+	}
+	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	if follows, err = r.follows(within); err != nil || !follows {
+		return follows, err
+	}
+	at, _, err := r.live.Get(within, struct{}{})
+	if err == nil {
+		err = r.Watcher.Await(within, at)
+	}
+	if err != nil {
+		return follows, notYet("the read model of this release is behind that of another one; repeat the request", fmt.Errorf("%w: %w", errOtherModel, err))
+	}
+	return follows, nil
+}
+
+func (r *Reads) follows(ctx context.Context) (bool, error) {
+	follows, err := r.Watcher.Follows(ctx)
+	if err != nil {
+		return false, notYet("the read store does not say which read model is live; repeat the request", fmt.Errorf("%w: %w", errOtherModel, err))
+	}
+	return follows, nil
+}
+
+// confirm is called before a reply is sent to a request that began while it was not known
+// which read model is live. It fails unless the one of this process is live now, because then
+// it was live when the request began.
+func (r *Reads) confirm(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	follows, err := r.follows(within)
+	if err == nil && follows {
+		err = notYet("another read model has just become live; repeat the request", errOtherModel)
+	}
+	return err
+}
+
+// settle is called before a reply is sent. While the process serves a superseded read model,
+// settle waits until the live one has the position too, so that no client misses there what
+// the reply says.
+func (r *Reads) settle(ctx context.Context, at projector.Position) error {
+	within, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	if err := r.Watcher.Await(within, at); err != nil {
+		return notYet("the live read model has not applied yet what the reply shows; repeat the request", fmt.Errorf("%w: %w", errOtherModel, err))
 	}
 	return nil
 }
@@ -191,9 +253,9 @@ type positions struct {
 	gather.Gather[struct{}, projector.Position]
 }
 
-func (p *positions) of(pool *pgxpool.Pool) {
+func (p *positions) of(pool *pgxpool.Pool, read func(context.Context, projector.Querier) (projector.Position, error)) {
 	p.Query = func(ctx context.Context, _ []struct{}) (map[struct{}]projector.Position, error) {
-		at, err := projector.ReadPosition(ctx, pool)
+		at, err := read(ctx, pool)
 		return map[struct{}]projector.Position{{}: at}, err
 	}
 }

@@ -106,7 +106,7 @@ func TestACancelledReadIsRepeated(t *testing.T) {
 	exec(t, open(t, standby.URL), `SELECT pg_reload_conf()`)
 	standby.CatchUp(primary)
 
-	watcher := projector.NewWatcher(own, "", slog.New(slog.DiscardHandler))
+	watcher := projector.NewWatcher(own, slog.New(slog.DiscardHandler))
 	run := func(f func(context.Context) error) {
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		ended := make(chan error, 1)

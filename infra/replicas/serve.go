@@ -47,14 +47,59 @@ func (s *Serve) Handle(next http.Handler) http.Handler {
 			s.write(w, r, next)
 		case kind != Other && sent != "":
 			s.read(w, r, next, sent, kind == Read)
+		case kind != Other:
+			s.own(w, r, next)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
+// own serves a read without a token. While PostgreSQL does not answer, it is not known which
+// read model is live; then the error of the handler counts.
+func (s *Serve) own(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if _, known := s.Reads.Watcher.Following(); !known {
+		next.ServeHTTP(s.checked(w, r, s.Reads.confirm), r)
+		return
+	}
+	follows, err := s.Reads.begin(r.Context())
+	switch {
+	case err != nil:
+		s.Fail(w, r, err)
+	case follows:
+		next.ServeHTTP(s.checked(w, r, func(ctx context.Context) error {
+			at, err := s.Reads.shown(ctx)
+			if err == nil {
+				err = s.Reads.settle(ctx, at)
+			}
+			return err
+		}), r)
+	default:
+		next.ServeHTTP(w, r)
+	}
+}
+
+// checked returns a writer that sends a response which shows something only after the check.
+func (s *Serve) checked(w http.ResponseWriter, r *http.Request, check func(context.Context) error) *headed {
+	return before(w, func(status int) bool {
+		if !shows(status) {
+			return true
+		}
+		err := check(r.Context())
+		if err != nil {
+			s.Fail(w, r, err)
+		}
+		return err == nil
+	})
+}
+
 // write serves a write.
 func (s *Serve) write(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	follows, err := s.Reads.begin(r.Context())
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
 	made := &noted{}
 	ctx := context.WithValue(r.Context(), notedKey{}, made)
 	next.ServeHTTP(before(w, func(status int) bool {
@@ -64,6 +109,12 @@ func (s *Serve) write(w http.ResponseWriter, r *http.Request, next http.Handler)
 		at, exact := made.position()
 		if !exact {
 			at = at.Join(s.now(ctx))
+		}
+		if follows {
+			if err := s.Reads.settle(context.WithoutCancel(ctx), at); err != nil {
+				s.Fail(w, r, err)
+				return false
+			}
 		}
 		w.Header().Set(Header, s.Tokens.Seal(at))
 		return true
@@ -106,13 +157,17 @@ func (s *Serve) read(w http.ResponseWriter, r *http.Request, next http.Handler, 
 			return
 		}
 	}
-	if err := s.Reads.awaitOwn(ctx, want); err != nil {
+	follows, err := s.Reads.begin(ctx)
+	if err == nil {
+		err = s.Reads.awaitOwn(ctx, want)
+	}
+	if err != nil {
 		s.Reads.Observe.Read("refused")
 		s.Fail(w, r, err)
 		return
 	}
 	s.Reads.Observe.Read("primary")
-	next.ServeHTTP(s.showing(w, ctx, want, func(err error) { s.Fail(w, r, err) }), r)
+	next.ServeHTTP(s.showing(w, ctx, want, follows, func(err error) { s.Fail(w, r, err) }), r)
 }
 
 // onStandby serves a read on a standby. It returns false, and has sent nothing, if the
@@ -126,7 +181,7 @@ func (s *Serve) onStandby(w http.ResponseWriter, r *http.Request, next http.Hand
 		defer cancel()
 	}
 	a := &attempt{}
-	a.w = s.showing(w, ctx, want, func(err error) { a.failed = err })
+	a.w = s.showing(w, ctx, want, false, func(err error) { a.failed = err })
 	ctx = context.WithValue(ctx, attemptKey{}, a)
 	next.ServeHTTP(a.w, r.WithContext(ctx))
 	if a.failed == nil {
@@ -163,12 +218,15 @@ func reason(err error) string {
 // showing returns a writer that adds the token of what the response shows. If the position
 // cannot be read, the response is dropped and fail is called: without a token the client
 // could go back in time with its next read.
-func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want projector.Position, fail func(error)) *headed {
+func (s *Serve) showing(w http.ResponseWriter, ctx context.Context, want projector.Position, follows bool, fail func(error)) *headed {
 	return before(w, func(status int) bool {
 		if !shows(status) {
 			return true
 		}
 		at, err := s.Reads.shown(ctx)
+		if err == nil && follows {
+			err = s.Reads.settle(ctx, at)
+		}
 		if err != nil {
 			fail(err)
 			return false

@@ -146,7 +146,7 @@ func (s *standby) open(ctx context.Context) (*run, *pgx.Conn, error) {
 		conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it is not used again
 		return nil, nil, err
 	}
-	r.shown.of(pool)
+	r.shown.of(pool, projector.ReadPosition)
 	r.pool, r.model, r.position, r.attached = pool, m, m.position, s.attach(pool)
 	return r, conn, nil
 }

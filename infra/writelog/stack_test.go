@@ -26,7 +26,7 @@ func startLeased(t *testing.T, at testworld.Servers, name string, shards int32) 
 	w := at.Connect(t)
 	p := &process{World: w, session: newSession()}
 	w.DB = p.session.pool(t, w.DB)
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	w.Watcher = projector.NewWatcher(w.DB, w.Logger)
 	live := w.Projector(w.DB, projector.Live, func(c *projector.Config) {
 		c.Watcher = w.Watcher
 		c.Leases = &facts.Leases{

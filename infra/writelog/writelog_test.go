@@ -106,7 +106,7 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := writelog.New(writelog.Config{
-			EventLog: &eventlog.Kafka{}, Watcher: projector.NewWatcher(nil, "", nil), MaxWaiting: 2,
+			EventLog: &eventlog.Kafka{}, Watcher: projector.NewWatcher(nil, nil), MaxWaiting: 2,
 		})
 		_, admitted := l.Append(t.Context(), events.Workspaces, "key", events.Message{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func TestWritesAreShedWhileTooManyWait(t *testing.T) {
 func TestAVerdictThatDoesNotComeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := writelog.New(writelog.Config{Watcher: projector.NewWatcher(nil, "", nil)})
+		l := writelog.New(writelog.Config{Watcher: projector.NewWatcher(nil, nil)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := l.Verdict(ctx, events.Position{Family: events.Workspaces})

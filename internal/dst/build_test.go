@@ -47,6 +47,9 @@ func runtimeEdits() []edit {
 		{"src/runtime/select.go", "cheaprandn(uint32(norder + 1))", "randn(uint32(norder + 1))"},
 		{"src/runtime/sema.go", "s.ticket = cheaprand() | 1", "s.ticket = rand32() | 1"},
 		{"src/runtime/time.go", "t.rand = cheaprand()", "t.rand = rand32()"},
+		// Caches of type assertions are in the heap, and one in a thousand misses makes one.
+		{"src/runtime/iface.go", "if cheaprand()&1023 != 0 {\n		// Only bother updating the cache ~1 in 1000 times.\n		return tab", "if true {\n		return tab"},
+		{"src/runtime/iface.go", "that only happen a few times.\n		return case_, tab\n	}\n", "that only happen a few times.\n		return case_, tab\n	}\n	if true {\n		return case_, tab\n	}\n"},
 		// No monitor, which would preempt goroutines by real time. Threads are started before
 		// anything runs: they and their stacks take memory of the heap, at an instant that is
 		// not determined otherwise, and the addresses of the heap order what maps hold.

@@ -36,7 +36,7 @@ func mutants() []mutant {
 		}},
 		{"projector-answers-before-the-commit", []edit{
 			imported("infra/projector/apply.go"),
-			{"infra/projector/apply.go", "	if err := b.writes.Send(ctx, p.Pool); err != nil {", "	if " + bugged("projector-answers-before-the-commit") + " {\n		p.Watcher.apply(b.verdicts)\n	}\n	if err := b.writes.Send(ctx, p.Pool); err != nil {"},
+			{"infra/projector/apply.go", "	if err := b.writes.Send(ctx, p.Pool); err != nil {", "	if " + bugged("projector-answers-before-the-commit") + " {\n		p.Watcher.committed(b.verdicts, false)\n	}\n	if err := b.writes.Send(ctx, p.Pool); err != nil {"},
 		}},
 		{"reactor-done-after-a-failure", []edit{
 			imported("infra/reactor/facts.go"),

@@ -165,7 +165,7 @@ func (p *process) run(ctx context.Context) error {
 		return err
 	}
 	defer p.reads.Close()
-	p.watcher = projector.NewWatcher(unverified, "", logger)
+	p.watcher = projector.NewWatcher(unverified, logger)
 	live := p.projector(projector.Config{Pool: unverified, Log: log, Watcher: p.watcher, Leases: p.leases(unverified, projector.Live)})
 	react, err := reactor.New(reactor.Config{
 		Brokers: []string{p.host + ":" + brokerPort}, EventLog: log, Facts: facts.NewReader(log, p.watcher),

@@ -277,7 +277,7 @@ func (r *report) add(o report) {
 }
 
 // mutantSeeds bounds the search for a bug.
-const mutantSeeds = 20
+const mutantSeeds = 40
 
 // The simulation finds each bug, and the seed that finds it fails again in the same way,
 // with the same events.

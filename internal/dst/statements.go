@@ -37,12 +37,15 @@ const (
 
 var spaces = regexp.MustCompile(`\s+`)
 
+// unqualified removes the schema of the only read model.
+var unqualified = strings.NewReplacer(`"readmodel".`, "", "readmodel.", "")
+
 // find returns the statement with the text, nil for one that is not listed.
 func (d *database) find(text string) *statement {
 	if found, ok := d.known[text]; ok {
 		return found
 	}
-	plain := strings.ReplaceAll(spaces.ReplaceAllString(text, " "), `"readmodel".`, "readmodel.")
+	plain := unqualified.Replace(spaces.ReplaceAllString(text, " "))
 	for i := range d.w.statements {
 		if strings.Contains(plain, d.w.statements[i].match) {
 			d.known[text] = &d.w.statements[i]
@@ -60,10 +63,26 @@ func unique(table string, key any) error {
 func statements() []statement {
 	none := func(*call) error { return nil }
 	all := []statement{
-		{"FROM pg_namespace WHERE nspname = $1", []uint32{text}, []uint32{text}, "SELECT %d", func(c *call) error {
+		{"FROM pg_namespace WHERE nspname = ANY($1)", []uint32{texts}, []uint32{text, text}, "SELECT %d", func(c *call) error {
 			if form := c.session.d.tables.form; form != "" {
-				c.row(form)
+				c.row("readmodel", form)
 			}
+			return nil
+		}},
+		{"FROM pg_namespace WHERE oid = (SELECT relnamespace FROM pg_class WHERE oid = 'offsets'::regclass)", []uint32{text}, []uint32{text, text, text}, "SELECT %d", func(c *call) error {
+			form := c.session.d.tables.form
+			if form == "" {
+				return &sqlError{"42P01", "relation offsets does not exist"}
+			}
+			c.row("readmodel", form, form)
+			return nil
+		}},
+		{"SELECT current_schema() LIKE", nil, []uint32{boolean}, "SELECT 1", func(c *call) error {
+			c.row(false)
+			return nil
+		}},
+		{"SELECT current_schema()", nil, []uint32{text}, "SELECT 1", func(c *call) error {
+			c.row("readmodel")
 			return nil
 		}},
 		{"SELECT pg_advisory_xact_lock(", []uint32{text}, nil, "SELECT 1", none},
@@ -74,7 +93,7 @@ func statements() []statement {
 			c.done(func() { t.form = before })
 			return nil
 		}},
-		{"INSERT INTO readmodel.log (cluster_id)", []uint32{text}, nil, "INSERT 0 %d", func(c *call) error {
+		{"INSERT INTO log (cluster_id)", []uint32{text}, nil, "INSERT 0 %d", func(c *call) error {
 			t := c.session.d.tables
 			if t.cluster == "" {
 				t.cluster = get[string](c, 0)
@@ -83,7 +102,7 @@ func statements() []statement {
 			}
 			return nil
 		}},
-		{"INSERT INTO readmodel.offsets VALUES", []uint32{text, int4, text, bytea}, nil, "INSERT 0 1", func(c *call) error {
+		{"INSERT INTO offsets VALUES", []uint32{text, int4, text, bytea}, nil, "INSERT 0 1", func(c *call) error {
 			key := partition{get[string](c, 0), get[int32](c, 1)}
 			if c.session.d.tables.offsets[key] != nil {
 				return unique("offsets", key)
@@ -96,7 +115,7 @@ func statements() []statement {
 			c.row(c.session.d.tables.form != "")
 			return nil
 		}},
-		{"SELECT cluster_id FROM readmodel.log", nil, []uint32{text}, "SELECT %d", func(c *call) error {
+		{"SELECT cluster_id FROM log", nil, []uint32{text}, "SELECT %d", func(c *call) error {
 			if cluster := c.session.d.tables.cluster; cluster != "" {
 				c.row(cluster)
 			}
@@ -111,7 +130,7 @@ func statements() []statement {
 				}
 				return nil
 			}},
-		{"SELECT family, partition, next FROM readmodel.offsets", nil, []uint32{text, int4, int8}, "SELECT %d", func(c *call) error {
+		{"SELECT family, partition, next FROM offsets", nil, []uint32{text, int4, int8}, "SELECT %d", func(c *call) error {
 			t := c.session.d.tables
 			for _, p := range t.partitions() {
 				c.row(p.family, p.number, t.offsets[p].next)
@@ -131,9 +150,9 @@ func statements() []statement {
 			}
 			return nil
 		}},
-		{"WITH moved AS (", []uint32{texts, int4s, int8s, int8s, byteas, int8s, byteas, texts, int8s, int8, oid, text}, []uint32{int4}, "SELECT 1", moveOffsets},
-		{"INSERT INTO readmodel.streams", []uint32{texts, texts, int4s, int8s, byteas, texts, bools}, nil, "INSERT 0 %d", saveStreams},
-		{"INSERT INTO readmodel.command_ids", []uint32{texts, texts, int8s, texts}, nil, "INSERT 0 %d", func(c *call) error {
+		{"WITH moved AS (", []uint32{texts, int4s, int8s, int8s, byteas, int8s, byteas, texts, int8s, int8, oid, text, text}, []uint32{int4}, "SELECT 1", moveOffsets},
+		{"INSERT INTO streams", []uint32{texts, texts, int4s, int8s, byteas, texts, bools}, nil, "INSERT 0 %d", saveStreams},
+		{"INSERT INTO command_ids", []uint32{texts, texts, int8s, texts}, nil, "INSERT 0 %d", func(c *call) error {
 			streams, ids, sequences, digests := get[[]string](c, 0), get[[]string](c, 1), get[[]int64](c, 2), get[[]string](c, 3)
 			for i, id := range ids {
 				key := [2]string{streams[i], id}
@@ -143,7 +162,7 @@ func statements() []statement {
 			}
 			return nil
 		}},
-		{"INSERT INTO readmodel.rejected", []uint32{texts, int4s, int8s, texts, texts, texts}, nil, "INSERT 0 %d", func(c *call) error {
+		{"INSERT INTO rejected", []uint32{texts, int4s, int8s, texts, texts, texts}, nil, "INSERT 0 %d", func(c *call) error {
 			families, numbers, offsets, verdicts := get[[]string](c, 0), get[[]int32](c, 1), get[[]int64](c, 2), get[[]string](c, 3)
 			for i, family := range families {
 				key := recordAt{partition{family, numbers[i]}, offsets[i]}
@@ -158,7 +177,7 @@ func statements() []statement {
 			c.session.notices = append(c.session.notices, get[string](c, 1))
 			return nil
 		}},
-		{"SELECT family, partition, stream, sequence, hash, state, parked FROM readmodel.streams WHERE stream = ANY($1)", []uint32{texts},
+		{"SELECT family, partition, stream, sequence, hash, state, parked FROM streams WHERE stream = ANY($1)", []uint32{texts},
 			[]uint32{text, int4, text, int8, bytea, text, boolean}, "SELECT %d", func(c *call) error {
 				t := c.session.d.tables
 				for _, id := range get[[]string](c, 0) {
@@ -170,7 +189,7 @@ func statements() []statement {
 				}
 				return nil
 			}},
-		{"SELECT coalesce(bool_or(o.next < c.next), false)", []uint32{texts, int4s, int8s, oid}, []uint32{boolean, boolean, boolean}, "SELECT 1", func(c *call) error {
+		{"SELECT coalesce(bool_or(o.next < c.next), false)", []uint32{texts, int4s, int8s, oid, text}, []uint32{boolean, boolean, boolean}, "SELECT 1", func(c *call) error {
 			families, numbers, nexts := get[[]string](c, 0), get[[]int32](c, 1), get[[]int64](c, 2)
 			behind := false
 			for i, family := range families {
@@ -183,13 +202,13 @@ func statements() []statement {
 		{"SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname", []uint32{text, int4}, []uint32{boolean}, "SELECT 1", func(c *call) error {
 			name, self, found := get[string](c, 0), get[int32](c, 1), false
 			for pid, s := range c.session.d.sessions {
-				found = found || s.name == name && pid != self
+				found = found || strings.HasPrefix(s.name, name) && pid != self
 			}
 			c.row(found)
 			return nil
 		}},
-		{`SELECT family, partition, "offset", stream FROM readmodel.parked`, nil, []uint32{text, int4, int8, text}, "SELECT 0", none},
-		{`SELECT stream, sequence, event_type, family, partition, "offset", reason FROM readmodel.parked`, []uint32{text},
+		{`SELECT family, partition, "offset", stream FROM parked`, nil, []uint32{text, int4, int8, text}, "SELECT 0", none},
+		{`SELECT stream, sequence, event_type, family, partition, "offset", reason FROM parked`, []uint32{text},
 			[]uint32{text, int8, text, text, int4, int8, text}, "SELECT 0", none},
 		{"SELECT set_config('application_name', $1, false)", []uint32{text}, []uint32{text}, "SELECT 1", func(c *call) error {
 			c.session.name = get[string](c, 0)

@@ -71,7 +71,7 @@ func nameIn(d events.Data) (string, bool) {
 // viewStatements are the statements of the projection and of its readers.
 func viewStatements() []statement {
 	return []statement{
-		{"INSERT INTO readmodel.views AS v", []uint32{texts, int8s, texts, int8s}, nil, "INSERT 0 %d", func(c *call) error {
+		{"INSERT INTO views AS v", []uint32{texts, int8s, texts, int8s}, nil, "INSERT 0 %d", func(c *call) error {
 			streams, sequences, names, changes := get[[]string](c, 0), get[[]int64](c, 1), get[[]string](c, 2), get[[]int64](c, 3)
 			t := c.session.d.tables
 			for i, id := range streams {

@@ -45,9 +45,10 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	}
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
-	follow := s.feed()
+	follow, followStudies := s.feed(), s.feed()
+	followStudies.Studies = true
 	hub := s.eventHub()
-	handler, err := s.api(ctx, d, follow, hub, quotas)
+	handler, err := s.api(ctx, d, follow, followStudies, hub, quotas)
 	if err != nil {
 		stop()
 		unfollow()
@@ -57,6 +58,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 	server.RegisterOnShutdown(unfollow)
 	roles.Go(s.part(following, "the feed of streams", follow.Run))
+	roles.Go(s.part(following, "the feed of streams of studies", followStudies.Run))
 	roles.Go(s.part(following, "the event feed", hub.Run))
 	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
 	roles.Go(s.part(answering, "the polls of standbys", s.reads.Run))
@@ -77,7 +79,7 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 }
 
 // api returns the handler of the API listener.
-func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, error) {
+func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, error) {
 	keys, err := s.cursorKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -96,19 +98,19 @@ func (s *core) api(ctx context.Context, d *domain, follow *readapi.Feed, hub *fe
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Health: &s.health, Feed: follow,
+		Health: &s.health, Feed: follow, StudyFeed: followStudies,
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
+		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Studies: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
 		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
-		Hold: d.holds.Hold, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
 		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
 	}
 	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
-	observeStreams(s.metrics, follow)
+	observeStreams(s.metrics, follow, followStudies)
 	frontEnd, err := s.frontEnd(quotas)
 	if err != nil {
 		return nil, err
@@ -145,7 +147,7 @@ func (s *core) admission(quotas *readapi.Quotas) *web.Admission {
 	return admission
 }
 
-// feed returns the feed that notifies clients that follow simulations.
+// feed returns a feed that notifies clients that follow simulations or studies.
 func (s *core) feed() *readapi.Feed {
 	return &readapi.Feed{DB: s.pool, Log: s.log, Changes: func() (<-chan struct{}, func()) {
 		return s.watcher.Changes(events.Simulations, events.Workspaces)

@@ -99,7 +99,7 @@ func OpenAudit(ctx context.Context, c AuditConfig) (_ *Auditor, err error) {
 	if c.Postgres == "" {
 		return a, nil
 	}
-	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2, postgres.Named(member(processName(), telemetry.ReadBuild())))
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 2, postgres.Named(member(processName(), telemetry.ReadBuild())), ownModel())
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"netsim/stream/contracts"
 	"netsim/stream/lake"
 	"netsim/stream/publisher"
+	"netsim/studies"
 )
 
 // domain has the parts that the reactor, the workers and the API need besides the core.
@@ -35,6 +36,7 @@ type domain struct {
 	traceset    *reactions.Traceset
 	tracesetTTL *reactions.TracesetLife
 	runner      *runs.Runner
+	studies     *studies.Worker
 	extractor   *traces.Extractor
 	uploads     *uploads.Uploads
 	engines     *engines.Client // remote engines
@@ -67,6 +69,10 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		tracesetTTL: &reactions.TracesetLife{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Now: time.Now, CatchUp: s.catchUp,
 		},
+	}
+	d.studies = &studies.Worker{
+		Commands: s.handler, DB: s.pool, Room: s.room, Hold: d.holds.Hold, Library: reactions.SimpleLibrary,
+		Changes: func() (<-chan struct{}, func()) { return s.watcher.Changes(events.Simulations, events.Billing) },
 	}
 	d.lake = s.lake()
 	d.metering = billing.New(billing.Config{Commands: s.handler, DB: s.pool, Books: d.books, Holds: d.holds})
@@ -172,6 +178,7 @@ func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	for name, react := range map[string]reactor.Reaction{
 		"simple":     d.simple.React,
 		"simulation": d.simulation.React,
+		"studies":    studies.React(d.jobs.Enqueue),
 		"traceset":   d.traceset.React,
 		"uses":       d.tracesetTTL.React,
 		"uploads":    d.uploads.React,
@@ -195,6 +202,7 @@ func handledFamilies() map[string][]events.Family {
 		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
 		"simple":       {events.Simulations},
 		"simulation":   {events.Simulations},
+		"studies":      {events.Simulations},
 		"traceset":     {events.Tracesets},
 		"uses":         {events.Simulations, events.Configurations},
 		"uploads":      {events.MappingFiles},

@@ -83,6 +83,7 @@ type Config struct {
 
 	// Platform
 	Platform         string `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
+	Operator         string `env:"NETSIM_OPERATOR" unset:"the user of the operating system and the machine"`
 	Account          string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"`
 	Prices           string `env:"NETSIM_PRICES" form:"file" unset:"the list in billing/prices/default.yaml"`
 	Console          string `env:"NETSIM_CONSOLE_URL" form:"console" unset:"the API" roles:"api"`

@@ -64,9 +64,9 @@ func tokenOf(t *testing.T, r servicetest.Reply) string {
 // required parameters.
 func examplePath(op *contract.Operation) string {
 	ids := map[string]string{
-		"sim_id": events.NewID(events.SimulationPrefix), "config_id": events.NewID(events.ConfigurationPrefix), "template_id": events.NewID(events.ConfigurationPrefix),
+		"sim_id": events.NewID(events.SimulationPrefix), "other_id": events.NewID(events.SimulationPrefix), "config_id": events.NewID(events.ConfigurationPrefix), "template_id": events.NewID(events.ConfigurationPrefix),
 		"mapping_file_id": events.NewID(events.MappingFilePrefix), "workspace_id": events.NewID(events.WorkspacePrefix),
-		"version": "1", "container_name": "rack", "id": "12",
+		"study_id": events.NewID(events.StudyPrefix), "version": "1", "container_name": "rack", "id": "12",
 	}
 	if strings.Contains(op.Path, "/tracesets/") {
 		ids["id"] = events.NewID(events.TracesetPrefix)

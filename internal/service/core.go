@@ -97,9 +97,10 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
 	s.certificates = &certs.Expiries{}
 	observe := observeDatabase(s.metrics)
-	named := s.named()
+	named, own := s.named(), ownModel()
 	s.observed = func(pool *pgxpool.Config) {
 		named(pool)
+		own(pool)
 		observe(pool)
 		observeCertificates(s.certificates, pool)
 	}
@@ -140,11 +141,11 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 			return nil, err
 		}
 	}
-	s.watcher = projector.NewWatcher(s.unverified, "", log)
+	s.watcher = projector.NewWatcher(s.unverified, log)
 	s.facts = facts.NewReader(s.eventLog, s.watcher)
 	live := s.projectorConfig(s.unverified, "")
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
-	live.Leases = s.leases(projector.Live)
+	live.Leases = s.leases(projector.NameOf(fingerprint()))
 	s.projector = projector.New(live)
 	s.observeObjects = observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds")
 	s.objects = c.objects(s.observeObjects, s.wrap("objects"))
@@ -189,13 +190,24 @@ func (c *Config) objects(observe observed, wrap wrapped) *objects.Store {
 	})
 }
 
-func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Config {
-	var all []projector.Projection
+func allProjections() (all []projector.Projection) {
 	for _, p := range projections.All() {
 		all = append(all, p)
 	}
+	return all
+}
+
+// fingerprint returns that of this release's read model.
+func fingerprint() string {
+	return projector.New(projector.Config{Projections: allProjections()}).Fingerprint()
+}
+
+// ownModel returns the pool option that finds the read model of this release.
+func ownModel() func(*pgxpool.Config) { return projector.Serving(fingerprint()) }
+
+func (s *core) projectorConfig(pool *pgxpool.Pool, schema string) projector.Config {
 	return projector.Config{
-		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: all, Logger: s.log, Witness: witness{s}, Level: s.currentLevel,
+		Pool: pool, Log: s.eventLog, Schema: schema, Keys: s.keys, Projections: allProjections(), Logger: s.log, Witness: witness{s}, Level: s.currentLevel, Raise: s.raise,
 		ReadState: func(stream string, stored []byte) (projector.State, error) {
 			return commands.ReadState(stream, stored)
 		},
@@ -216,10 +228,16 @@ func (s *core) trustLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, topic := range log.Topics {
-		s.shards = max(s.shards, int32(len(topic.Partitions)))
-	}
+	s.shards = shardsOf(log)
 	return s.eventLog.Check(log)
+}
+
+// shardsOf returns the largest number of partitions of a topic.
+func shardsOf(log eventlog.Description) (shards int32) {
+	for _, topic := range log.Topics {
+		shards = max(shards, int32(len(topic.Partitions)))
+	}
+	return shards
 }
 
 // leases returns the leases of a subscriber's shards.
@@ -315,6 +333,9 @@ func (s *core) openReadModel(ctx context.Context) error {
 // openWriteLog waits until a projector of this or another process has recorded the
 // partitions of the log. Then it creates the command handler.
 func (s *core) openWriteLog(ctx context.Context) error {
+	if err := s.readLevel(ctx); err != nil { // the projector may have raised it since the start
+		return err
+	}
 	partitions, err := writelog.LoadPartitions(ctx, s.unverified)
 	if err != nil {
 		return err

@@ -159,6 +159,13 @@ func newDeployment(t *testing.T) *deployment {
 // start starts the service and returns when it is ready.
 func (d *deployment) start() {
 	d.t.Helper()
+	d.launch()
+	d.awaitReady()
+}
+
+// launch starts the service.
+func (d *deployment) launch() {
+	d.t.Helper()
 	d.child = exec.Command(d.binary, "serve")
 	d.child.Env = d.env
 	d.child.Stdout, d.child.Stderr = d.log, d.log
@@ -172,12 +179,19 @@ func (d *deployment) start() {
 		defer close(ended)
 		child.Wait() //nolint:errcheck // the service's log has the error
 	}()
+}
+
+// awaitReady waits until the service that was launched is ready.
+func (d *deployment) awaitReady() {
+	d.t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
+	var said []byte
 	for {
 		if resp, err := http.Get(d.ops + "/readyz"); err == nil {
+			said, _ = io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return
@@ -185,10 +199,10 @@ func (d *deployment) start() {
 		}
 		select {
 		case <-every.C:
-		case <-ended:
+		case <-d.ended:
 			d.t.Fatal("the service ended while it started")
 		case <-deadline.C:
-			d.t.Fatal("the service is not ready after a minute")
+			d.t.Fatalf("the service is not ready after a minute: %s", said)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/infra/telemetry"
 	"netsim/stream/publisher"
 )
 
@@ -47,14 +48,15 @@ type examination struct {
 }
 
 func (x *examination) open(ctx context.Context) (err error) {
-	if x.pool, err = postgres.New(ctx, x.config.Postgres, projector.Live, 2); err != nil {
+	s := &core{config: x.config, process: processName(), build: telemetry.ReadBuild(), log: slog.New(slog.DiscardHandler)}
+	if x.pool, err = postgres.New(ctx, x.config.Postgres, projector.Live, 2, s.named(), ownModel()); err != nil {
 		return err
 	}
 	if x.broker, err = x.config.connector(slog.New(slog.DiscardHandler)); err != nil {
 		x.pool.Close()
 		return err
 	}
-	s := &core{config: x.config, log: slog.New(slog.DiscardHandler), pool: x.pool}
+	s.pool = x.pool
 	x.projector = projector.New(s.projectorConfig(x.pool, ""))
 	return nil
 }
@@ -62,7 +64,8 @@ func (x *examination) open(ctx context.Context) (err error) {
 // checks returns the checks that concern the roles of the process.
 func (x *examination) checks() []doctor.Check {
 	c := &x.config
-	checks := slices.Concat(x.settingsChecks(), x.keyChecks(), x.kafka().Checks(), x.postgres().Checks(), x.objects().Checks())
+	checks := slices.Concat(x.settingsChecks(), x.keyChecks(), x.kafka().Checks(), x.postgres().Checks(),
+		[]doctor.Check{{Component: "postgres", Name: "level", Run: x.level}}, x.objects().Checks())
 	if c.has(RoleAPI) {
 		issuer := doctor.Issuer{Endpoint: x.endpoint("issuer", c.JWKS), Issuer: c.Issuer, Algorithms: c.Algorithms}
 		checks = append(checks, issuer.Checks()...)
@@ -181,7 +184,7 @@ func (x *examination) machine() doctor.Machine {
 }
 
 // flowBytes is the memory of a transfer in flight, in bytes (docs/engine.md).
-const flowBytes = 300
+const flowBytes = 260
 
 // ExamineSettings returns the rows of settings with which nothing else can be examined.
 func ExamineSettings(err error) []doctor.Row {

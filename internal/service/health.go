@@ -126,6 +126,9 @@ func (s *core) probeStore(ctx context.Context) health.State {
 	if err != nil && s.recovery.Pending() {
 		return health.State{Err: fmt.Errorf("%w: %w", projections.ErrBehind, err), Message: projections.ErrBehind.Error()}
 	}
+	if err == nil && s.watcher.Superseded() {
+		return health.State{Message: "this process serves a superseded read model: the one of another release was promoted"}
+	}
 	return health.Failed(err)
 }
 

@@ -12,6 +12,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/studies"
 )
 
 // The queues of jobs. Long jobs have their own queues, so other jobs do not wait for
@@ -20,6 +21,7 @@ const (
 	queueRuns         = "default"
 	queueFollowing    = "following" // runs at remote engines, which need little of this process but may take days
 	queueExtraction   = "extraction"
+	queueStudies      = "studies" // which wait for their runs most of the time
 	queueHousekeeping = "housekeeping"
 )
 
@@ -33,7 +35,7 @@ func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 		Reconcile: s.config.JobReconcile, Grace: s.config.JobGrace, Migrated: !s.config.Migrate,
 	}
 	if s.config.has(RoleWorker) {
-		c.Queues = map[string]int{queueRuns: s.config.Workers, queueFollowing: s.config.EngineRuns, queueExtraction: 2, queueHousekeeping: 1}
+		c.Queues = map[string]int{queueRuns: s.config.Workers, queueFollowing: s.config.EngineRuns, queueExtraction: 2, queueStudies: studiesAtOnce, queueHousekeeping: 1}
 	}
 	j, err := jobs.Open(ctx, c)
 	return j, orMigrate(err)
@@ -42,6 +44,7 @@ func (s *core) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 // registerJobs registers every kind of job with the function that does it.
 func (s *core) registerJobs(d *domain) {
 	s.registerRuns(d)
+	s.registerStudies(d)
 	jobs.Register(d.jobs, jobs.Kind[traces.ExtractTraceset]{
 		Queue: queueExtraction,
 		Work: func(ctx context.Context, a traces.ExtractTraceset) error {
@@ -95,6 +98,38 @@ func (s *core) registerRuns(d *domain) {
 		Name: "simulations", Kinds: runs.JobKinds(), Member: "simulationId",
 		List: s.waiting(projections.UnfinishedSimulations), Job: d.runner.Job,
 	})
+}
+
+// studiesAtOnce is how many studies a process with workers runs at once. Their jobs are
+// light and not fair by account, as their runs are: a fair job counts as a run, so that an
+// account's studies could take the place of the runs that they wait for. The quota of
+// studies keeps one account from taking all places.
+const studiesAtOnce = 64
+
+// registerStudies registers the jobs of studies.
+func (s *core) registerStudies(d *domain) {
+	jobs.Register(d.jobs, jobs.Kind[studies.RunStudy]{
+		Queue: queueStudies,
+		Work:  func(ctx context.Context, a studies.RunStudy) error { return d.studies.Run(ctx, a.StudyID) },
+	})
+	jobs.Register(d.jobs, jobs.Kind[studies.RemoveStudy]{
+		Queue: queueHousekeeping,
+		Work:  func(ctx context.Context, a studies.RemoveStudy) error { return d.studies.Remove(ctx, a.StudyID) },
+	})
+	d.jobs.Require(jobs.Need{
+		Name: "studies", Kinds: []string{studies.RunStudy{}.Kind()}, Member: "studyId",
+		List: s.waiting(projections.UnfinishedStudies),
+		Job:  func(_ context.Context, id string) (jobs.Args, error) { return studies.RunStudy{StudyID: id}, nil },
+	})
+}
+
+// room returns how many more runs the quotas of an account admit.
+func (s *core) room(ctx context.Context, account string) (int64, error) {
+	quotas, err := s.quotas(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return quotas.Room(ctx, account)
 }
 
 // registerRun registers a kind of run. Accounts share the workers fairly, both for local

@@ -65,6 +65,9 @@ func KafkaRights(prefix string) []KafkaRight {
 	readers := []string{RoleProjector, RolePublisher, RoleLake, RoleArchiver}
 
 	allow([]string{UserMigrate}, "topic", false, slices.Concat(log, letters), opCreate, opDescribe, opDescribeConfigs)
+	// netsim migrate is recorded in the log, which it compares with the read model before.
+	allow([]string{UserMigrate}, "topic", false, log, opRead)
+	allow([]string{UserMigrate}, "topic", false, []string{eventlog.Config{Prefix: prefix}.Topic(events.Checkpoints)}, opWrite)
 	allow([]string{UserMigrate}, "topic", false, public, opCreate, opDescribe, opDescribeConfigs, opAlterConfigs)
 
 	allow(writers, "topic", false, log, opRead, opWrite, opDescribeConfigs)

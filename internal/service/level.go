@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/infra/doctor"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/telemetry"
@@ -66,12 +67,28 @@ func (s *core) watchLevel(ctx context.Context) error {
 	return nil
 }
 
+// raise stores in a transaction that the deployment is at a level, and marks the read models
+// of the database with it. A database user who does not own them cannot mark them.
+func (s *core) raise(ctx context.Context, tx pgx.Tx, level int) error {
+	if err := postgres.RaiseLevel(ctx, tx, level); err != nil {
+		return err
+	}
+	err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return markReadModels(ctx, tx, level) })
+	if sqlstate.IsForbidden(err) {
+		s.log.WarnContext(ctx, "the read models are not marked with the level of the deployment; run netsim upgrade finish as their owner", "level", level, "error", err)
+		err = nil
+	}
+	return err
+}
+
 // UpgradeStatus describes which releases run, and the levels that they know.
 type UpgradeStatus struct {
 	Level     int               `json:"level"`     // of the deployment
 	RaisedAt  *time.Time        `json:"raisedAt"`  // nil at level 1
 	Supported int               `json:"supported"` // the newest level that this release knows
 	Members   []postgres.Member `json:"members"`   // the processes with sessions in the database, without this one
+
+	Superseded []projector.SupersededModel `json:"superseded"` // read models of other releases than the one that is live
 }
 
 // UpgradeStatus returns the level of the deployment and the processes that run.
@@ -87,7 +104,10 @@ func (t *Tools) UpgradeStatus(ctx context.Context) (UpgradeStatus, error) {
 		s.RaisedAt = &raised
 	}
 	s.Level = level
-	s.Members, err = postgres.Members(ctx, t.pool, t.core.process)
+	if s.Members, err = postgres.Members(ctx, t.pool, t.core.process); err != nil {
+		return s, err
+	}
+	s.Superseded, err = projector.Superseded(ctx, t.pool)
 	return s, err
 }
 
@@ -165,6 +185,30 @@ func (t *Tools) awaitOlder(ctx context.Context) error {
 			return fmt.Errorf("the level is raised, but %w; stop them", err)
 		}
 	}
+}
+
+// level checks that this release knows the level of the deployment, and that it is raised.
+func (x *examination) level(ctx context.Context) doctor.Result {
+	const finish = "once no older release runs and you will not go back, run 'netsim upgrade finish' (docs/upgrading.md)"
+	level, _, err := postgres.ReadLevel(ctx, x.pool)
+	missing := sqlstate.IsMissing(err)
+	if missing {
+		level, err = events.FirstLevel, nil
+	}
+	if err == nil {
+		err = projector.RefuseLevel(level)
+	}
+	switch {
+	case errors.Is(err, projector.ErrNewerLevel):
+		return doctor.Failure("start the newer release again", "%v", err)
+	case err != nil:
+		return doctor.Failure("look at PostgreSQL's log", "%v", err)
+	case missing:
+		return doctor.Warning("run 'netsim migrate'", "no level yet: the tables are missing")
+	case level < events.Level:
+		return doctor.Warning(finish, "level %d; this release knows level %d, whose event types are held back", level, events.Level)
+	}
+	return doctor.Good("level %d, the newest that this release knows", level)
 }
 
 // markReadModels marks all read models with the level.

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/doctor"
 	"netsim/infra/projector"
 	"netsim/infra/teststack"
 	"netsim/internal/service"
@@ -19,12 +22,73 @@ import (
 	"netsim/internal/testworld"
 )
 
+// TestANewDeploymentBeginsAtItsRelease: without a read model and with an empty log, a
+// deployment is at the level of its release as soon as it serves, and its read model is
+// marked. With records in the log, a database that was lost begins at level 1, and is
+// raised when it has read an event that only a later level permits.
+func TestANewDeploymentBeginsAtItsRelease(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t)
+	if s, err := openTools(t, p.Config).UpgradeStatus(t.Context()); err != nil || s.Level != events.Level || s.RaisedAt == nil {
+		t.Errorf("the status is %+v, %v; want level %d", s, err, events.Level)
+	}
+	if level := markOf(t, p.Config, projector.Live); level != events.Level {
+		t.Errorf("the read model is marked with level %d, want %d", level, events.Level)
+	}
+	if r := examined(t, p.Config, time.Now)["postgres, level"]; r.Status != doctor.OK {
+		t.Errorf("the row of the level is %+v, want ok", r)
+	}
+
+	lost := p.Config
+	lost.Postgres = teststack.Postgres(t)
+	if err := service.Migrate(t.Context(), lost, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	tools := openTools(t, lost)
+	rebuilt(t, tools, "before")
+	if s, err := tools.UpgradeStatus(t.Context()); err != nil || s.Level != events.FirstLevel {
+		t.Errorf("with another database the status is %+v, %v; want level 1", s, err)
+	}
+	if r := examined(t, lost, time.Now)["postgres, level"]; r.Status != doctor.Warn || !strings.Contains(r.Advice, "netsim upgrade finish") {
+		t.Errorf("at level 1 the row of the level is %+v, want what to run", r)
+	}
+	checkpoints := commands.CheckpointStream(p.Config.Platform)
+	testworld.In(t, p.Beside(t), checkpoints, checkpoints, recordMove{})
+	rebuilt(t, tools, "after")
+	if s, err := tools.UpgradeStatus(t.Context()); err != nil || s.Level != events.Level {
+		t.Errorf("after an event of level %d the status is %+v, %v", events.Level, s, err)
+	}
+	for _, schema := range []string{projector.Live, "before", "after"} {
+		if level := markOf(t, lost, schema); level != events.Level {
+			t.Errorf("%s is marked with level %d, want %d", schema, level, events.Level)
+		}
+	}
+}
+
+// recordMove appends an event of level 2.
+type recordMove struct{}
+
+func (recordMove) Decide(*commands.Checkpoints, time.Time) (events.Data, error) {
+	return events.LogMoved{Reason: "a test"}, nil
+}
+
+// withoutLevels makes a deployment as a release without levels leaves it.
+func withoutLevels(t *testing.T, c service.Config) {
+	t.Helper()
+	if err := service.Migrate(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, c.Postgres, `DELETE FROM netsim.release_level`)
+	setMark(t, c, projector.Live, "")
+}
+
 // TestTheLevelIsRaised: the level is not raised while a session of a release without levels
 // exists, and then is, once, while the service runs. Every read model is marked, and one
 // that is made later too. A later level ends the service, and it does not start again.
 func TestTheLevelIsRaised(t *testing.T) {
 	t.Parallel()
 	c := servicetest.Config(t)
+	withoutLevels(t, c)
 	ended := make(chan error, 1)
 	started := make(chan service.Started, 1)
 	ctx, end := context.WithCancel(t.Context())
@@ -91,7 +155,7 @@ func TestTheReadModelOfANewerLevelIsKept(t *testing.T) {
 	if err := service.Migrate(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	mark(t, c, projector.Live, ", level 99")
+	setMark(t, c, projector.Live, ", level 99")
 	for _, development := range []bool{true, false} {
 		again := c
 		again.Migrate = development
@@ -129,7 +193,7 @@ func TestTheNextReleaseWaitsForItsReadModel(t *testing.T) {
 	p := &servicetest.Program{URL: "http://" + at.HTTP, Ops: "http://" + at.Ops, Config: c}
 	account := servicetest.NewAccount()
 	id := p.Service(t, account).Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(http.StatusCreated).Object()["id"].(string)
-	mark(t, c, projector.Live, " of another release")
+	setMark(t, c, projector.Live, " of another release")
 	if err := testwait.Receive(t, ended, "the service to end"); err == nil || !strings.Contains(err.Error(), "made by another release") {
 		t.Errorf("the service ended with %v, want that the read model is of another release", err)
 	}
@@ -175,12 +239,13 @@ func rebuilt(t *testing.T, tools *service.Tools, schema string) {
 	}
 }
 
-// mark appends a text to the mark of a read model.
-func mark(t *testing.T, c service.Config, schema, text string) {
+// setMark replaces what follows the fingerprint in the mark of a read model.
+func setMark(t *testing.T, c service.Config, schema, text string) {
 	t.Helper()
 	var comment string
 	queryRow(t, c, `SELECT obj_description('`+schema+`'::regnamespace)`, &comment)
-	execute(t, c.Postgres, fmt.Sprintf(`COMMENT ON SCHEMA %s IS '%s'`, schema, comment+text))
+	fingerprint, _ := projector.ReadMark(comment)
+	execute(t, c.Postgres, fmt.Sprintf(`COMMENT ON SCHEMA %s IS '%s'`, schema, fingerprint+text))
 }
 
 // markOf returns the level in the mark of a read model.

@@ -11,6 +11,7 @@ import (
 	"netsim/audit"
 	"netsim/commands"
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 )
 
@@ -129,7 +130,18 @@ func (s *core) recordInLog(ctx context.Context, data events.Data) error {
 	frame := events.Frame{
 		ID: events.DerivedUUID(data.EventType(), stream, head.Hash.String()).String(), Type: data.EventType(), Stream: stream, PartitionKey: stream,
 		Sequence: head.Sequence + 1, PreviousHash: head.Hash, Time: time.Now().UTC().Truncate(time.Millisecond),
-		Actor: events.System, DataVersion: 1,
+		Actor: s.config.operator(), DataVersion: 1,
+	}
+	_, err = s.appendToLog(ctx, frame, value)
+	return err
+}
+
+// appendToLog appends an event to a stream of the checkpoints without waiting for its
+// verdict, and returns its hash. The caller knows the head of the stream.
+func (s *core) appendToLog(ctx context.Context, frame events.Frame, value []byte) (events.Hash, error) {
+	log, err := s.eventLog.Describe(ctx)
+	if err != nil {
+		return events.Hash{}, err
 	}
 	message, hash := frame.Message(value)
 	message = s.keys.Seal(events.Checkpoints, hash, message)
@@ -137,10 +149,9 @@ func (s *core) recordInLog(ctx context.Context, data events.Data) error {
 		if topic.Family != events.Checkpoints {
 			continue
 		}
-		partition := events.PartitionOf(stream, int32(len(topic.Ends)))
-		if _, err := s.eventLog.Append(topic.Name, partition, message).Wait(ctx); err != nil {
-			return err
-		}
+		partition := events.PartitionOf(frame.PartitionKey, int32(len(topic.Partitions)))
+		_, err := s.eventLog.Append(topic.Name, partition, message).Wait(ctx)
+		return hash, err
 	}
-	return nil
+	return events.Hash{}, eventlog.ErrNoTopics
 }

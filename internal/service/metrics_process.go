@@ -47,7 +47,7 @@ func number(is bool) float64 {
 // observeProcess samples the certificates that the process has met, and its memory limit.
 func (s *core) observeProcess() {
 	const expiry, limit = "netsim_certificate_expiry_timestamp_seconds", "netsim_memory_limit_bytes"
-	const releaseLevel, unusable = "netsim_release_level", "netsim_kafka_credential_failures_total"
+	const releaseLevel, superseded, unusable = "netsim_release_level", "netsim_superseded", "netsim_kafka_credential_failures_total"
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		first := s.certificates.Report()
 		if kafka := firstExpiry(s.broker.Report()); !kafka.IsZero() {
@@ -67,6 +67,7 @@ func (s *core) observeProcess() {
 		emit(releaseLevel, float64(s.currentLevel()), "deployment")
 		emit(releaseLevel, events.Level, "release")
 	}, releaseLevel)
+	s.metrics.Sample(func(emit telemetry.Emit) { emit(superseded, number(s.watcher.Superseded())) }, superseded)
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		if bytes := memoryLimit(); bytes < math.MaxInt64 {
 			emit(limit, float64(bytes))

@@ -112,11 +112,12 @@ func (s *core) observeReactor(r *reactor.Reactor) {
 	}, letters)
 }
 
-// observeWork queries the jobs, the runs, and how late the accrual and the newest log
+// observeWork queries the jobs, the runs, the studies, and how late the accrual and the newest log
 // checkpoint are.
 func (s *core) observeWork(queue *jobs.Jobs) {
 	const (
 		count, oldest, runs, stalled = "netsim_jobs", "netsim_jobs_oldest_seconds", "netsim_runs", "netsim_runs_stalled"
+		studies, points              = "netsim_studies_running", "netsim_study_points"
 		accrual, checkpoint          = "netsim_billing_accrual_age_seconds", "netsim_log_checkpoint_age_seconds"
 	)
 	s.metrics.Query("jobs", func(ctx context.Context, emit telemetry.Emit) error {
@@ -139,6 +140,13 @@ func (s *core) observeWork(queue *jobs.Jobs) {
 		emit(stalled, float64(still))
 		return err
 	}, runs, stalled)
+	s.metrics.Query("studies", func(ctx context.Context, emit telemetry.Emit) error {
+		counts, err := projections.CountStudies(ctx, s.pool)
+		emit(studies, float64(counts.Running))
+		emit(points, float64(counts.Waiting), "waiting")
+		emit(points, float64(counts.Unfinished), "unfinished")
+		return err
+	}, studies, points)
 	s.metrics.Query("accrual", func(ctx context.Context, emit telemetry.Emit) error {
 		day, err := billing.AccruedThrough(ctx, s.pool)
 		if err == nil && !day.IsZero() {

@@ -30,7 +30,10 @@ func Migrate(ctx context.Context, c Config, log *slog.Logger) error {
 		return err
 	}
 	defer s.close()
-	if err := s.projector.Create(ctx); err != nil {
+	s.projector.Renew = false // what exists is kept, also in development
+	if err := s.projector.Create(ctx); errors.Is(err, projector.ErrOtherSchema) {
+		log.WarnContext(ctx, "the live read model stays that of another release until the one of this release is promoted", "reason", err)
+	} else if err != nil {
 		return err
 	}
 	if err := s.leases(projector.Live).Create(ctx); err != nil {

@@ -85,7 +85,7 @@ func (d *deployment) awaitHolders(want int) {
 	d.t.Helper()
 	testworld.Await(d.t, func() (shared bool) {
 		d.query(fmt.Sprintf(`
-			SELECT count(DISTINCT holder) = %d AND count(*) = 6 FROM facts.leases WHERE subscriber = 'readmodel' AND expires_at > now()`, want), &shared)
+			SELECT count(DISTINCT holder) = %d AND count(*) = 6 FROM facts.leases WHERE starts_with(subscriber, 'readmodel') AND expires_at > now()`, want), &shared)
 		return shared
 	})
 }

@@ -125,6 +125,9 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 		return err
 	}
 	roles, ctx := errgroup.WithContext(ctx)
+	if err := s.watcher.AwaitTurnover(ctx); err != nil {
+		return err
+	}
 	if err := s.catchUp(ctx); err != nil {
 		return err
 	}

@@ -177,12 +177,20 @@ func (d *deployment) another(roles string) string { return d.beside(roles).url }
 // is ready.
 func (d *deployment) beside(roles string) *deployment {
 	d.t.Helper()
+	other := d.launched(roles)
+	other.awaitReady()
+	return other
+}
+
+// launched starts one more process of the service with the roles.
+func (d *deployment) launched(roles string) *deployment {
+	d.t.Helper()
 	http, ops := teststack.FreeAddress(d.t), teststack.FreeAddress(d.t)
 	other := &deployment{
 		t: d.t, binary: d.binary, log: d.log, url: "http://" + http, ops: "http://" + ops, broker: d.broker, postgres: d.postgres,
 	}
 	other.env = append(d.env[:len(d.env):len(d.env)], "NETSIM_HTTP="+http, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
-	other.start()
+	other.launch()
 	d.t.Cleanup(other.kill)
 	return other
 }

@@ -53,7 +53,7 @@ func exceeded(t *testing.T, r servicetest.Reply, name, policy string) {
 func TestEveryQuotaHasADefault(t *testing.T) {
 	t.Parallel()
 	known := commands.DefaultQuotas()
-	names := []string{web.QuotaStreams, commands.QuotaRuns, commands.QuotaRunning, commands.QuotaUploads, commands.QuotaStorage}
+	names := []string{web.QuotaStreams, commands.QuotaRuns, commands.QuotaRunning, commands.QuotaUploads, commands.QuotaStorage, commands.QuotaStudies}
 	for _, class := range web.Classes() {
 		names = append(names, web.QuotaOf(class))
 	}

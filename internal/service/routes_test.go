@@ -73,9 +73,20 @@ GET /simulations/{sim_id}/events | ours, issue 5
 GET /events | ours, issue 14
 DELETE /simulations/{sim_id} | D1 Simulations, 5.5
 POST /simulations/{sim_id}/terminate | D1 Simulations, 5.4
+GET /studies | ours, issue 16
+POST /studies | ours, issue 16
+POST /studies/preview | ours, issue 16
+GET /studies/{study_id} | ours, issue 16
+DELETE /studies/{study_id} | ours, issue 16
+POST /studies/{study_id}/terminate | ours, issue 16
+POST /studies/{study_id}/resume | ours, issue 16
+GET /studies/{study_id}/events | ours, issue 16
+GET /studies/{study_id}/analysis | ours, issue 16
+GET /studies/{study_id}/results | ours, issue 16
 GET /simulations/{sim_id}/results | D1 Simulations, 5.3
 GET /simulations/{sim_id}/results/download-url | D1 Simulations, 5.8
 GET /simulations/{sim_id}/results/data | D1 Simulations, 5.7
+GET /simulations/{sim_id}/compare/{other_id} | ours, issue 16
 GET /simulations/{sim_id}/logs | D1 Simulations, 5.8
 GET /billing/balance | D1 Billing
 GET /billing/costs | D1 Billing

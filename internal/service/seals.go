@@ -71,14 +71,8 @@ func (s *core) beginSeals(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := true
-	for _, topic := range log.Topics {
-		for _, part := range topic.Partitions {
-			fresh = fresh && part.End == 0
-		}
-	}
 	sealed, all, err := s.countSealed(ctx)
-	if err != nil || sealed == all || sealed == 0 && !fresh && !s.config.Development {
+	if err != nil || sealed == all || sealed == 0 && !log.Empty() && !s.config.Development {
 		return err
 	}
 	_, err = s.sealLog(ctx)

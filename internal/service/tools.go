@@ -34,12 +34,13 @@ func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) 
 		return nil, err
 	}
 	process, build := processName(), telemetry.ReadBuild()
-	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 4, postgres.Named(member(process, build)))
+	named := postgres.Named(member(process, build))
+	pool, err := postgres.Open(ctx, c.Postgres, projector.Live, 4, named, ownModel())
 	if err != nil {
 		j.Close()
 		return nil, err
 	}
-	locks, err := postgres.OpenLocks(ctx, c.Postgres, 4)
+	locks, err := postgres.OpenLocks(ctx, c.Postgres, 4, named)
 	if err != nil {
 		j.Close()
 		pool.Close()

@@ -115,7 +115,7 @@ func (t *Tools) judged(ctx context.Context, use func(context.Context, export.Log
 		log.Topics = append(log.Topics, one)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	t.core.watcher = projector.NewWatcher(t.pool, "", t.core.log)
+	t.core.watcher = projector.NewWatcher(t.pool, t.core.log)
 	listening := make(chan error, 1)
 	go func() { listening <- t.core.watcher.Run(ctx) }()
 	defer func() {

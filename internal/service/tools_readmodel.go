@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"netsim/infra/facts"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 )
@@ -90,5 +91,13 @@ func (t *Tools) readModel(ctx context.Context, schema string, use func(*projecto
 		return err
 	}
 	defer pool.Close()
-	return use(projector.New(t.core.projectorConfig(pool, schema)))
+	c := t.core.projectorConfig(pool, schema)
+	if schema == projector.NameOf(fingerprint()) { // the processes of this release project it
+		log, err := t.core.eventLog.Describe(ctx)
+		if err != nil {
+			return err
+		}
+		c.Leases = &facts.Leases{Pool: pool, Subscriber: schema, Process: t.core.process, Shards: shardsOf(log), Log: t.core.log}
+	}
+	return use(projector.New(c))
 }

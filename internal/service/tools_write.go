@@ -32,7 +32,7 @@ func (t *Tools) ForgetUser(ctx context.Context, userID string) (bool, error) {
 // writing runs use with a connected command handler.
 func (t *Tools) writing(ctx context.Context, use func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
-	t.core.watcher = projector.NewWatcher(t.pool, "", t.core.log)
+	t.core.watcher = projector.NewWatcher(t.pool, t.core.log)
 	listening := make(chan error, 1)
 	go func() { listening <- t.core.watcher.Run(ctx) }()
 	defer func() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"netsim/events"
 	"netsim/infra/devissuer"
@@ -19,6 +20,7 @@ import (
 	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
+	"netsim/internal/wait"
 )
 
 // load is clients that create, rename and read workspaces, list them page by page, and
@@ -32,6 +34,7 @@ type load struct {
 	acks    atomic.Int64
 	retried atomic.Int64
 	pages   atomic.Int64
+	ending  atomic.Bool // processes are ending by themselves: what fails is repeated
 	mu      sync.Mutex
 	names   map[string]string // of workspaces, by id
 	runs    []string          // simulations
@@ -120,7 +123,16 @@ func (l *load) send(turn int, method, path, key string, body any, want int, into
 		return ""
 	}
 	for attempt := 0; ; attempt++ {
+		ending := l.ending.Load()
 		fronts := l.fronts()
+		if len(fronts) == 0 || ending && attempt > 0 {
+			if wait.For(l.t.Context(), 50*time.Millisecond) != nil {
+				return ""
+			}
+			if len(fronts) == 0 {
+				continue
+			}
+		}
 		front := fronts[(turn+attempt)%len(fronts)]
 		var reader io.Reader
 		if body != nil {
@@ -144,7 +156,7 @@ func (l *load) send(turn int, method, path, key string, body any, want int, into
 		}
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil {
-			if l.stillRouted(front) {
+			if l.stillRouted(front) && !ending && !l.ending.Load() {
 				l.t.Errorf("%s %s: %v", method, path, err)
 				return ""
 			}
@@ -162,6 +174,8 @@ func (l *load) send(turn int, method, path, key string, body any, want int, into
 			}
 			return reply.Header.Get("Consistency-Token")
 		case err == nil && (reply.StatusCode == http.StatusServiceUnavailable || reply.StatusCode == http.StatusTooManyRequests) && reply.Header.Get("Retry-After") != "":
+			l.retried.Add(1)
+		case (ending || l.ending.Load()) && (err != nil || reply.StatusCode >= http.StatusInternalServerError):
 			l.retried.Add(1)
 		default:
 			l.t.Errorf("%s %s is answered with %d (%v), want %d or what can be repeated: %s", method, path, reply.StatusCode, err, want, answer)

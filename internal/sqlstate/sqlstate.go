@@ -13,3 +13,10 @@ func IsMissing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (refused.Code == undefinedTable || refused.Code == invalidSchema)
 }
+
+// IsForbidden reports whether the error says that the user lacks a right.
+func IsForbidden(err error) bool {
+	const insufficientPrivilege = "42501"
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && refused.Code == insufficientPrivilege
+}

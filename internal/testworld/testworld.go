@@ -76,7 +76,7 @@ func New(t testing.TB) *World {
 func (at Servers) Start(t testing.TB) *World {
 	t.Helper()
 	w := at.Connect(t)
-	w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+	w.Watcher = projector.NewWatcher(w.DB, w.Logger)
 	Running(t, w.Projector(w.DB, projector.Live, func(c *projector.Config) { c.Watcher = w.Watcher }).Run)
 	w.Listen(t)
 	return w
@@ -111,7 +111,7 @@ func (at Servers) Pool(t testing.TB, schema string) *pgxpool.Pool {
 func (w *World) Listen(t testing.TB) {
 	t.Helper()
 	if w.Watcher == nil {
-		w.Watcher = projector.NewWatcher(w.DB, "", w.Logger)
+		w.Watcher = projector.NewWatcher(w.DB, w.Logger)
 	}
 	Running(t, w.Watcher.Run)
 	partitions, err := writelog.LoadPartitions(t.Context(), w.DB)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,10 +86,13 @@ func (l *links) open(from, to, listen, target string) error {
 	return nil
 }
 
-// Disturb gives the link a trouble. Heal ends it.
+// ErrNotDisturbed says that Toxiproxy has not made a trouble in time.
+var ErrNotDisturbed = errors.New("the trouble was not made in time")
+
+// Disturb gives the link a trouble. Heal ends it, also after ErrNotDisturbed.
 func (l *Link) Disturb(t Trouble) error {
 	proxy, failed := l.proxy, make(chan error, 1)
-	bounded(func() {
+	made := bounded(func() {
 		if t == Cut {
 			proxy.Stop()
 			return
@@ -104,12 +108,18 @@ func (l *Link) Disturb(t Trouble) error {
 			}
 		}
 	})
+	var err error
 	select {
-	case err := <-failed:
-		return fmt.Errorf("disturb the link from %s to %s: %w", l.From, l.To, err)
+	case err = <-failed:
 	default:
-		return nil
+		if !made {
+			err = ErrNotDisturbed
+		}
 	}
+	if err != nil {
+		return fmt.Errorf("disturb the link from %s to %s: %w", l.From, l.To, err)
+	}
+	return nil
 }
 
 // Heal ends all troubles of the link. Its connections are closed, because Toxiproxy
@@ -136,8 +146,9 @@ func (l *Link) renew(target string) error {
 // linkTimeout bounds how long Toxiproxy may take to change a link.
 const linkTimeout = 20 * time.Second
 
-// bounded calls change, and returns after linkTimeout although it has not ended.
-func bounded(change func()) {
+// bounded calls change, and reports whether it ended within linkTimeout. It does not wait
+// for longer.
+func bounded(change func()) bool {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -145,7 +156,9 @@ func bounded(change func()) {
 	}()
 	select {
 	case <-done:
+		return true
 	case <-time.After(linkTimeout):
+		return false
 	}
 }
 

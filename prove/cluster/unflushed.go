@@ -26,11 +26,15 @@ func (l *Loss) add(more Loss) {
 }
 
 // recoveryPoints reads Kafka's file of the offsets up to which each partition is
-// flushed: a version, the number of lines, and "topic partition offset" in each.
+// flushed: a version, the number of lines, and "topic partition offset" in each. There are
+// none in a file that is empty.
 func recoveryPoints(file string) (map[string]int64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
+	}
+	if len(text) == 0 { // as Kafka makes it; it writes the first points a minute later
+		return nil, nil
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if len(lines) < 2 || lines[0] != "0" {

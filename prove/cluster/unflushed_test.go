@@ -80,6 +80,12 @@ func TestRecoveryPoints(t *testing.T) {
 	if err != nil || len(points) != 2 || points["netsim.workspaces-3"] != 17 || points["__consumer_offsets-0"] != 5 {
 		t.Errorf("got %v, %v", points, err)
 	}
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if points, err = recoveryPoints(file); err != nil || len(points) != 0 {
+		t.Errorf("an empty file has %v, %v", points, err)
+	}
 	if err := os.WriteFile(file, []byte("1\n0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"netsim/simulator/engine"
+	"netsim/simulator/results"
 )
 
 // ReceiptName is the name of the result file from which a run can be repeated.
@@ -79,6 +80,9 @@ func NewReceipt(o Order, name, version string, end End, files []Result) Receipt 
 	}
 	return r
 }
+
+// Headline returns the headline of the results, after Close.
+func (r *Run) Headline() results.Headline { return r.recorder.Headline() }
 
 // end returns how the run ended.
 func (r *Run) end(p engine.Progress, reason string) End {

@@ -18,8 +18,8 @@ import (
 // Builtin is the name of this program's engine in configurations.
 const Builtin = "builtin"
 
-// maxTransfers limits the rows of the per-transfer record, to about 1 GB.
-// summary.json counts the omitted transfers.
+// maxTransfers limits the rows of the per-transfer record, to about 1 GB, and those of the
+// record of computations. summary.json counts the omitted transfers.
 const maxTransfers = 5_000_000
 
 // LogName is the name of the result file with the run's log.
@@ -43,7 +43,7 @@ type Config struct {
 	Reopen func(name string) (io.WriteCloser, error)
 
 	// MaxFlows limits the transfers in flight at once, and thereby the memory of a
-	// run: a transfer takes about 300 bytes. 0 is the engine's default.
+	// run: a transfer takes about 260 bytes. 0 is the engine's default.
 	MaxFlows int
 	// UpTo stops the run at this simulated time, in picoseconds; 0 is never.
 	UpTo int64

@@ -54,6 +54,7 @@ func (r *Run) limit() {
 	o := &r.in.Options
 	o.MaxFlows, o.MaxReports = r.config.MaxFlows, results.MaxReports(r.in.Fabric)
 	o.ProgressEvents = 4096 // a few milliseconds, after which a stop is noticed
+	o.CriticalPath = true
 	o.StopAfter, o.StopReports = r.config.StopAfter, r.config.StopReports
 	if r.config.UpTo > 0 {
 		o.Limit = min(o.Limit, r.config.UpTo)

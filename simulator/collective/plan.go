@@ -99,6 +99,22 @@ func (p *Plan) Send(rank, step int) (to int, bytes int64) {
 	return to, p.chunk
 }
 
+// Released reports whether a rank may make its next send, that of the step. received
+// is the number of its receives, steps has a bit set for the step of each receive, and
+// acked is the number of its acknowledged sends.
+func (p *Plan) Released(step, received, acked int32, steps uint64) bool {
+	switch {
+	case step == 0 || p.Order == Burst:
+		return true
+	case p.Order == Chain:
+		return received >= step
+	case p.Order == Exchange:
+		return steps>>(step-1)&1 == 1
+	default:
+		return acked >= step
+	}
+}
+
 // Ideal returns the closed-form time in picoseconds of the algorithm between NICs
 // of rate bit/s, without latency, headers or contention (completions.md 5.6).
 func (p *Plan) Ideal(rate int64) int64 {

@@ -9,6 +9,16 @@ import (
 // Fabric wires the network that the document describes (completions.md 3.2).
 // An error names the part of the document that is missing or wrong.
 func (d *Document) Fabric() (*topology.Fabric, error) {
+	layout, err := d.Layout()
+	if err != nil {
+		return nil, err
+	}
+	return topology.Build(layout)
+}
+
+// Layout returns the network that the document describes, before it is wired. An error
+// names the part of the document that is missing or wrong.
+func (d *Document) Layout() (topology.Layout, error) {
 	r := reader{components: map[string]*Component{}, containers: map[string]*Container{}}
 	for i := range d.Components {
 		r.components[d.Components[i].Name] = &d.Components[i]
@@ -19,11 +29,7 @@ func (d *Document) Fabric() (*topology.Fabric, error) {
 	for i := range d.Links {
 		r.components[d.Links[i].Name] = &d.Links[i]
 	}
-	layout, err := r.layout(d.Topology.Components)
-	if err != nil {
-		return nil, err
-	}
-	return topology.Build(layout)
+	return r.layout(d.Topology.Components)
 }
 
 // reader follows references. All instances of a reference share one layout, so layouts

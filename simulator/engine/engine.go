@@ -26,19 +26,24 @@ type engine struct {
 	flows       []flow
 	hops        []hop // stride entries for each flow
 	stride      int
+	crowd       int // how many flows a resource of a burst may have, a guess
 	noHops      [maxPath]hop
 	freeFlows   []int32
 	stripes     []stripe
 	freeStripes []int32
+	stripeIDs   []int32 // by flow, if some ranks have several NICs: the striped transfer that it carries a part of, or 0
+	waited      []int64 // by flow, of traffic: ps between its offer and its start
+	shapes      shapes
 
 	resources  []resource
-	limits     []limiting // by resource
+	hoppings   []hopping // by resource
 	spreading  spreading
 	trimming   bool    // switches trim packets that they cannot queue; ignored with mixed spreading
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
 	turns      []uint32 // flowlet turns of the pair whose path is being found
 	striped    bool     // some ranks have several NICs
+	ordered    bool     // messages of one pair follow each other
 
 	components     []component
 	freeComponents []int32
@@ -54,6 +59,7 @@ type engine struct {
 	hosts   []int32 // by rank
 	traffic traffic
 	cover   cover
+	causes  causes
 
 	links, beacons period
 
@@ -61,6 +67,7 @@ type engine struct {
 	seen struct {
 		transfer   Transfer
 		collective Collective
+		known      bool // collective is a phase of a group
 	}
 }
 
@@ -155,6 +162,11 @@ func (e *engine) run(ctx context.Context) (End, error) {
 
 func (e *engine) handle(k kind, ev event) {
 	switch k {
+	case sent:
+		if f := &e.flows[ev.id]; f.stamp == ev.stamp && f.followed {
+			e.progress.Events++
+			e.sent(ev.id)
+		}
 	case acked:
 		if f := &e.flows[ev.id]; f.stamp == ev.stamp {
 			e.progress.Events++
@@ -222,6 +234,7 @@ func (e *engine) finish(end End) (*Result, error) {
 	}
 	r.Progress = e.progress
 	r.Limits = e.listLimits()
+	r.Path = e.criticalPath()
 	return r, e.err
 }
 

@@ -7,10 +7,12 @@ type solver struct {
 	epoch  uint32
 	flows  []int32 // the enlisted flows, which are solved for
 	links  []int32 // their resources
+	rates  []int64 // bit/s of each of links, without the cost of overload
 	frozen int     // the number of flows that have their rates
 	heap   []share
 
 	stages []stage // by resource; not used with mixed spreading
+	fair   []int64 // by flow, bit/s: its part of a stage that trims
 }
 
 // share is the rate that a resource offers each of its flows that have no rate yet.
@@ -19,20 +21,23 @@ type share struct {
 	resource int32
 }
 
-// maxRounds is how many times a solution may add unfair flows before it adds all
-// connected flows at once.
-const maxRounds = 6
+// manyRates is how many rates the rounds of a solution may assign, or a quarter of the flows
+// in flight if these are more, before it adds all connected flows at once. In
+// halving-doubling on many ranks a change reaches some hundred flows of thousands that are
+// connected; in uncoordinated traffic at a high load it reaches nearly all, and rounds would
+// lead there slowly.
+const manyRates = 2048
 
 // resetSolver empties the solver for another solution.
 func (e *engine) resetSolver() {
 	s := &e.solver
 	s.epoch++
-	s.flows, s.links = s.flows[:0], s.links[:0]
+	s.flows, s.links, s.rates = s.flows[:0], s.links[:0], s.rates[:0]
 }
 
 // solve assigns max-min fair rates where something changed, starting with the
 // enlisted flows. It solves for these while all others keep their rates, enlists
-// the flows whose rate is then no longer fair, and repeats. After maxRounds it enlists
+// the flows whose rate is then no longer fair, and repeats. After manyRates it enlists
 // all connected flows. If all switches spray it does so at once, because rates then
 // depend on the whole offered load.
 func (e *engine) solve() {
@@ -41,8 +46,9 @@ func (e *engine) solve() {
 	if len(s.flows) == 0 {
 		return
 	}
-	for round := 0; ; round++ {
-		if round == maxRounds || e.spreading == sprayed {
+	most := max(manyRates, (len(e.flows)-len(e.freeFlows))/4)
+	for assigned := len(s.flows); ; assigned += len(s.flows) {
+		if assigned > most || e.spreading == sprayed {
 			e.connect()
 			e.fill()
 			break
@@ -59,7 +65,7 @@ func (e *engine) solve() {
 		f := &e.flows[id]
 		rate := e.resources[f.next].level
 		if e.trims(f.next) {
-			rate = f.fair
+			rate = s.fair[id]
 		}
 		e.setRate(f, rate)
 		if f.limit != f.next {
@@ -136,7 +142,7 @@ func (e *engine) touch(h int32) {
 // then also depends on what its NICs have to send.
 func (e *engine) limitedBySpray(id int32) bool {
 	f := &e.flows[id]
-	path := e.path(id)[:f.steps]
+	path := e.path(id)[:e.shape(f).steps]
 	return e.spreading == sprayed && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
 }
 
@@ -145,9 +151,12 @@ func (e *engine) limitedBySpray(id int32) bool {
 // bit/s.
 func (e *engine) fill() {
 	s := &e.solver
-	for _, h := range s.links {
+	for _, h := range s.links[len(s.rates):] {
+		s.rates = append(s.rates, e.rateOf(h))
+	}
+	for i, h := range s.links {
 		r := &e.resources[h]
-		r.left, r.open = max(r.rate-r.fixed, 0), r.members
+		r.left, r.open = max(s.rates[i]-r.fixed, 0), r.members
 		r.level, r.most = math.MaxInt64, 0
 	}
 	if e.trimming && e.spreading == sprayed {
@@ -156,10 +165,6 @@ func (e *engine) fill() {
 		e.trim()
 		e.weigh()
 	}
-	if e.trimming && e.spreading == hashed {
-		e.surveyLinks()
-		e.trim()
-	}
 	s.heap = s.heap[:0]
 	for _, h := range s.links {
 		if r := &e.resources[h]; r.open > 0 && !e.idleLimit(r) {
@@ -167,7 +172,7 @@ func (e *engine) fill() {
 		}
 	}
 	for _, id := range s.flows {
-		e.flows[id].frozen = false
+		e.flows[id].next = none
 	}
 	for s.frozen = 0; s.frozen < len(s.flows); {
 		least := s.heap[0]
@@ -189,11 +194,25 @@ func (e *engine) fill() {
 			continue
 		}
 		for _, ref := range r.flows {
-			if f := &e.flows[ref>>hopBits]; f.mark == s.epoch && !f.frozen {
+			if f := &e.flows[ref>>hopBits]; f.mark == s.epoch && f.next == none {
 				e.freeze(ref>>hopBits, least.resource, r.level)
 			}
 		}
 	}
+}
+
+// rateOf returns the rate of a resource in bit/s, without the cost of overload if flows are
+// hashed. What is in flight does not change during a solution.
+func (e *engine) rateOf(h int32) int64 {
+	r := &e.resources[h]
+	if !e.trimming || e.spreading != hashed || len(r.flows) < 2 || !e.crowded(h) {
+		return r.rate
+	}
+	var g stage
+	for _, ref := range r.flows {
+		e.add(&g, ref>>hopBits)
+	}
+	return e.trimmedRate(h, &g)
 }
 
 // trims reports whether the resource is a sprayed stage that trims.
@@ -202,7 +221,6 @@ func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver
 // freeze sets the final rate of an enlisted flow. Resource h limits the flow.
 func (e *engine) freeze(id, h int32, rate int64) {
 	f := &e.flows[id]
-	f.frozen = true
 	e.solver.frozen++
 	f.next = h
 	for _, u := range e.path(id) {
@@ -215,7 +233,8 @@ func (e *engine) freeze(id, h int32, rate int64) {
 		}
 	}
 	if e.trims(h) {
-		f.fair = rate
+		e.solver.fair = extend(e.solver.fair, id)
+		e.solver.fair[id] = rate
 	}
 }
 

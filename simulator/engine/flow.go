@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // flow is one transfer from its start to its last acknowledgement.
 //
@@ -9,7 +12,8 @@ import "fmt"
 // assigned together. A drained flow leaves its resources when rates on them are next
 // assigned, at the latest when its acknowledgement arrives.
 //
-// The fields that the solver reads most often come first, in 64 bytes: one cache line.
+// A flow takes 128 bytes: two cache lines, the first of which has the fields that the solver
+// reads most often. What few runs need of a flow is in slices beside it.
 type flow struct {
 	left      work  // left to send at the time since
 	since     int64 // ps
@@ -18,25 +22,22 @@ type flow struct {
 	component int32
 	mark      uint32 // the solver's epoch in which it was last enlisted
 	limit     int32  // the resource that limits the rate; none while there is no rate
-	next      int32  // scratch space of the solver: the resource that limits the new rate
-	queued    bool   // its acknowledgement is in the queue
-	attached  bool
-	frozen    bool
+	next      int32  // scratch space of the solver: the resource that limits the new rate, or none
+	shape     int32
+	stamp     uint32
 
-	stamp  uint32
-	stripe int32 // the striped transfer that it carries a part of, or 0
-	hops   int32 // number of resources on its path
-	steps  int32 // number of hops that forward packets; these come first
-	tail   int64 // ps from drain to last acknowledgement
-	trip   int64 // ps, the part of tail without queues
-	fair   int64 // bit/s, scratch space of the solver: its part of a stage that trims
-	form   int32 // index of its packet sizes in Options.NICs; none inside scale-up groups
-
-	wire    load // in total
-	carried load // the part of wire that its resources have counted so far
+	tail    int64 // ps from drain to last acknowledgement
+	carried int64 // the bits that its resources have counted so far
 	limited limitedSince
+	start   int64 // ps
 
-	transfer
+	cause    int32 // the activity whose end started it, or none
+	from, to int32 // ranks
+	phase    int32
+	step     int32
+	queued   bool // its acknowledgement is in the queue
+	attached bool
+	followed bool // a message waits until its last byte is sent
 }
 
 // hop is a flow's use of one resource.
@@ -49,7 +50,7 @@ type hop struct {
 // stride is smaller if paths have only links or only bundles, to save memory.
 func (e *engine) path(id int32) []hop {
 	at := int(id) * e.stride
-	return e.hops[at : at+int(e.flows[id].hops)]
+	return e.hops[at : at+int(e.shape(&e.flows[id]).hops)]
 }
 
 // transfer is what a flow carries, as its ranks see it.
@@ -60,6 +61,54 @@ type transfer struct {
 	bytes    int64 // payload
 	start    int64 // ps
 	waited   int64 // ps between its offer and its start
+}
+
+// carries sets t to what the flow carries. All parts of a striped transfer carry the whole.
+func (e *engine) carries(id int32, t *transfer) {
+	f := &e.flows[id]
+	t.from, t.to, t.phase, t.step, t.start = f.from, f.to, f.phase, f.step, f.start
+	t.bytes = e.shape(f).bytes
+	if s := e.stripeOf(id); s != 0 {
+		t.bytes = e.stripes[s].bytes
+	}
+	t.waited = 0
+	if e.waited != nil {
+		t.waited = e.waited[id]
+	}
+}
+
+// stripeOf returns the striped transfer that the flow carries a part of, or 0.
+func (e *engine) stripeOf(id int32) int32 {
+	if e.stripeIDs == nil {
+		return 0
+	}
+	return e.stripeIDs[id]
+}
+
+// setBeside stores what few runs need of a flow.
+func (e *engine) setBeside(id, stripe int32, waited int64) {
+	if e.striped {
+		e.stripeIDs = extend(e.stripeIDs, id)
+		e.stripeIDs[id] = stripe
+	}
+	if len(e.traffic.apps) > 0 {
+		e.waited = extend(e.waited, id)
+		e.waited[id] = waited
+	}
+}
+
+// extend makes the slice longer than the index.
+func extend[T any](list []T, id int32) []T {
+	if n := int(id) + 1 - len(list); n > 0 {
+		list = append(list, make([]T, n)...)
+	}
+	return list
+}
+
+// counted returns the load that the flow's resources have counted if they have counted these
+// bits. A packet counts with its last bit.
+func (s *shape) counted(bits int64) load {
+	return load{bits, int64(mulDiv(uint64(s.wire.packets), uint64(bits), uint64(s.wire.bits)))}
 }
 
 // load is what a resource or a flow carries on the wire, with headers and
@@ -76,11 +125,11 @@ const (
 )
 
 // send starts a transfer now.
-func (e *engine) send(t transfer) {
+func (e *engine) send(t *transfer) {
 	t.start = e.now
 	if d := e.domain(t.from, t.to); d != nil {
 		r := &e.ranks[t.from].route
-		if r.to != t.to || r.bytes != t.bytes {
+		if !e.leads(r, t) {
 			e.findInside(r, d, t.from, t.to, t.bytes)
 		}
 		e.launch(r, t, 0)
@@ -98,7 +147,7 @@ func (e *engine) send(t transfer) {
 			r.to = none
 		}
 	}
-	if r.to != t.to || r.bytes != t.bytes {
+	if !e.leads(r, t) {
 		if !e.find(r, t.from, t.to, t.bytes, 0) {
 			return
 		}
@@ -106,34 +155,59 @@ func (e *engine) send(t transfer) {
 	e.launch(r, t, 0)
 }
 
+// leads reports whether the route is that of the transfer.
+func (e *engine) leads(r *route, t *transfer) bool {
+	return r.to == t.to && e.shapes.list[r.shape].bytes == t.bytes
+}
+
 // launch starts a flow that carries the transfer, or a stripe of it.
-func (e *engine) launch(r *route, t transfer, stripe int32) {
+//
+// It sets each field of the flow by itself: a copy of a whole flow would have to wait for the
+// narrower writes of its fields.
+func (e *engine) launch(r *route, t *transfer, stripe int32) {
+	if int(r.hops) > e.stride {
+		e.widenPaths(int(r.hops))
+	}
 	id := e.newFlow()
 	f := &e.flows[id]
-	*f = flow{
-		hops: r.hops, steps: r.steps, tail: r.tail, trip: r.tail, form: r.form, wire: r.wire, left: r.work, since: e.now,
-		transfer: t, stripe: stripe, component: alone, stamp: f.stamp + 1, limit: none,
+	f.shape = r.shape
+	s := e.shape(f)
+	f.left, f.since, f.rate, f.drain, f.tail = s.work, e.now, 0, 0, s.trip
+	f.component, f.mark, f.limit, f.next = alone, 0, none, 0
+	f.carried, f.limited.time, f.limited.left = 0, 0, 0
+	f.from, f.to, f.phase, f.step, f.start = t.from, t.to, t.phase, t.step, t.start
+	f.queued, f.attached, f.followed = false, false, false
+	f.cause = e.causes.start()
+	f.stamp++
+	if f.cause != none {
+		e.causes.held++
 	}
-	path := e.path(id)
+	if e.striped || len(e.traffic.apps) > 0 {
+		e.setBeside(id, stripe, t.waited)
+	}
+	if e.ordered {
+		e.leaves(id)
+	}
+	path := e.hops[int(id)*e.stride:][:r.hops]
 	for i := range path {
 		path[i].resource = r.path[i]
 	}
 	e.progress.Events++
 	switch {
 	case e.options.Analytical:
-		f.drain, f.limit = e.now+r.solo, r.limit
+		f.drain, f.limit = e.now+s.solo, r.limit
 		if e.replay.Program != nil && t.phase == none {
 			f.drain -= 1000 // ASTRA-sim adds the extra nanosecond to messages of collectives only
 		}
 		e.acknowledgeAt(id)
-	case e.vacant(path):
-		e.attach(id)
-		f.rate, f.drain, f.limit = r.rate, e.now+r.solo, r.limit
-		e.acknowledgeAt(id)
+	case e.succeed(id, path) || e.occupy(id, path):
+		f.rate, f.drain, f.limit = e.resources[r.limit].rate, e.now+s.solo, r.limit
+		f.queued = true
+		e.queue.push(e.now+s.lone, acked, id, f.stamp)
 	default:
 		e.attach(id)
 		f.component = awaiting
-		e.await(id, r.solo)
+		e.await(id, s.solo)
 	}
 }
 
@@ -147,7 +221,7 @@ func (e *engine) newFlow() int32 {
 		e.fail(tooManyFlows(e.options.MaxFlows))
 		return 0
 	}
-	e.flows = append(e.flows, flow{})
+	e.flows = append(e.flows, flow{cause: none})
 	e.hops = append(e.hops, e.noHops[:e.stride]...)
 	return int32(len(e.flows) - 1)
 }
@@ -161,36 +235,75 @@ func tooManyFlows(limit int) error {
 func (e *engine) acknowledgeAt(id int32) {
 	f := &e.flows[id]
 	f.queued = true
-	e.queue.push(f.drain+f.tail-e.unhindered(f), acked, id, f.stamp)
+	e.queue.push(f.drain+f.tail-e.unhindered(e.shape(f), f.drain-f.start), acked, id, f.stamp)
+	if f.followed {
+		e.queue.push(f.drain, sent, id, f.stamp)
+	}
 }
 
-// unhindered returns how much earlier a flow ends than its drain time says. The drain
-// time charges an acknowledgement for each packet, but no acknowledgements are on the
-// links in the first half of a round trip.
-func (e *engine) unhindered(f *flow) int64 {
-	if f.form == none {
+// unhindered returns how much earlier a flow ends than the ps in which it drains say. These
+// charge an acknowledgement for each packet, but no acknowledgements are on the links in the
+// first half of a round trip.
+func (e *engine) unhindered(s *shape, drains int64) int64 {
+	if s.form == none {
 		return 0
 	}
-	acks := 8 * f.wire.packets * e.options.NICs[f.form].Packet.Ack
-	return int64(mulDiv(uint64(min(f.drain-f.start, f.trip/2)), uint64(acks), uint64(f.wire.bits)))
+	acks := 8 * s.wire.packets * e.options.NICs[s.form].Packet.Ack
+	return int64(mulDiv(uint64(min(drains, s.trip/2)), uint64(acks), uint64(s.wire.bits)))
 }
 
-// vacant detaches drained flows that were alone on the path's resources, and reports
-// whether no other flow uses these resources.
-func (e *engine) vacant(path []hop) bool {
+// succeed attaches the flow in place of a drained one that was alone on the same path, and
+// reports whether there is one. In a ring there nearly always is.
+func (e *engine) succeed(id int32, path []hop) bool {
+	users := e.resources[path[0].resource].flows
+	if len(users) != 1 || !e.drainedAlone(users[0]>>hopBits) {
+		return false
+	}
+	before := users[0] >> hopBits
+	left := e.path(before)
+	if len(left) != len(path) {
+		return false
+	}
+	for i := range path {
+		if h := path[i].resource; left[i].resource != h || len(e.resources[h].flows) != 1 {
+			return false
+		}
+	}
+	rest := e.uncounted(&e.flows[before])
+	for i := range path {
+		r := &e.resources[path[i].resource]
+		r.carried.add(rest)
+		r.flows[0] = id<<hopBits | int32(i)
+		path[i].pos = 0
+	}
+	e.flows[id].attached = true
+	return true
+}
+
+// occupy detaches drained flows that were alone on the path's resources. If no other flow
+// uses these resources, it attaches the flow and returns true.
+func (e *engine) occupy(id int32, path []hop) bool {
 	vacant := true
 	for i := range path {
 		users := e.resources[path[i].resource].flows
 		if len(users) == 0 {
 			continue
 		}
-		if g := users[0] >> hopBits; len(users) == 1 && e.flows[g].component == alone && e.flows[g].drain <= e.now {
-			e.detach(g)
+		if len(users) == 1 && e.drainedAlone(users[0]>>hopBits) {
+			e.detach(users[0] >> hopBits)
 			continue
 		}
 		vacant = false
 	}
+	if vacant {
+		e.attach(id)
+	}
 	return vacant
+}
+
+func (e *engine) drainedAlone(id int32) bool {
+	f := &e.flows[id]
+	return f.component == alone && f.drain <= e.now
 }
 
 func (e *engine) attach(id int32) {
@@ -199,6 +312,9 @@ func (e *engine) attach(id int32) {
 	for i := range path {
 		r := &e.resources[path[i].resource]
 		path[i].pos = int32(len(r.flows))
+		if len(r.flows) == cap(r.flows) {
+			r.flows = slices.Grow(r.flows, max(len(r.flows), e.crowd)) // at once, to leave less garbage behind
+		}
 		r.flows = append(r.flows, id<<hopBits|int32(i))
 	}
 }
@@ -207,9 +323,7 @@ func (e *engine) attach(id int32) {
 // carried.
 func (e *engine) detach(id int32) {
 	f := &e.flows[id]
-	f.attached = false
-	e.addLimited(f, f.drain, 0)
-	rest := f.wire.minus(f.carried)
+	rest := e.uncounted(f)
 	for _, u := range e.path(id) {
 		h := u.resource
 		r := &e.resources[h]
@@ -230,6 +344,18 @@ func (e *engine) detach(id int32) {
 	}
 }
 
+// uncounted ends the drained flow's use of its resources, and returns the load that these
+// have not counted yet.
+func (e *engine) uncounted(f *flow) load {
+	f.attached = false
+	e.addLimited(f, f.drain, 0)
+	s := e.shape(f)
+	if f.carried == 0 {
+		return s.wire
+	}
+	return s.wire.minus(s.counted(f.carried))
+}
+
 // acknowledge ends a flow and starts the transfers that waited for it.
 func (e *engine) acknowledge(id int32) {
 	f := &e.flows[id]
@@ -239,10 +365,13 @@ func (e *engine) acknowledge(id int32) {
 	case e.options.Analytical:
 		e.addLimited(f, f.drain, 0)
 		for _, u := range e.path(id) {
-			e.resources[u.resource].carried.add(f.wire)
+			e.resources[u.resource].carried.add(e.shape(f).wire)
 		}
 	}
-	done, packets, stripe := f.transfer, f.wire.packets, f.stripe
+	var done transfer
+	e.carries(id, &done)
+	packets, stripe := e.shape(f).wire.packets, e.stripeOf(id)
+	e.flowEnded(f, done.bytes)
 	f.component = alone
 	f.queued = false
 	f.stamp++

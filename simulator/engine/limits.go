@@ -31,9 +31,9 @@ func (e *engine) addLimited(f *flow, until, left int64) {
 	}
 	since := f.limited
 	if since.left == 0 {
-		since = limitedSince{f.start, f.wire.bits}
+		since = limitedSince{f.start, e.shape(f).wire.bits}
 	}
-	l := &e.limits[f.limit]
+	l := &e.resources[f.limit].limited
 	l.time.Add(until - since.time)
 	l.bits += since.left - left
 }
@@ -71,15 +71,10 @@ func (e *engine) listLimits() []Limit {
 		until := min(e.now, f.drain)
 		e.addLimited(f, until, f.left.after(f.rate, until-f.since).bits())
 	}
-	switches := map[int32]int32{} // by resource
-	for node, h := range e.capacities {
-		if _, known := switches[h]; !known {
-			switches[h] = int32(node)
-		}
-	}
+	switches := e.limitedSwitches()
 	var list []Limit
-	for h := range e.limits {
-		l := &e.limits[h]
+	for h := range e.resources {
+		l := &e.resources[h].limited
 		if l.time == (Sum{}) {
 			continue
 		}
@@ -88,6 +83,17 @@ func (e *engine) listLimits() []Limit {
 		list = append(list, limit)
 	}
 	return list
+}
+
+// limitedSwitches returns the first node of each switching capacity, by resource.
+func (e *engine) limitedSwitches() map[int32]int32 {
+	switches := map[int32]int32{}
+	for node, h := range e.capacities {
+		if _, known := switches[h]; !known {
+			switches[h] = int32(node)
+		}
+	}
+	return switches
 }
 
 // limit describes a resource.

@@ -6,12 +6,13 @@ import "io"
 // the structs that it passes, so a function copies what it needs later. An error from
 // a function ends the run.
 type Observer struct {
-	Transfer   func(*Transfer) error   // for each acknowledged transfer, but see Options.WarmUp
-	Collective func(*Collective) error // for each finished collective, and at the end for unfinished ones
-	Rank       func(*Rank) error       // for each finished rank, and at the end for unfinished ones
-	Links      func(*Links) error      // every Options.Interval and at the end
-	Beacon     func(*Progress) error   // every Options.Beacon and at the end
-	Progress   func(*Progress) error   // every Options.ProgressEvents, after each call of Links, and at the end
+	Transfer    func(*Transfer) error    // for each acknowledged transfer, but see Options.WarmUp
+	Collective  func(*Collective) error  // for each finished collective, and at the end for unfinished ones
+	Computation func(*Computation) error // for each finished computation of a trace
+	Rank        func(*Rank) error        // for each finished rank, and at the end for unfinished ones
+	Links       func(*Links) error       // every Options.Interval and at the end
+	Beacon      func(*Progress) error    // every Options.Beacon and at the end
+	Progress    func(*Progress) error    // every Options.ProgressEvents, after each call of Links, and at the end
 	// Snapshot is called after Progress, except at the end. Before it returns it may call
 	// save, which writes the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error
@@ -46,9 +47,18 @@ type Collective struct {
 	AlgorithmBytes, BusNum, BusDen int64
 }
 
+// Computation is a finished computation of a trace. Times are simulated picoseconds.
+type Computation struct {
+	Rank       int32
+	Node       uint64 // as in the trace
+	Host       bool   // it ran on the host's processor, not the accelerator
+	Start, End int64
+}
+
 // Rank is what one rank did.
 type Rank struct {
 	Rank          int32
+	Finished      bool
 	Time          int64 // when the rank finished or the run ended; with Traffic, its last acknowledgement; ps
 	BytesSent     int64 // acknowledged payload
 	BytesReceived int64
@@ -56,7 +66,6 @@ type Rank struct {
 	Receives      int64
 	Computations  int64
 	ComputeTime   int64 // ps, of all computations
-	Finished      bool
 }
 
 // Links is what every topology.Link carried from Start to End: upwards at index

@@ -10,17 +10,11 @@ import (
 // mostly send to the same peer repeatedly, so each keeps its last route.
 type route struct {
 	to    int32
+	shape int32
+	limit int32 // the slowest resource
 	hops  int32 // resources
 	steps int32 // hops that forward packets; the others only bound the rate
 	path  [maxPath]int32
-	bytes int64
-	form  int32 // index of the packet sizes in Options.NICs
-	wire  load
-	work  work  // bits to send
-	tail  int64 // ps from the last bit sent to the last acknowledgement
-	rate  int64 // bit/s of the slowest resource
-	limit int32 // the slowest resource
-	solo  int64 // ps to drain at this rate
 }
 
 func (e *engine) host(rank int32) *topology.Host { return &e.fabric.Hosts[e.hosts[rank]] }
@@ -39,8 +33,7 @@ func (e *engine) find(r *route, from, to int32, bytes int64, nic int) bool {
 		}
 		r.to = to
 	}
-	r.bytes = bytes
-	e.measure(r, e.form(e.host(from).NICs[nic]))
+	e.measure(r, bytes, e.form(e.host(from).NICs[nic]))
 	return true
 }
 
@@ -69,47 +62,57 @@ func (e *engine) findPath(r *route, p topology.Pair) {
 	r.hops = int32(len(path))
 }
 
-// measure computes the times of a transfer that is alone on its path.
-func (e *engine) measure(r *route, form int32) {
+// measure computes the times of a transfer of bytes that is alone on its path.
+func (e *engine) measure(r *route, bytes int64, form int32) {
 	p := &e.options.NICs[form].Packet
-	r.form = form
-	r.wire = p.wire(r.bytes)
+	wire := p.wire(bytes)
 	path := r.path[:r.hops]
-	r.rate, r.limit = e.resources[path[0]].rate, path[0]
+	r.limit = path[0]
 	for _, h := range path {
-		if rate := e.resources[h].rate; rate < r.rate {
-			r.rate, r.limit = rate, h
+		if e.resources[h].rate < e.resources[r.limit].rate {
+			r.limit = h
 		}
 	}
+	rate := e.resources[r.limit].rate
 	path = path[:r.steps]
 	var delay int64
 	for _, h := range path {
-		delay += e.resources[h].delay
+		delay += e.hoppings[h].delay
 	}
+	s := shape{bytes: bytes, form: form}
 	if e.options.Analytical {
-		r.wire.bits = 8 * r.bytes
-		ns := (delay + int64(mulDiv(uint64(r.wire.bits), picoseconds, uint64(r.rate)))) / 1000
-		r.work, r.solo, r.tail = work{}, 1000*(ns+1), 0
+		wire.bits = 8 * bytes
+		ns := (delay + int64(mulDiv(uint64(wire.bits), picoseconds, uint64(rate)))) / 1000
+		s.wire, s.solo = wire, 1000*(ns+1)
+		e.setShape(r, s)
 		return
 	}
-	r.work = workOf(r.wire.bits)
-	r.solo = r.work.duration(r.rate)
+	s.wire = wire
+	s.solo = workOf(wire.bits).duration(rate)
 	// The last packet is stored and forwarded at every hop but the first, where
 	// sending it is part of draining the flow. Its acknowledgement comes back the
 	// same way.
-	last := workOf(8 * (min(r.bytes, p.MSS) + p.Header))
+	last := workOf(8 * (min(bytes, p.MSS) + p.Header))
 	ack := workOf(8 * p.Ack)
-	r.tail = 2 * delay
-	var rate, data, back int64 // of the previous hop
+	s.trip = 2 * delay
+	var hopRate, data, back int64 // of the previous hop
 	for i, h := range path {
-		if next := e.resources[h].hopRate; next != rate {
-			rate, data, back = next, last.duration(next), ack.duration(next)
+		if next := e.hoppings[h].rate; next != hopRate {
+			hopRate, data, back = next, last.duration(next), ack.duration(next)
 		}
 		if i > 0 {
-			r.tail += data
+			s.trip += data
 		}
-		r.tail += back
+		s.trip += back
 	}
+	e.setShape(r, s)
+}
+
+// setShape sets the shape of the route's transfers, which has the times and what is on the
+// wire.
+func (e *engine) setShape(r *route, s shape) {
+	s.hops, s.steps = r.hops, r.steps
+	r.shape = e.shapeOf(s, r.path[0])
 }
 
 // stripe is a transfer from a server with several NICs. Each of these NICs sends a part
@@ -117,16 +120,18 @@ func (e *engine) measure(r *route, form int32) {
 type stripe struct {
 	open    int32 // flows in flight
 	packets int64
+	bytes   int64 // of the whole transfer
 }
 
 // sendStriped starts the flows of a transfer. NIC i sends to NIC i of the other server,
 // modulo the number of its NICs.
-func (e *engine) sendStriped(t transfer) {
+func (e *engine) sendStriped(t *transfer) {
 	if e.flowlets.entries != nil {
 		e.turns, _ = e.flowlets.begin(t.from, t.to, e.now)
 	}
 	h := e.host(t.from)
 	id := e.newStripe()
+	e.stripes[id].bytes = t.bytes
 	total := uint64(e.fabric.Rate(e.hosts[t.from]))
 	var rate uint64 // sum over the NICs so far
 	var sent int64

@@ -12,7 +12,8 @@ type event struct {
 type kind uint64
 
 const (
-	acked    kind = iota // a transfer's last acknowledgement arrived
+	sent     kind = iota // a transfer's last byte has left its sender, and another one waits for that
+	acked                // a transfer's last acknowledgement arrived
 	computed             // a rank's computation is over
 	beacon               // Observer.Beacon is due
 	report               // Observer.Links is due
@@ -23,7 +24,16 @@ const (
 )
 
 // never is later than any simulated time, and small enough for the time in a key.
-const never = 1<<60 - 1
+const never = 1<<(64-kindBits) - 1
+
+// kindBits is the number of bits of a kind in a key.
+const kindBits = 4
+
+// keyOf returns the key by which events are ordered.
+func keyOf(time int64, k kind) uint64 { return uint64(min(time, never))<<kindBits | uint64(k) }
+
+func kindOf(key uint64) kind  { return kind(key & (1<<kindBits - 1)) }
+func timeOf(key uint64) int64 { return int64(key >> kindBits) }
 
 // queue holds events in the order of time and kind. In collectives many ranks do the
 // same thing at the same picosecond. So the heap holds instants (a time and a kind), each
@@ -46,7 +56,7 @@ const cacheSize = 256
 func slot(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 56 }
 
 type instant struct {
-	key    uint64 // time·8 + kind
+	key    uint64 // of keyOf
 	pushed uint64 // number of the push that created it
 	first  int32  // node
 }
@@ -64,7 +74,7 @@ type cached struct {
 }
 
 func (q *queue) push(time int64, k kind, id int32, stamp uint32) {
-	key := uint64(min(time, never))<<3 | uint64(k)
+	key := keyOf(time, k)
 	n := q.newNode(event{id, stamp})
 	c := &q.cache[slot(key)]
 	if c.last != 0 && c.key == key {
@@ -100,8 +110,8 @@ func (q *queue) idle() bool {
 	return true
 }
 
-func (i *instant) kind() kind  { return kind(i.key & 7) }
-func (i *instant) time() int64 { return int64(i.key >> 3) }
+func (i *instant) kind() kind  { return kindOf(i.key) }
+func (i *instant) time() int64 { return timeOf(i.key) }
 
 // pop removes the next event. The queue must not be empty.
 func (q *queue) pop() (time int64, k kind, ev event) {

@@ -17,14 +17,14 @@ func TestQueueOrder(t *testing.T) {
 		now := int64(0)
 		for id := range rapid.IntRange(1, 200).Draw(t, "events") {
 			if rapid.IntRange(0, 2).Draw(t, "push") > 0 || len(waiting) == 0 {
-				at, k := now+rapid.Int64Range(0, 5).Draw(t, "in"), kind(rapid.IntRange(0, 4).Draw(t, "kind"))
+				at, k := now+rapid.Int64Range(0, 5).Draw(t, "in"), kind(rapid.IntRange(0, int(start)).Draw(t, "kind"))
 				q.push(at, k, int32(id), 0)
-				waiting = append(waiting, uint64(at)<<3|uint64(k))
+				waiting = append(waiting, keyOf(at, k))
 				continue
 			}
 			time, k, _ := q.pop()
 			slices.Sort(waiting)
-			if key := uint64(time)<<3 | uint64(k); key != waiting[0] {
+			if key := keyOf(time, k); key != waiting[0] {
 				t.Fatalf("popped %d, want %d", key, waiting[0])
 			}
 			waiting, now = waiting[1:], time

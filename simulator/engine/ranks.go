@@ -26,18 +26,23 @@ type phase struct {
 }
 
 // rank is the state of one rank in the phases of its group.
+//
+// It takes four cache lines. A ring visits the first two.
 type rank struct {
+	done Rank // totals for the observer
+
 	group int32
 	local int32 // number inside the group
 	phase int32
 
 	sent, acked, received int32  // transfers of this phase
 	steps                 uint64 // received steps of an exchange, a bit each
-	early                 []early
-	finished              bool
+	route                 route
 
-	done  Rank // totals for the observer
-	route route
+	early    []early
+	leaving  []int32 // see leavingOf
+	finished bool
+	_        [23]byte
 }
 
 // early is a receive in a phase that the rank has not begun.
@@ -142,11 +147,16 @@ func (e *engine) reserve() {
 	for i := range e.groups {
 		if first := &e.groups[i].plans[0]; first.Order == collective.Burst {
 			flows += int(first.Transfers())
+			e.crowd = max(e.crowd, first.Sends(0)*9/8) // hashing does not divide flows evenly
 		}
 	}
 	flows = min(flows, e.options.MaxFlows)
 	e.flows = slices.Grow(e.flows, flows)
 	e.hops = slices.Grow(e.hops, flows*e.stride)
+	for _, list := range []*[]int32{&e.pending, &e.freeFlows, &e.solver.flows} {
+		*list = slices.Grow(*list, flows)
+	}
+	e.queue.nodes = slices.Grow(e.queue.nodes, flows)
 }
 
 // next starts the rank's next phase in which it has transfers, and the sends that
@@ -197,7 +207,7 @@ func (e *engine) sendNext(id int32) {
 	step := r.sent
 	r.sent++
 	to, bytes := g.plans[r.phase].Send(int(r.local), int(step))
-	e.send(transfer{from: id, to: g.first + int32(to), phase: r.phase, step: step, bytes: bytes})
+	e.send(&transfer{from: id, to: g.first + int32(to), phase: r.phase, step: step, bytes: bytes})
 }
 
 // received counts an acknowledged transfer for both of its ranks and starts the
@@ -236,17 +246,14 @@ func (e *engine) received(f *transfer, packets int64) {
 func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
 	r := &e.ranks[id]
 	r.received++
-	sends := int32(plan.Sends(int(r.local)))
 	switch plan.Order {
 	case collective.Chain:
-		if r.sent < sends {
+		if int(r.sent) < plan.Sends(int(r.local)) && !(e.ordered && e.waits(id, plan)) {
 			e.sendNext(id)
 		}
 	case collective.Exchange:
 		r.steps |= 1 << step
-		for r.sent < sends && r.steps>>(r.sent-1)&1 == 1 {
-			e.sendNext(id)
-		}
+		e.sendReleased(id, plan)
 	}
 }
 

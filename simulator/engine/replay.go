@@ -44,6 +44,11 @@ type replayer struct {
 type processor struct {
 	queue []int32 // the running node, except of communication, and then the waiting nodes
 	busy  bool    // a node runs
+	cause int32   // of a running computation: the activity whose end started it, or none
+}
+
+func (r *replayer) all() [3]*processor {
+	return [...]*processor{&r.processors[0], &r.processors[1], &r.wire}
 }
 
 // rankNode is a node of a rank.
@@ -74,6 +79,9 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 			waits[k] = nodes[k].Waits
 		}
 		r.ranks[i] = replayer{waits: waits, left: int32(len(nodes))}
+		for _, p := range r.ranks[i].all() {
+			p.cause = none
+		}
 		e.ranks = append(e.ranks, rank{group: none, route: route{to: none}, done: Rank{Rank: int32(i)}})
 	}
 	p := &e.progress
@@ -185,7 +193,7 @@ func (e *engine) perform(rank, node int32) {
 		}
 	case program.Send:
 		if m := &r.Messages[n.Arg]; m.To != rank {
-			e.send(transfer{from: rank, to: m.To, phase: none, step: n.Arg, bytes: n.Value})
+			e.send(&transfer{from: rank, to: m.To, phase: none, step: n.Arg, bytes: n.Value})
 			return
 		}
 		e.endNode(rank, node)
@@ -211,7 +219,7 @@ func processorOf(n *program.Node) uint32 {
 // compute starts the first computation of the queue.
 func (e *engine) compute(rank int32, which uint32) {
 	p := &e.replay.ranks[rank].processors[which]
-	p.busy = true
+	p.busy, p.cause = true, e.causes.start()
 	n := &e.replay.Ranks[rank].Nodes[p.queue[0]]
 	e.queue.push(min(e.now+n.Value, never), computed, rank, which)
 }
@@ -220,6 +228,8 @@ func (e *engine) compute(rank int32, which uint32) {
 func (e *engine) computed(rank int32, which uint32) {
 	p := &e.replay.ranks[rank].processors[which]
 	node := p.queue[0]
+	e.computationEnded(rank, node, p.cause, e.replay.Ranks[rank].Nodes[node].Value)
+	p.cause = none
 	if p.queue = p.queue[1:]; len(p.queue) == 0 {
 		p.queue, p.busy = nil, false
 	} else {
@@ -229,6 +239,10 @@ func (e *engine) computed(rank int32, which uint32) {
 	done.Computations++
 	done.ComputeTime += e.replay.Ranks[rank].Nodes[node].Value
 	e.progress.Computations++
+	if e.observe.Computation != nil {
+		n := &e.replay.Ranks[rank].Nodes[node]
+		e.fail(e.observe.Computation(&Computation{Rank: rank, Node: n.ID, Host: n.CPU, Start: e.now - n.Value, End: e.now}))
+	}
 	e.endNode(rank, node)
 	e.advanceReplay()
 }

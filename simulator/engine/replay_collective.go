@@ -18,7 +18,8 @@ type episode struct {
 type member struct {
 	node                  int32
 	sent, acked, received int32
-	steps                 uint64 // received steps of an exchange, a bit each
+	steps                 uint64  // received steps of an exchange, a bit each
+	leaving               []int32 // see leavingOf
 	active, over          bool
 }
 
@@ -32,7 +33,7 @@ func (e *engine) join(id, rank, node int32) {
 		ep = &episode{members: make([]member, len(g.Members))}
 		r.episodes[id] = ep
 	}
-	position := g.Place(rank)
+	position := e.placeIn(id, rank)
 	ep.members[position].node = node
 	ep.joined++
 	switch {
@@ -59,6 +60,11 @@ func (e *engine) planOf(id int32) *program.Plan {
 	return &e.replay.Plans[e.replay.Collectives[id].Plan]
 }
 
+// placeIn returns the position of the rank among the members of the collective.
+func (e *engine) placeIn(id, rank int32) int32 {
+	return e.replay.Groups[e.replay.Collectives[id].Group].Place(rank)
+}
+
 // continueMember starts the sends that the member may make now, and ends its part
 // after its last send and receive.
 func (e *engine) continueMember(id int32, ep *episode, position int32) {
@@ -71,8 +77,11 @@ func (e *engine) continueMember(id int32, ep *episode, position int32) {
 	sends := int32(plan.Sends(int(position)))
 	for m.sent < sends && plan.Released(m.sent, m.received, m.acked, m.steps) && e.err == nil {
 		to, bytes := plan.Send(int(position), int(m.sent))
+		if e.ordered && e.follows(members[position], members[to], id) {
+			break
+		}
 		m.sent++
-		e.send(transfer{from: members[position], to: members[to], phase: id, step: m.sent - 1, bytes: bytes})
+		e.send(&transfer{from: members[position], to: members[to], phase: id, step: m.sent - 1, bytes: bytes})
 	}
 	if m.acked < sends || int(m.received) < plan.Receives(int(position)) {
 		return
@@ -88,8 +97,7 @@ func (e *engine) continueMember(id int32, ep *episode, position int32) {
 func (e *engine) partArrived(t *transfer) {
 	id := t.phase
 	ep := e.replay.episodes[id]
-	g := &e.replay.Groups[e.replay.Collectives[id].Group]
-	from, to := g.Place(t.from), g.Place(t.to)
+	from, to := e.placeIn(id, t.from), e.placeIn(id, t.to)
 	receiver := &ep.members[to]
 	receiver.received++
 	receiver.steps |= 1 << (t.step & 63)

@@ -27,7 +27,7 @@ func (e *engine) count(f *transfer, packets int64) {
 		step := int64(f.step)
 		switch g := e.ranks[f.from].group; {
 		case g != none:
-			e.seen.collective = e.collective(g, f.phase)
+			e.see(g, f.phase)
 		case e.replay.Program == nil:
 			e.seen.collective, step = e.application(f.phase), 0
 		case f.phase != none:
@@ -41,6 +41,19 @@ func (e *engine) count(f *transfer, packets int64) {
 		}
 		e.fail(e.observe.Transfer(&e.seen.transfer))
 	}
+}
+
+// see makes a phase of a group the collective that the observer sees. Most transfers are of the
+// same phase as the one before.
+func (e *engine) see(id, index int32) {
+	c, g := &e.seen.collective, &e.groups[id]
+	at := index - g.base
+	if !e.seen.known || c.Group != id || c.ID != g.firstID+int64(index) || int(at) >= len(g.open) || at < 0 {
+		*c, e.seen.known = e.collective(id, index), true
+		return
+	}
+	c.End, c.Start = e.now, g.open[at].start
+	c.Finished = int(g.open[at].ended) == c.GroupSize
 }
 
 // collective describes a phase of a group in its current state.
@@ -98,15 +111,16 @@ func (e *engine) reportLinks() {
 		if !f.attached || f.rate == 0 {
 			continue
 		}
-		now := f.wire
+		s := e.shape(f)
+		bits := s.wire.bits
 		if f.drain > e.now {
-			now.bits -= f.left.after(f.rate, e.now-f.since).bits()
-			now.packets = int64(mulDiv(uint64(f.wire.packets), uint64(now.bits), uint64(f.wire.bits)))
+			bits -= f.left.after(f.rate, e.now-f.since).bits()
 		}
+		more := s.counted(bits).minus(s.counted(f.carried))
 		for _, u := range e.path(int32(id)) {
-			e.resources[u.resource].carried.add(now.minus(f.carried))
+			e.resources[u.resource].carried.add(more)
 		}
-		f.carried = now
+		f.carried = bits
 	}
 	c := &e.cover
 	if c.bits == nil {

@@ -14,23 +14,36 @@ const maxPath = 3*topology.MaxHops - 1
 // resource is a capacity that flows share: a directed link, a directed bundle or group of
 // links over which traffic is sprayed, the switching capacity of a switch, or a rank's port
 // in a scale-up group in one direction.
+//
+// It takes two cache lines, of 64 bytes each. A transfer that is alone on its path needs the
+// first, and of the resource that limits it the second.
 type resource struct {
-	rate  int64   // bit/s
-	flows []int32 // the attached flows: flow<<hopBits + hop
+	flows   []int32  // the attached flows: flow<<hopBits + hop
+	few     [2]int32 // room for flows: most resources of a ring have one
+	carried load     // since the last report
+	rate    int64    // bit/s
+	mark    uint32   // scratch space of the solver, as the fields of the second line
+	freed   bool     // a flow has left since rates were assigned
 
-	hopRate int64 // bit/s at which one packet is forwarded
-	delay   int64 // ps
-	carried load  // since the last report
-
-	// Scratch space of the solver.
+	limited limiting
 	fixed   int64 // taken by flows that are not solved for
 	left    int64
 	level   int64 // rate of the flows that it limits
 	most    int64 // rate of its fastest member
 	members int32 // flows that are solved for
 	open    int32 // the members that have no rate yet
-	mark    uint32
-	freed   bool // a flow has left since rates were assigned
+}
+
+// hopping is how a resource forwards packets.
+type hopping struct {
+	rate  int64 // bit/s at which one packet is forwarded
+	delay int64 // ps
+}
+
+// addResource adds a resource of a rate in bit/s.
+func (e *engine) addResource(rate int64, h hopping) {
+	e.resources = append(e.resources, resource{rate: rate})
+	e.hoppings = append(e.hoppings, h)
 }
 
 // hopBits is the number of bits that hold the index of a hop, below maxPath.
@@ -75,14 +88,11 @@ func (e *engine) addResources() {
 		e.addLinks()
 		e.addBundles()
 		for _, g := range groups {
-			e.resources = append(e.resources, resource{rate: g.Rate, hopRate: g.MinRate, delay: g.Delay})
+			e.addResource(g.Rate, hopping{g.MinRate, g.Delay})
 		}
 	}
 	e.addCapacities(switches)
-	e.stride = topology.MaxHops
-	if e.spreading == mixed || e.capacities != nil {
-		e.stride = maxPath
-	}
+	e.stride = e.longestPath()
 }
 
 // switches returns how each switch works, by node.
@@ -100,14 +110,14 @@ func (e *engine) switches() []Switch {
 func (e *engine) addLinks() {
 	for i := range 2 * len(e.fabric.Links) {
 		l := &e.fabric.Links[i/2]
-		e.resources = append(e.resources, resource{rate: l.Rate, hopRate: l.Rate, delay: l.Delay})
+		e.addResource(l.Rate, hopping{l.Rate, l.Delay})
 	}
 }
 
 func (e *engine) addBundles() {
 	for i := range 2 * len(e.fabric.Bundles) {
 		b := &e.fabric.Bundles[i/2]
-		e.resources = append(e.resources, resource{rate: b.Rate, hopRate: b.MinRate, delay: b.Delay})
+		e.addResource(b.Rate, hopping{b.MinRate, b.Delay})
 	}
 }
 
@@ -152,7 +162,7 @@ func (e *engine) addCapacities(switches []Switch) {
 		own[i] = none
 		if pool[i] == int32(i) && sums[i] < ports[i] {
 			own[i] = int32(len(e.resources))
-			e.resources = append(e.resources, resource{rate: sums[i]})
+			e.addResource(sums[i], hopping{})
 		}
 	}
 	for i := range e.capacities {

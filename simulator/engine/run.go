@@ -47,7 +47,7 @@ import (
 )
 
 // Version names the model. One version gives byte-identical results for the same input.
-const Version = "1.6.0"
+const Version = "1.9.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -118,8 +118,13 @@ type Options struct {
 	// latency; no message is offered in the CoolDown before the limit.
 	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
-	// 300 bytes each; 0 means 4 million.
+	// 260 bytes each; 0 means 16,777,216, an allToAll of 4,096 ranks at once.
 	MaxFlows int
+
+	// CriticalPath asks for Result.Path. It has no effect with Traffic, whose messages start
+	// by themselves. It takes some 20 ns for each activity, and 10 MB or, if more
+	// activities are in flight, some 80 bytes for each of these.
+	CriticalPath bool
 
 	// Interval and Beacon are the simulated picoseconds between calls of
 	// Observer.Links and Observer.Beacon; 0 means never.
@@ -138,7 +143,8 @@ type Input struct {
 	Fabric *topology.Fabric
 	Groups []collective.GroupSpec // resolved, as collective.Resolve returns them
 	// Synchronize makes the ranks of a group begin a phase together, when all have
-	// ended the phase before.
+	// ended the phase before. Without it a rank begins when it is ready, and in a phase
+	// its messages to one rank follow each other.
 	Synchronize bool
 	Replay      *Replay
 	// Hosts are the hosts of the ranks of groups or traces; without it rank i is on
@@ -153,7 +159,8 @@ type Input struct {
 type Replay struct {
 	Program *program.Program
 	// Synchronize delays the transfers of a collective until all of its ranks have
-	// reached it.
+	// reached it. Without it a rank sends when it has reached the collective, in which
+	// its messages to one rank follow each other.
 	Synchronize bool
 	// Exclusive makes the sends and collectives of a rank run one at a time: when
 	// one ends, the ready one that is earliest in the trace starts. It does not
@@ -180,6 +187,9 @@ type Result struct {
 	Unfinished []int32 // ranks
 	Limits     []Limit // what limited flows, and for how long
 	Reports    int64   // periodic reports made, as StopReports counts them
+	// Path is the critical path with Options.CriticalPath: the chain of activities, each
+	// started by the end of the one before, that ends with the activity that ended last.
+	Path []PathStep
 }
 
 // Progress is the progress of a run.
@@ -250,13 +260,16 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		o.Limit = math.MaxInt64
 	}
 	if o.MaxFlows == 0 {
-		o.MaxFlows = 4 << 20
+		o.MaxFlows = 16 << 20
 	}
 	if o.ProgressEvents == 0 {
 		o.ProgressEvents = 1 << 16
 	}
 	o.MaxFlows = min(o.MaxFlows, math.MaxInt32>>hopBits)
 	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric, trimming: !o.Analytical}
+	e.causes = causes{on: o.CriticalPath && in.Traffic == nil, every: manyCauses, keep: manyCauses, chain: 1, current: none}
+	e.shapes.many = manyShapes
+	e.ordered = in.orders()
 	e.addResources()
 	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err
@@ -267,11 +280,14 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 	if err := e.addScaleUp(in.ScaleUp); err != nil {
 		return nil, err
 	}
+	for i := range e.resources {
+		r := &e.resources[i]
+		r.flows = r.few[:0]
+	}
 	e.idealize()
 	if err := e.addTraffic(in.Traffic); err != nil {
 		return nil, err
 	}
 	e.flowlets.allocate(len(e.ranks))
-	e.limits = make([]limiting, len(e.resources))
 	return e, nil
 }

@@ -49,7 +49,7 @@ func (e *engine) addScaleUp(in *ScaleUp) error {
 	}
 	e.scaleUp = scaleUp{ScaleUp: in, first: int32(len(e.resources))}
 	for _, s := range in.Seats {
-		port := resource{rate: 1, hopRate: 1}
+		rate := int64(1)
 		if s.Domain != none {
 			d := &in.Domains[s.Domain]
 			switch {
@@ -60,9 +60,10 @@ func (e *engine) addScaleUp(in *ScaleUp) error {
 			case d.Cable > maxLatency:
 				return fmt.Errorf("scale-up group %d: a cable of %d ps is longer than any run", d.ID, d.Cable)
 			}
-			port.rate, port.hopRate = d.Rate, d.Rate
+			rate = d.Rate
 		}
-		e.resources = append(e.resources, port, port)
+		e.addResource(rate, hopping{rate: rate})
+		e.addResource(rate, hopping{rate: rate})
 	}
 	return nil
 }
@@ -84,14 +85,14 @@ func (e *engine) findInside(r *route, d *Domain, from, to int32, bytes int64) {
 		hops, cables = 3, 4
 	}
 	packets := packetsOf(bytes, s.Packet.MSS)
-	*r = route{
-		to: to, hops: 2, steps: 2, bytes: bytes, form: none, rate: d.Rate, limit: s.first + 2*from,
-		wire: load{8 * (bytes + packets*s.Packet.Header), packets}, tail: hops*d.SwitchHop + cables*d.Cable,
-	}
+	*r = route{to: to, hops: 2, steps: 2, limit: s.first + 2*from}
 	r.path[0], r.path[1] = s.first+2*from, s.first+2*to+1
-	r.work = workOf(r.wire.bits)
-	r.solo = r.work.duration(d.Rate)
-	if e.options.Analytical {
-		r.solo, r.tail = 1000*((r.solo+r.tail)/1000+1), 0
+	wire := load{8 * (bytes + packets*s.Packet.Header), packets}
+	inside := shape{
+		bytes: bytes, wire: wire, form: none, solo: workOf(wire.bits).duration(d.Rate), trip: hops*d.SwitchHop + cables*d.Cable,
 	}
+	if e.options.Analytical {
+		inside.solo, inside.trip = 1000*((inside.solo+inside.trip)/1000+1), 0
+	}
+	e.setShape(r, inside)
 }

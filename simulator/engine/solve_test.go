@@ -62,10 +62,11 @@ func referenceRates(e *engine) map[int32]int64 {
 func TestMaxMin(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := &engine{options: Options{MaxFlows: 1000, NICs: []NIC{{Packet: DefaultPacket()}}}, resources: make([]resource, 12), limits: make([]limiting, 12), stride: maxPath}
+		e := &engine{options: Options{MaxFlows: 1000, NICs: []NIC{{Packet: DefaultPacket()}}}, resources: make([]resource, 12), stride: maxPath}
 		for h := range e.resources {
 			rate := rapid.Int64Range(1_000_000, 400_000_000_000).Draw(t, "rate")
-			e.resources[h].rate, e.resources[h].hopRate = rate, rate
+			e.resources[h].rate = rate
+			e.hoppings = append(e.hoppings, hopping{rate: rate})
 		}
 		links := rapid.SliceOfNDistinct(rapid.Int32Range(0, 11), 1, 6, rapid.ID[int32])
 		for range rapid.IntRange(1, 30).Draw(t, "changes") {
@@ -95,10 +96,10 @@ func TestMaxMin(t *testing.T) {
 
 func startFlow(e *engine, path []int32, bytes int64) {
 	n := int32(len(path))
-	e.ranks = append(e.ranks[:0], rank{route: route{to: 1, bytes: bytes, hops: n, steps: n}})
+	e.ranks = append(e.ranks[:0], rank{route: route{to: 1, hops: n, steps: n}})
 	copy(e.ranks[0].route.path[:], path)
-	e.measure(&e.ranks[0].route, 0)
-	e.send(transfer{to: 1, bytes: bytes})
+	e.measure(&e.ranks[0].route, bytes, 0)
+	e.send(&transfer{to: 1, bytes: bytes})
 }
 
 // step handles one event without ranks: an acknowledged flow only ends.

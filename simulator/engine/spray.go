@@ -57,18 +57,19 @@ func (e *engine) survey() {
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
-		if f.form == none {
+		k := e.shape(f)
+		if k.form == none {
 			continue
 		}
-		path := e.path(id)[:f.steps]
-		s.stages[path[0].resource].carry(f.wire, e.options.NICs[f.form].Packet.Ack)
-		s.stages[path[len(path)-1].resource].deliver(f.trip, e.left(f))
+		path := e.path(id)[:k.steps]
+		s.stages[path[0].resource].carry(k.wire, e.options.NICs[k.form].Packet.Ack)
+		s.stages[path[len(path)-1].resource].deliver(k.trip, e.left(f))
 		for _, u := range path[1 : len(path)-1] {
 			g := &s.stages[u.resource]
 			e.add(g, id)
-			m := e.resources[u.resource].links()
-			g.uneven += uneven(f.wire.packets, m)
-			g.bunched += bunched(f.wire.packets, m)
+			m := e.linksOf(u.resource)
+			g.uneven += uneven(k.wire.packets, m)
+			g.bunched += bunched(k.wire.packets, m)
 		}
 	}
 }
@@ -103,39 +104,17 @@ func (e *engine) pull() {
 // add adds a flow to the sums of a stage.
 func (e *engine) add(g *stage, id int32) {
 	f := &e.flows[id]
-	p := &e.options.NICs[f.form].Packet
+	s := e.shape(f)
+	p := &e.options.NICs[s.form].Packet
 	path := e.path(id)
-	first, last := &e.resources[path[0].resource], &e.resources[path[f.steps-1].resource]
-	window, left := e.window(id), e.left(f)
+	first, last := &e.resources[path[0].resource], &e.resources[path[s.steps-1].resource]
+	window, left := s.window, e.left(f)
 	g.offered += min(first.rate/int64(len(first.flows)), last.rate/int64(len(last.flows)))
 	g.flying += min(window, left)
 	g.rest += min(64*window, left)
-	g.trip = max(g.trip, f.trip)
-	g.carry(f.wire, p.Ack)
-	g.control += f.wire.packets * (p.Header + 2*p.Ack)
-}
-
-// window returns what the flow may have in flight, in bits.
-func (e *engine) window(id int32) int64 {
-	nic := &e.resources[e.hops[int(id)*e.stride].resource]
-	return int64(min(mulDiv(uint64(nic.rate), uint64(e.flows[id].trip), picoseconds)/windowDen*windowNum, maxWindow))
-}
-
-// surveyLinks is survey for hashed flows. It covers only links between switches, and only
-// those with so much in flight that they may trim.
-func (e *engine) surveyLinks() {
-	s := &e.solver
-	if s.stages == nil {
-		s.stages = make([]stage, len(e.resources))
-	}
-	for _, h := range s.links {
-		s.stages[h] = stage{}
-		if r := &e.resources[h]; len(r.flows) > 1 && e.crowded(h) {
-			for _, ref := range r.flows {
-				e.add(&s.stages[h], ref>>hopBits)
-			}
-		}
-	}
+	g.trip = max(g.trip, s.trip)
+	g.carry(s.wire, p.Ack)
+	g.control += s.wire.packets * (p.Header + 2*p.Ack)
 }
 
 // crowded reports whether the link is between switches and so much is in flight over it
@@ -145,11 +124,12 @@ func (e *engine) crowded(h int32) bool {
 	var flying, trip int64
 	for _, ref := range r.flows {
 		f := &e.flows[ref>>hopBits]
-		if at := int32(ref & (1<<hopBits - 1)); at == 0 || at >= f.steps-1 {
+		s := e.shape(f)
+		if at := int32(ref & (1<<hopBits - 1)); at == 0 || at >= s.steps-1 {
 			return false
 		}
-		flying += min(e.window(ref>>hopBits), e.left(f))
-		trip = max(trip, f.trip)
+		flying += min(s.window, e.left(f))
+		trip = max(trip, s.trip)
 	}
 	return uint64(flying) > mulDiv(uint64(r.rate), uint64(trip), picoseconds)/queueDen*(queueDen+queueNum-1)
 }
@@ -180,8 +160,8 @@ func bunched(packets, links int64) int64 {
 	return packets * (links - 1) / 2
 }
 
-// links returns how many links a sprayed resource has, counted at its slowest link's rate.
-func (r *resource) links() int64 { return r.rate / r.hopRate }
+// linksOf returns how many links a sprayed resource has, counted at its slowest link's rate.
+func (e *engine) linksOf(h int32) int64 { return e.resources[h].rate / e.hoppings[h].rate }
 
 // scatter computes how long the last packets of flows queue, because spraying is even
 // only on average. A flow uses the m links of a stage in rounds and is uneven within
@@ -199,7 +179,7 @@ func (e *engine) scatter() {
 	var links int64
 	for _, h := range s.links {
 		if s.stages[h].uneven > 0 {
-			links += e.resources[h].links()
+			links += e.linksOf(h)
 		}
 	}
 	const halfLn2 = 355 // (ln 2)/2 in 1024ths
@@ -208,7 +188,7 @@ func (e *engine) scatter() {
 		if g.uneven == 0 {
 			continue
 		}
-		m := r.links()
+		m := e.linksOf(h)
 		quarters := uint64(bits.Len64(uint64(m*m*m*m)) - 1)                        // of the logarithm of m
 		queue := root(uint64(min(g.uneven, 1<<40))*quarters*halfLn2/4) / uint64(m) // in sixteenths of a packet
 		if !g.trims && r.left > 0 {
@@ -216,7 +196,7 @@ func (e *engine) scatter() {
 			queue = min(queue, mulDiv(near, uint64(max(r.rate-r.left, 0)), uint64(r.left))/uint64(m)/uint64(g.sent.packets))
 		}
 		size := workOf(g.sent.bits / g.sent.packets) // the mean
-		g.wait = int64(mulDiv(queue, uint64(size.duration(r.hopRate)), 16))
+		g.wait = int64(mulDiv(queue, uint64(size.duration(e.hoppings[h].rate)), 16))
 	}
 	for _, id := range s.flows {
 		f := &e.flows[id]
@@ -224,10 +204,10 @@ func (e *engine) scatter() {
 			continue // its acknowledgement is scheduled
 		}
 		var wait int64
-		for _, u := range e.path(id)[:f.steps] {
+		for _, u := range e.path(id)[:e.shape(f).steps] {
 			wait = hypot(wait, s.stages[u.resource].wait)
 		}
-		f.tail = f.trip + wait - e.ahead(id)
+		f.tail = e.shape(f).trip + wait - e.ahead(id)
 	}
 }
 
@@ -236,15 +216,16 @@ func (e *engine) scatter() {
 // flow are still on their way.
 func (e *engine) ahead(id int32) int64 {
 	f := &e.flows[id]
-	if f.form == none {
+	s := e.shape(f)
+	if s.form == none {
 		return 0
 	}
-	h := e.path(id)[f.steps-1].resource
+	h := e.path(id)[s.steps-1].resource
 	if f.next != h {
 		return 0
 	}
 	g := &e.solver.stages[h]
-	return min((f.trip-g.nearest)/2, int64(min(mulDiv(uint64(g.early), picoseconds, uint64(e.resources[h].rate)), never)))
+	return min((s.trip-g.nearest)/2, int64(min(mulDiv(uint64(g.early), picoseconds, uint64(e.resources[h].rate)), never)))
 }
 
 // hypot returns √(a²+b²).

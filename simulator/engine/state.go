@@ -33,7 +33,12 @@ func Resume(ctx context.Context, in Input, state io.Reader, observe Observer) (*
 }
 
 // save writes the state of the run, between two events.
-func (e *engine) save(w io.Writer) error { return snapshot.Write(w, e.identity(), e.visit) }
+func (e *engine) save(w io.Writer) error {
+	if e.causes.on {
+		e.dropCauses()
+	}
+	return snapshot.Write(w, e.identity(), e.visit)
+}
 
 // identity names the engine and the input of a state.
 func (e *engine) identity() string {
@@ -48,11 +53,13 @@ func (e *engine) identity() string {
 // alone, or are scratch space of one event; state_fields_test.go lists them.
 func (e *engine) visit(c *snapshot.Codec) {
 	e.visitReports(c)
+	e.visitCauses(c)
 	snapshot.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })
 	e.visitRanks(c)
 	e.visitReplay(c)
 	e.visitTraffic(c)
 	e.visitFlows(c)
+	e.visitLeaving(c)
 	e.visitResources(c)
 	e.visitComponents(c)
 	e.visitFlowlets(c)
@@ -168,9 +175,10 @@ func (e *engine) visitReplay(c *snapshot.Codec) {
 		nodes := len(own.waits)
 		snapshot.Each(c, "nodes", own.waits, func(waits *int32) { snapshot.Int(c, waits) })
 		snapshot.Int(c, &own.left)
-		for _, p := range []*processor{&own.processors[0], &own.processors[1], &own.wire} {
+		for _, p := range own.all() {
 			snapshot.Slice(c, &p.queue, func(node *int32) { snapshot.Index(c, node, 0, nodes) })
 			c.Bool(&p.busy)
+			snapshot.Index(c, &p.cause, none, len(e.causes.list))
 		}
 	})
 	id := 0

@@ -22,9 +22,9 @@ import (
 func fields() map[string]struct{ saved, left string } {
 	return map[string]struct{ saved, left string }{
 		"engine": {
-			"now reportAt queue progress flows hops freeFlows stripes freeStripes resources limits flowlets " +
-				"components freeComponents pending freed admitAt groups replay ranks traffic cover links beacons",
-			"input fingerprint options observe fabric routes err stride noHops spreading capacities turns striped trimming solver scaleUp hosts seen",
+			"now reportAt queue progress flows hops shapes stripeIDs waited freeFlows stripes freeStripes resources flowlets " +
+				"components freeComponents pending freed admitAt groups replay ranks traffic cover causes links beacons",
+			"input fingerprint options observe fabric routes err stride crowd noHops spreading hoppings capacities turns striped ordered trimming solver scaleUp hosts seen",
 		},
 		"period":       {"every count", ""},
 		"queue":        {"heap nodes", "free pushes cache"},
@@ -36,34 +36,39 @@ func fields() map[string]struct{ saved, left string } {
 		"Sum":          {"Hi Lo", ""},
 		"work":         {"hi lo", ""},
 		"load":         {"bits packets", ""},
-		"flow":         {"hops steps left since rate drain tail trip form wire carried transfer limit limited component stamp stripe queued attached", "next mark frozen fair"},
+		"flow":         {"left since rate drain tail shape carried from to phase step start limit limited component stamp queued attached followed cause", "next mark"},
+		"shape":        {"bytes wire trip solo form hops steps", "window lone work"},
+		"shapes":       {"list", "index free sweep many"},
 		"limitedSince": {"time left", ""},
-		"transfer":     {"from to phase step bytes start waited", ""},
 		"hop":          {"resource", "pos"},
-		"stripe":       {"open packets", ""},
-		"resource":     {"flows carried freed", "rate hopRate delay fixed left level most members open mark"},
+		"stripe":       {"open packets bytes", ""},
+		"resource":     {"flows carried freed limited", "few rate fixed left level most members open mark"},
+		"hopping":      {"", "rate delay"},
 		"limiting":     {"time bits", ""},
 		"component":    {"flows live", ""},
-		"solver":       {"", "epoch flows links frozen heap stages"},
+		"solver":       {"", "epoch flows links rates frozen heap stages fair"},
 		"stage":        {"", "offered flying rest trims weights trip sent control acks uneven bunched wait nearest early"},
 		"share":        {"", "rate resource"},
 		"flowlets":     {"entries turns", "gaps"},
 		"flowlet":      {"from to ended open used", ""},
 		"group":        {"open base", "first plans firstID ideal"},
 		"phase":        {"start begun ended", ""},
-		"rank":         {"phase sent acked received steps early finished done", "group local route"},
+		"rank":         {"phase sent acked received steps early leaving finished done", "group local route _"},
 		"Rank":         {"Time BytesSent BytesReceived Sends Receives Computations ComputeTime", "Rank Finished"},
 		"early":        {"phase step", ""},
-		"route":        {"", "to hops steps path bytes form wire work tail rate limit solo"},
+		"route":        {"", "to hops steps path limit shape"},
 		"replaying":    {"ranks delivered posted episodes", "Program synchronize exclusive ideals ready idle"},
 		"replayer":     {"waits left processors wire", ""},
-		"processor":    {"queue busy", ""},
+		"processor":    {"queue busy cause", ""},
 		"rankNode":     {"", "rank node"},
 		"episode":      {"members joined ended start begun", ""},
-		"member":       {"node sent acked received steps active over", ""},
+		"member":       {"node sent acked received steps leaving active over", ""},
 		"traffic":      {"sources over", "apps end measured"},
 		"source":       {"random next open", "app rank gap to"},
 		"cover":        {"start", "bits packets"},
+		"causes":       {"current list added chain", "on every keep held"},
+		"cause":        {"previous from to of step limit count users bytes longest spent", ""},
+		"spent":        {"compute sending contention latency", ""},
 		"scaleUp":      {"", "ScaleUp first"},
 		"Transfer":     {"", "Collective From To Step Bytes Start Acked"},
 		"Collective":   {"", "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen"},
@@ -137,7 +142,7 @@ func smallInputs(t testing.TB) []Input {
 		}, First: []int32{0, 1, 2, 2}, Next: []int32{1, 2}}
 	}
 	hosts := []int32{0, 1, 2, 3}
-	o := Options{ProgressEvents: 1, Routing: Flowlet, Switches: []Switch{{Component: "switch", Routing: Flowlet, Gap: 10}}}
+	o := Options{ProgressEvents: 1, CriticalPath: true, Routing: Flowlet, Switches: []Switch{{Component: "switch", Routing: Flowlet, Gap: 10}}}
 	limited := o
 	limited.Limit = 10_000_000_000
 	return []Input{

@@ -30,7 +30,7 @@ func (e *engine) visitFlows(c *snapshot.Codec) {
 			return
 		}
 		if c.Reading() {
-			e.flows = append(e.flows, flow{component: alone})
+			e.flows = append(e.flows, flow{component: alone, cause: none})
 			e.hops = append(e.hops, e.noHops[:e.stride]...)
 		}
 		f := &e.flows[id]
@@ -42,9 +42,16 @@ func (e *engine) visitFlows(c *snapshot.Codec) {
 }
 
 func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
-	snapshot.Index(c, &f.hops, 1, e.stride+1)
-	snapshot.Index(c, &f.steps, 1, int(f.hops)+1)
-	path := e.path(id)
+	var k shape
+	if !c.Reading() {
+		k = *e.shape(f)
+	}
+	snapshot.Index(c, &k.hops, 1, maxPath+1)
+	snapshot.Index(c, &k.steps, 1, int(k.hops)+1)
+	if int(k.hops) > e.stride && !c.Failed() {
+		e.widenPaths(int(k.hops))
+	}
+	path := e.hops[int(id)*e.stride:][:min(int(k.hops), e.stride)]
 	for i := range path {
 		snapshot.Index(c, &path[i].resource, 0, len(e.resources))
 		if c.Reading() {
@@ -52,20 +59,51 @@ func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
 		}
 	}
 	f.left.visit(c)
-	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail, &f.trip} {
+	for _, v := range []*int64{&f.since, &f.rate, &f.drain, &f.tail, &k.trip} {
 		snapshot.Int(c, v)
 	}
-	f.wire.visit(c)
-	f.carried.visit(c)
-	e.visitTransfer(c, &f.transfer)
+	k.wire.visit(c)
+	carried := load{}
+	if f.carried != 0 {
+		carried = k.counted(f.carried)
+	}
+	carried.visit(c)
+	t, stripe := transfer{}, int32(0)
+	if !c.Reading() {
+		e.carries(id, &t)
+		stripe = e.stripeOf(id)
+	}
+	e.visitTransfer(c, &t)
 	snapshot.Index(c, &f.limit, none, len(e.resources))
+	snapshot.Index(c, &f.cause, none, len(e.causes.list))
+	snapshot.Int(c, &k.solo)
 	snapshot.Int(c, &f.limited.time)
 	snapshot.Int(c, &f.limited.left)
 	snapshot.Index(c, &f.component, awaiting, maxIndex)
-	snapshot.Index(c, &f.form, none, len(e.options.NICs))
-	snapshot.Index(c, &f.stripe, 0, max(len(e.stripes), 1))
+	snapshot.Index(c, &k.form, none, len(e.options.NICs))
+	snapshot.Index(c, &stripe, 0, max(len(e.stripes), 1))
 	c.Bool(&f.queued)
 	c.Bool(&f.attached)
+	if e.ordered {
+		c.Bool(&f.followed)
+	}
+	if f.followed && t.phase == none {
+		c.Refuse("a message of rank %d follows one of no collective", t.from)
+	}
+	if !c.Reading() || c.Failed() {
+		return
+	}
+	f.carried = carried.bits
+	if f.cause != none {
+		e.causes.held++
+	}
+	f.from, f.to, f.phase, f.step, f.start = t.from, t.to, t.phase, t.step, t.start
+	e.setBeside(id, stripe, t.waited)
+	if stripe != 0 {
+		e.stripes[stripe].bytes = t.bytes
+	}
+	k.bytes = t.bytes
+	f.shape = e.shapeOf(k, path[0].resource)
 }
 
 func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
@@ -119,16 +157,16 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 	used := 0
 	for id := range e.flows {
 		if e.flows[id].attached {
-			used += int(e.flows[id].hops)
+			used += len(e.path(int32(id)))
 		}
 	}
 	if used != named {
 		c.Refuse("flows have %d hops and resources list %d", used, named)
 	}
 	snapshot.Slice(c, &e.freed, func(id *int32) { snapshot.Index(c, id, 0, len(e.resources)) })
-	snapshot.Each(c, "resources", e.limits, func(l *limiting) {
-		l.time.visit(c)
-		snapshot.Int(c, &l.bits)
+	snapshot.Each(c, "resources", e.resources, func(r *resource) {
+		r.limited.time.visit(c)
+		snapshot.Int(c, &r.limited.bits)
 	})
 }
 
@@ -136,7 +174,7 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 func (e *engine) setPositions(c *snapshot.Codec, id int32, r *resource) {
 	for at, ref := range r.flows {
 		f, n := &e.flows[ref>>hopBits], ref&(1<<hopBits-1)
-		if !f.attached || n >= f.hops {
+		if !f.attached || int(n) >= len(e.path(ref>>hopBits)) {
 			c.Refuse("resource %d lists a flow that does not use it", id)
 			return
 		}
@@ -192,14 +230,14 @@ type due struct {
 // that of memory: events of one instant and kind in the order of their pushes.
 func (e *engine) visitQueue(c *snapshot.Codec) {
 	list := e.queue.list()
-	last := int64(-1)
+	least := uint64(0) // the least key that may follow
 	snapshot.Slice(c, &list, func(d *due) {
 		snapshot.Uint(c, &d.key)
-		k := kind(d.key & 7)
-		if int64(d.key) <= last || int64(d.key>>3) < e.now || d.key>>3 > never {
+		k := kindOf(d.key)
+		if d.key < least || timeOf(d.key) < e.now || k > start {
 			c.Refuse("an event is out of order")
 		}
-		last = int64(d.key)
+		least = d.key + 1
 		snapshot.Slice(c, &d.events, func(ev *event) {
 			snapshot.Index(c, &ev.id, none, e.subjects(k))
 			snapshot.Uint(c, &ev.stamp)
@@ -214,7 +252,7 @@ func (e *engine) visitQueue(c *snapshot.Codec) {
 	e.queue = queue{}
 	for _, d := range list {
 		for _, ev := range d.events {
-			e.queue.push(int64(d.key>>3), kind(d.key&7), ev.id, ev.stamp)
+			e.queue.push(timeOf(d.key), kindOf(d.key), ev.id, ev.stamp)
 		}
 	}
 }
@@ -222,7 +260,7 @@ func (e *engine) visitQueue(c *snapshot.Codec) {
 // subjects returns the number of objects that events of a kind may refer to.
 func (e *engine) subjects(k kind) int {
 	switch k {
-	case acked:
+	case sent, acked:
 		return len(e.flows)
 	case computed:
 		return len(e.replay.ranks)

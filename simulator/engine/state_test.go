@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ type saved struct {
 
 // record runs the input, from a state if there is one, and saves its state after the
 // given numbers of events.
-func record(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*transcript, *engine.Result, map[int64]saved) {
+func record(ctx context.Context, in engine.Input, from []byte, at map[int64]bool) (*transcript, *engine.Result, map[int64]saved) {
 	s, states := &transcript{}, map[int64]saved{}
 	o := s.observer()
 	o.Snapshot = func(save func(io.Writer) error) error {
@@ -72,9 +73,9 @@ func record(rt *rapid.T, in engine.Input, from []byte, at map[int64]bool) (*tran
 	var r *engine.Result
 	var err error
 	if from == nil {
-		r, err = engine.Run(rt.Context(), in, o)
+		r, err = engine.Run(ctx, in, o)
 	} else {
-		r, err = engine.Resume(rt.Context(), in, bytes.NewReader(from), o)
+		r, err = engine.Resume(ctx, in, bytes.NewReader(from), o)
 	}
 	if err != nil { // the ranks of a random input may deadlock
 		fmt.Fprintln(s, err)
@@ -89,15 +90,15 @@ func TestResumes(t *testing.T) {
 	kinds := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		in, kind := anyInput(t, rt)
-		whole, result, _ := record(rt, in, nil, nil)
+		whole, result, _ := record(rt.Context(), in, nil, nil)
 		at := map[int64]bool{}
 		for range 4 {
 			at[rapid.Int64Range(0, whole.events).Draw(rt, "event")] = true
 		}
-		_, _, states := record(rt, in, nil, at)
+		_, _, states := record(rt.Context(), in, nil, at)
 		for _, event := range slices.Sorted(maps.Keys(states)) {
 			kinds[kind]++
-			s, r, later := record(rt, in, states[event].state, at)
+			s, r, later := record(rt.Context(), in, states[event].state, at)
 			if got, want := s.String(), whole.String()[states[event].observed:]; got != want {
 				rt.Fatalf("%s resumed at event %d of %d observes (-want +got):\n%s", kind, event, whole.events, cmp.Diff(want, got))
 			}
@@ -121,10 +122,11 @@ func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 		Routing:  rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing"),
 		Seed:     rapid.Uint64Range(0, 9).Draw(rt, "seed"),
 		Interval: 7_000_000, Beacon: 11_000_000, ProgressEvents: 1,
-		MaxReports: rapid.Int64Range(0, 5).Draw(rt, "reports"),
-		Start:      rapid.Int64Range(0, 1).Draw(rt, "start") * 1_000_000,
-		Analytical: rapid.IntRange(0, 9).Draw(rt, "analytical") == 0,
-		NICs:       []engine.NIC{{Packet: engine.Packet{MSS: 1000, Header: 58, Ack: 64}}},
+		MaxReports:   rapid.Int64Range(0, 5).Draw(rt, "reports"),
+		Start:        rapid.Int64Range(0, 1).Draw(rt, "start") * 1_000_000,
+		CriticalPath: rapid.Bool().Draw(rt, "critical path"),
+		Analytical:   rapid.IntRange(0, 9).Draw(rt, "analytical") == 0,
+		NICs:         []engine.NIC{{Packet: engine.Packet{MSS: 1000, Header: 58, Ack: 64}}},
 	}
 	for _, component := range []string{"leaf", "spine"} {
 		if rapid.Bool().Draw(rt, "method") {

@@ -205,7 +205,7 @@ func (e *engine) arrive(id int32) {
 	e.progress.SendsTotal++
 	e.progress.BytesTotal += t.MessageSize
 	s.open++
-	e.send(transfer{from: s.rank, to: to, phase: s.app, step: id, bytes: t.MessageSize, waited: e.now - s.next})
+	e.send(&transfer{from: s.rank, to: to, phase: s.app, step: id, bytes: t.MessageSize, waited: e.now - s.next})
 	s.next = min(s.next+s.pause(), never)
 	e.offer(id)
 }

@@ -2,7 +2,18 @@ package engine
 
 import "math"
 
-// trim subtracts the cost of overload from the capacity of overloaded stages. With
+// trim subtracts the cost of overload from what overloaded stages have left.
+func (e *engine) trim() {
+	s := &e.solver
+	for _, h := range s.links {
+		r := &e.resources[h]
+		if rate := e.trimmedRate(h, &s.stages[h]); rate < r.rate {
+			r.left = max(rate-r.fixed, 0)
+		}
+	}
+}
+
+// trimmedRate returns the rate of a stage in bit/s without the cost of overload. With
 // receiver-driven transports (NDP, Ultra Ethernet) switches trim packets to headers
 // instead of dropping them, and senders send them again when the receiver pulls.
 //
@@ -28,43 +39,40 @@ import "math"
 // Trimming hardly shortens short packets, and then the bounds have no solution. In
 // each round trip one of q+1 is delivered, so of the last windows a packet is trimmed
 // w/(q+1)/2 times on average.
-func (e *engine) trim() {
-	s := &e.solver
-	for _, h := range s.links {
-		r, g := &e.resources[h], &s.stages[h]
-		carried := mulDiv(uint64(r.rate), uint64(g.trip), picoseconds) // in a round trip
-		if g.offered <= r.rate || carried == 0 {
-			continue
-		}
-		packet := uint64(g.sent.bits / 8)
-		header, pull := mulDiv(uint64(g.control), one, packet), mulDiv(uint64(g.acks), one, packet)
-		mean := uint64(g.sent.bits / g.sent.packets)
-		queue := max(one*queueNum/queueDen, mulDiv(queuePackets*uint64(r.links())*mean, one, carried))
-		w := min(mulDiv(uint64(g.flying), one, carried), 1<<32)
-		least := queue + one*one/(one+pull)
-		last := g.rest == g.flying // all that is left is in flight
-		if last {
-			least = max(least, mulDiv(queue, uint64(g.offered), uint64(g.offered-r.rate)))
-		}
-		if g.trims = w > least-one/4; w <= least { // bursts overflow queues a little earlier
-			continue
-		}
-		k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
-		t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
-		if last && header > one/2 {
-			t = min(t, mulDiv(w, one/2, queue+one))
-		}
-		// The mean of t: constant until emptying windows are the bound, then falling to 0.
-		binds := min(w, max(k+queue, least))
-		falling := mulDiv(carried, binds-least, one)
-		t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
-		own := min(t, one) / 2 // separate pulls
-		if e.spreading == sprayed {
-			own = max(one*pullsNum/pullsDen, t) - t
-		}
-		cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), one)
-		r.left = max(int64(mulDiv(uint64(r.rate), one, one+cost))-r.fixed, 0)
+func (e *engine) trimmedRate(h int32, g *stage) int64 {
+	r := &e.resources[h]
+	carried := mulDiv(uint64(r.rate), uint64(g.trip), picoseconds) // in a round trip
+	if g.offered <= r.rate || carried == 0 {
+		return r.rate
 	}
+	packet := uint64(g.sent.bits / 8)
+	header, pull := mulDiv(uint64(g.control), one, packet), mulDiv(uint64(g.acks), one, packet)
+	mean := uint64(g.sent.bits / g.sent.packets)
+	queue := max(one*queueNum/queueDen, mulDiv(queuePackets*uint64(e.linksOf(h))*mean, one, carried))
+	w := min(mulDiv(uint64(g.flying), one, carried), 1<<32)
+	least := queue + one*one/(one+pull)
+	last := g.rest == g.flying // all that is left is in flight
+	if last {
+		least = max(least, mulDiv(queue, uint64(g.offered), uint64(g.offered-r.rate)))
+	}
+	if g.trims = w > least-one/4; w <= least { // bursts overflow queues a little earlier
+		return r.rate
+	}
+	k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
+	t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
+	if last && header > one/2 {
+		t = min(t, mulDiv(w, one/2, queue+one))
+	}
+	// The mean of t: constant until emptying windows are the bound, then falling to 0.
+	binds := min(w, max(k+queue, least))
+	falling := mulDiv(carried, binds-least, one)
+	t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
+	own := min(t, one) / 2 // separate pulls
+	if e.spreading == sprayed {
+		own = max(one*pullsNum/pullsDen, t) - t
+	}
+	cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), one)
+	return int64(mulDiv(uint64(r.rate), one, one+cost))
 }
 
 func pow8(x uint64) uint64 {
@@ -104,7 +112,7 @@ func smoothMin(a, b uint64) uint64 {
 func (e *engine) weigh() {
 	s := &e.solver
 	for _, id := range s.flows {
-		path := e.path(id)[:e.flows[id].steps]
+		path := e.path(id)[:e.shape(&e.flows[id]).steps]
 		for _, u := range path[1 : len(path)-1] {
 			if g := &s.stages[u.resource]; g.trims {
 				g.weights += e.weight(id)
@@ -117,7 +125,8 @@ func (e *engine) weigh() {
 // is a whole window, or what is left to send if that is less. A stage trims all
 // packets alike, so flows near their end get less, and the others catch up.
 func (e *engine) weight(id int32) int64 {
-	return max(min(e.window(id), e.flows[id].left.bits()), 1)
+	f := &e.flows[id]
+	return max(min(e.shape(f).window, f.left.bits()), 1)
 }
 
 // apportion divides the rate of a stage that trims among its flows, by their weights.
@@ -131,7 +140,7 @@ func (e *engine) apportion(h int32) {
 		for _, ref := range r.flows {
 			id := ref >> hopBits
 			f := &e.flows[id]
-			if f.mark != s.epoch || f.frozen {
+			if f.mark != s.epoch || f.next != none {
 				continue
 			}
 			share := int64(mulDiv(left, uint64(e.weight(id)), weights))

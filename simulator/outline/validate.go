@@ -23,7 +23,7 @@ type Validated struct {
 // its network. body is JSON that was decoded into an any. Every error is the client's;
 // its text is the message of a 400.
 func Validate(body any) (Validated, error) {
-	if err := checkParams(body); err != nil {
+	if err := validation.CheckParamTrees(body); err != nil {
 		return Validated{}, err
 	}
 	text := design.CanonicalTree(body)
@@ -64,25 +64,6 @@ func Validate(body any) (Validated, error) {
 // a mapping file. Neither can be attached to a topology.
 func needsAttachment(f validation.Finding) bool {
 	return f.Code == "TRACESET_REQUIRED" || f.Parameter == validation.ParameterUseMapping
-}
-
-// checkParams checks the form of every parameter tree.
-func checkParams(body any) error {
-	members, _ := body.(map[string]any)
-	for _, collection := range []string{design.Components, design.Links, design.Applications} {
-		list, _ := members[collection].([]any)
-		for i := range list {
-			declared, _ := list[i].(map[string]any)
-			tree, given := declared["typedParameters"]
-			if !given {
-				continue
-			}
-			if err := validation.CheckParamTree(fmt.Sprintf("%s[%d].typedParameters", collection, i), tree); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // defaultTopology returns a topology with each switch, layer and container that no

@@ -67,19 +67,3 @@ func (p *Plan) Send(member, step int) (to int, bytes int64) {
 	}
 	return p.Plan.Send(member, step)
 }
-
-// Released reports whether a member may make its next send, that of the step. received
-// is the number of its receives, steps has a bit set for the step of each receive, and
-// acked is the number of its acknowledged sends.
-func (p *Plan) Released(step, received, acked int32, steps uint64) bool {
-	switch {
-	case step == 0 || p.Order == collective.Burst:
-		return true
-	case p.Order == collective.Chain:
-		return received >= step
-	case p.Order == collective.Exchange:
-		return steps>>(step-1)&1 == 1
-	default:
-		return acked >= step
-	}
-}

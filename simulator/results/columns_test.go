@@ -28,11 +28,17 @@ func TestColumns(t *testing.T) {
 			"mean_ideal_ratio, p50_ideal_ratio, p99_ideal_ratio, p99_9_ideal_ratio, p100_ideal_ratio, mean_algbw_GBps, mean_busbw_GBps",
 		"topology-report": "component_name, component_type, tier, subtier, node_id, net_device, dev_id, peer_component_name, peer_component_type, peer_tier, peer_subtier, " +
 			"peer_node_id, peer_net_device, peer_dev_id, linkspeed_Gbps, prop_delay_ns",
-		"tier-hop":       "time_utc, sim_time_sec, spine, fabric, rack, spineInt, fabricInt, rackInt",
+		"tier-hop":     "time_utc, sim_time_sec, spine, fabric, rack, spineInt, fabricInt, rackInt",
+		"computations": "rank, node_id, processor, start_time_us, end_time_us",
+		"critical-path": "step, kind, rank, to_rank, collective_id, comm_type, node_id, bytes, activities, start_time_us, end_time_us, " +
+			"computation_us, sending_us, contention_us, latency_us, limited_by",
 		"chakra-mapping": "ChakraId, Hostname, NicNodeID, ServerNodeID, ServerID, Core, IPAddress",
 	}
 	in := kinds(t)["hashed"]
+	in.Options.CriticalPath = true
 	out, _ := recordInput(t, results.Config{Simulation: "s", Hosts: make([]int32, 64)}, in)
+	traces, _ := recordInput(t, results.Config{Simulation: "s"}, kinds(t)["replay"])
+	out.content["s-computations-0.csv"] = traces.content["s-computations-0.csv"]
 	for record, columns := range documented {
 		want := strings.Split(columns, ", ")
 		if diff := cmp.Diff(want, results.Columns(record)); diff != "" {

@@ -29,7 +29,9 @@ type Explained struct {
 	Links        []linkUse     `json:"linkUtilization"`
 	LimitedBy    []limitShare  `json:"limitedBy"`   // by kind, tier and direction, the largest share first
 	Bottlenecks  []bottleneck  `json:"bottlenecks"` // the resources that limited most, at most ten
-	Reading      []string      `json:"reading"`     // the figures above as sentences
+	CriticalPath *criticalPath `json:"criticalPath,omitempty"`
+	Stragglers   *stragglers   `json:"stragglers,omitempty"`
+	Reading      []string      `json:"reading"` // the figures above as sentences
 }
 
 // kindSummary is the summary of a row of collective-percentiles.
@@ -98,6 +100,7 @@ type bottleneck struct {
 func (r *Recorder) explain(result *engine.Result) Explained {
 	x := Explained{
 		Conventions: conventions, Kinds: r.kindSummaries(),
+		CriticalPath: r.critical, Stragglers: r.stragglers(),
 		Links: r.linkUses(result.Time), LimitedBy: []limitShare{}, Bottlenecks: []bottleneck{},
 	}
 	if result.CollectivesTotal > 0 || result.ComputationsTotal > 0 {
@@ -191,11 +194,11 @@ func (r *Recorder) bottleneck(l *engine.Limit, elapsed int64) bottleneck {
 	b := bottleneck{limitShare: limitShare{time: *l.FlowTime.Big(), bits: l.Bits}}
 	switch l.Kind {
 	case engine.LimitPort:
-		b.Kind, b.Direction = "scaleUpPort", direction(l.Down)
+		b.Kind, b.Direction = LimitedByPort, direction(l.Down)
 		b.Name = "scale-up port of rank " + strconv.Itoa(int(l.Of)) + map[bool]string{false: ", out", true: ", in"}[l.Down]
 		return b
 	case engine.LimitSwitch:
-		b.Kind, b.Tier = kindSwitching, tierName(f, l.Of)
+		b.Kind, b.Tier = LimitedBySwitching, tierName(f, l.Of)
 		b.Name = "switching capacity of " + f.Nodes[l.Of].Name()
 		return b
 	}

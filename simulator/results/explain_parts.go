@@ -103,7 +103,7 @@ func (x *Explained) read(unlisted int64) []string {
 			} else {
 				rest += s.Percent
 			}
-			if s.Kind == kindSwitching {
+			if s.Kind == LimitedBySwitching {
 				switching += s.Percent
 			}
 		}
@@ -127,6 +127,12 @@ func (x *Explained) read(unlisted int64) []string {
 	if t := x.RankTime; t != nil && t.MeanCompute > 0 {
 		add("Ranks waited for communication for %s %% of their time and computed in the rest: no network makes them faster than that.", tenths(t.ExposedShare))
 	}
+	if x.Stragglers != nil {
+		sentences = append(sentences, x.Stragglers.read(x.CriticalPath))
+	}
+	if x.CriticalPath != nil {
+		sentences = append(sentences, x.CriticalPath.Sentence)
+	}
 	if unlisted > 0 {
 		add("perf lists only the first transfers that finished; %d more are in the sums.", unlisted)
 	}
@@ -138,21 +144,24 @@ func (x *Explained) read(unlisted int64) []string {
 	return sentences
 }
 
-// kindSwitching is the kind of limit that is a switch's own capacity.
-const kindSwitching = "switching"
+// Kinds of limits that are no links, in summary.json.
+const (
+	LimitedByPort      = "scaleUpPort"
+	LimitedBySwitching = "switching" // a switch's own capacity
+)
 
 // ofServers reports whether the resources are NICs' links, in either direction,
 // or scale-up ports.
 func (s *limitShare) ofServers() bool {
-	return s.Kind == "scaleUpPort" || s.Kind == "links" && (s.Tier == "nic" || s.Tier == "rsw" && s.Direction == "dl")
+	return s.Kind == LimitedByPort || s.Kind == "links" && (s.Tier == "nic" || s.Tier == "rsw" && s.Direction == "dl")
 }
 
 // words describes the resources of a share.
 func (s *limitShare) words() string {
 	switch s.Kind {
-	case "scaleUpPort":
+	case LimitedByPort:
 		return "Scale-up ports"
-	case kindSwitching:
+	case LimitedBySwitching:
 		return "The switching capacity of tier " + s.Tier
 	}
 	return "Links from tier " + s.Tier + map[string]string{"ul": " upwards", "dl": " downwards"}[s.Direction]

@@ -89,7 +89,9 @@ func kinds(t *testing.T) map[string]engine.Input {
 		"striped":  groups(func(in *engine.Input) { in.Fabric = twoNICs(t) }),
 		"replay":   {Fabric: fabric(t, "64x800G", 8), Replay: &engine.Replay{Program: ringTraces(t), Synchronize: true}, Options: options},
 		"scale-up": scaledUp(t),
+		"critical": groups(func(in *engine.Input) { in.Options.CriticalPath = true }),
 		"traffic":  uncoordinated(t),
+		"together": groups(func(in *engine.Input) { in.Synchronize = true }),
 	}
 }
 

@@ -29,7 +29,8 @@ type Config struct {
 	// 256 MiB.
 	ShardSize int
 	// MaxTransfers bounds the rows of the per-transfer record, about 200 bytes
-	// each; 0 means no bound. The summary says how many transfers are not listed.
+	// each, and those of the record of computations; 0 means no bound. The summary says
+	// how many transfers are not listed.
 	MaxTransfers int64
 	// ScaleUp are the groups whose ports have a record; nil means no record.
 	ScaleUp *engine.ScaleUp
@@ -43,17 +44,21 @@ type Config struct {
 type Recorder struct {
 	config Config
 
-	perf, ranks, collectives, cdf, links, hops *table
+	perf, ranks, collectives, cdf, links, hops, computations *table
 
-	classes  []class
-	listed   int64        // transfers in the per-transfer record
-	totals   engine.Links // since the start of the run
-	split    split
-	forward  [4]int64 // packets that the switches have forwarded, by tier
-	pathOf   engine.Collective
-	pathText string
-	names    []string // rank-<n>, filled on first use
-	ports    []port   // scale-up ports, by rank
+	classes    []class
+	listed     int64        // transfers in the per-transfer record
+	calculated int64        // computations in their record
+	totals     engine.Links // since the start of the run
+	split      split
+	forward    [4]int64 // packets that the switches have forwarded, by tier
+	pathOf     engine.Collective
+	pathText   string
+	names      []string // rank-<n>, filled on first use
+	ports      []port   // scale-up ports, by rank
+	critical   *criticalPath
+	headline   Headline    // of the summary, once it is written
+	computing  []computing // ranks that have computed, in the order in which they finished
 }
 
 // New returns a recorder. It writes the topology report and the placement of ranks.
@@ -76,6 +81,7 @@ func start(c Config) *Recorder {
 	r.cdf = r.table("progress-cdf")
 	r.links = r.table("nd-stats")
 	r.hops = r.table("tier-hop")
+	r.computations = r.table("computations")
 	return r
 }
 
@@ -109,6 +115,10 @@ func header(record string) string {
 		return scaleUpHeader
 	case "chakra-mapping":
 		return placementHeader
+	case "computations":
+		return computationHeader
+	case "critical-path":
+		return criticalHeader
 	}
 	return ""
 }
@@ -126,7 +136,7 @@ func Columns(record string) []string {
 func (r *Recorder) Observer() engine.Observer {
 	return engine.Observer{
 		Transfer: r.transfer, Collective: r.collective, Rank: r.rank,
-		Beacon: r.beacon, Links: r.interval,
+		Beacon: r.beacon, Links: r.interval, Computation: r.computation,
 	}
 }
 
@@ -141,6 +151,9 @@ func (r *Recorder) Close(result *engine.Result) error {
 		if e := t.close(); err == nil {
 			err = e
 		}
+	}
+	if result != nil && err == nil {
+		err = r.writeCritical(result)
 	}
 	if result != nil && err == nil {
 		err = r.writeSummary(result)
@@ -187,6 +200,7 @@ const rankHeader = "metric_path,rank,completion_time_us,payload_bytes_sent,paylo
 
 func (r *Recorder) rank(k *engine.Rank) error {
 	r.split.add(k)
+	r.computed(k)
 	return r.ranks.text("RankCompletion").int(int64(k.Rank)).fixed(k.Time, 6).int(k.BytesSent).int(k.BytesReceived).
 		int(k.Sends).int(k.Receives).int(k.Sends).int(k.Computations).fixed(k.ComputeTime, 6).bool(k.Finished).end()
 }

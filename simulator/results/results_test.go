@@ -54,7 +54,7 @@ func (f *files) hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func fabric(t *testing.T, radix string, ranks int) *topology.Fabric {
+func fabric(t testing.TB, radix string, ranks int) *topology.Fabric {
 	t.Helper()
 	d, err := topology.Derive(topology.Constraints{SwitchRadix: radix}, ranks)
 	if err != nil {

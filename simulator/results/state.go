@@ -44,7 +44,7 @@ func Resume(c Config, state io.Reader) (*Recorder, error) {
 }
 
 func (r *Recorder) tables() []*table {
-	return []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops}
+	return []*table{r.perf, r.ranks, r.collectives, r.cdf, r.links, r.hops, r.computations}
 }
 
 // visit encodes or decodes the state that a recorder has collected since its start,
@@ -59,6 +59,7 @@ func (r *Recorder) visit(c *snapshot.Codec) {
 	}
 	snapshot.Slice(c, &r.classes, func(k *class) { k.visit(c) })
 	snapshot.Int(c, &r.listed)
+	snapshot.Int(c, &r.calculated)
 	snapshot.Int(c, &r.totals.Start)
 	snapshot.Int(c, &r.totals.End)
 	links := 2 * len(r.config.Fabric.Links)
@@ -68,6 +69,7 @@ func (r *Recorder) visit(c *snapshot.Codec) {
 	for i := range r.forward {
 		snapshot.Int(c, &r.forward[i])
 	}
+	snapshot.Slice(c, &r.computing, func(k *computing) { k.visit(c) })
 	seats := 0
 	if r.config.ScaleUp != nil {
 		seats = len(r.config.ScaleUp.Seats)

@@ -17,10 +17,11 @@ func TestStateIsDecided(t *testing.T) {
 		of             reflect.Type
 		saved, omitted string
 	}{
-		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops classes listed totals split forward ports", "config pathOf pathText names"},
+		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops computations classes listed calculated totals split forward ports computing", "critical config pathOf pathText names headline"},
 		{reflect.TypeFor[table](), "file shard written", "create prefix header limit out row err resumed"},
 		{reflect.TypeFor[class](), "sample runs ratios", ""},
 		{reflect.TypeFor[split](), "ranks time compute exposed", ""},
+		{reflect.TypeFor[computing](), "rank time", ""},
 		{reflect.TypeFor[port](), "sends receives out in", ""},
 		{reflect.TypeFor[engine.Links](), "Start End Bits Packets", ""},
 		{reflect.TypeFor[engine.Collective](), "ID Group GroupName GroupSize OperationType Algorithm DataSize Start End Ideal Finished AlgorithmBytes BusNum BusDen", ""},

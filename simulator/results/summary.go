@@ -32,10 +32,13 @@ type Summary struct {
 	UnfinishedRanks int   `json:"unfinishedRanks"`
 }
 
+// Finished is the End of a run that ended because all was done.
+const Finished = "finished"
+
 // Summarize returns the summary of a result.
 func Summarize(r *engine.Result) Summary {
 	return Summary{
-		EngineVersion: engine.Version, End: [...]string{"finished", "limited", "stopped"}[r.End],
+		EngineVersion: engine.Version, End: [...]string{Finished, "limited", "stopped"}[r.End],
 		SimulatedTime: units.FormatDuration(r.Time), SimulatedTimePs: r.Time,
 		EventsProcessed: r.Events,
 		Throughput:      units.FormatRate(r.Throughput()), ThroughputBps: r.Throughput(),
@@ -47,11 +50,9 @@ func Summarize(r *engine.Result) Summary {
 }
 
 func (r *Recorder) writeSummary(result *engine.Result) error {
-	s := struct {
-		Summary
-		Explained
-	}{Summarize(result), r.explain(result)}
+	s := Report{Summarize(result), r.explain(result)}
 	s.Unlisted = result.Sends - r.listed
+	r.headline = headlineOf(&s.Explained)
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err

@@ -31,6 +31,27 @@ func CheckParams(path string, text []byte) error {
 	return checkBranch(path, members, maxDepth)
 }
 
+// CheckParamTrees is CheckParams for the parameters of every declaration of a document
+// that encoding/json has decoded into an any. It does not check whether they are those of
+// the models.
+func CheckParamTrees(document any) error {
+	members, _ := document.(map[string]any)
+	for _, collection := range []string{design.Components, design.Links, design.Applications} {
+		list, _ := members[collection].([]any)
+		for i := range list {
+			declared, _ := list[i].(map[string]any)
+			tree, given := declared["typedParameters"]
+			if !given {
+				continue
+			}
+			if err := CheckParamTree(fmt.Sprintf("%s[%d].typedParameters", collection, i), tree); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // CheckParamTree is CheckParams for a tree that encoding/json has decoded into an any.
 func CheckParamTree(path string, tree any) error {
 	members, ok := tree.(map[string]any)

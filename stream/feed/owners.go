@@ -94,7 +94,7 @@ func ownerIn(f *facts.Fact) (Owner, bool) {
 	switch prefix, _, _ := strings.Cut(f.Stream, "_"); prefix {
 	case events.AccountPrefix:
 		return Owner{AccountID: f.Stream}, true
-	case events.PlatformPrefix, events.CheckpointPrefix, events.SealPrefix, "":
+	case events.PlatformPrefix, events.CheckpointPrefix, events.SealPrefix, events.OperationPrefix, "":
 		return Owner{}, true // nobody's
 	}
 	return Owner{}, false

@@ -32,7 +32,7 @@ func Attributes() []Attribute {
 		{Header: "ce_sequence", JSON: "sequence", Meaning: "1, 2, 3 … within the stream"},
 		{Header: "ce_partitionkey", JSON: "partitionkey", Meaning: "workspace id, or account id where there is none; events with the same key have the same partition"},
 		{Header: "ce_commandid", JSON: "commandid", Optional: true, Meaning: "id of the command that made the event"},
-		{Header: "ce_actor", JSON: "actor", Optional: true, Meaning: "a user's id, or system"},
+		{Header: "ce_actor", JSON: "actor", Optional: true, Meaning: "a user's id, an operator's, or system"},
 		{Header: "ce_correlationid", JSON: "correlationid", Optional: true, Meaning: "the request that led to the event"},
 		{Header: "ce_causeid", JSON: "causeid", Optional: true, Meaning: "id of the event that this one reacts to"},
 		{Header: "ce_dataversion", JSON: "dataversion", Number: true, Meaning: "version of the data's schema"},

@@ -90,6 +90,9 @@ func TestOnlyCommittedRecordsAreRead(t *testing.T) {
 	if err := producer.CommitTxn(); err != nil {
 		t.Fatal(err)
 	}
+	// A commit is answered before its markers are written. The coordinator lets the next
+	// transaction begin when they are.
+	send("after it")
 	if d := cmp.Diff(append(want, "open"), read(0)); d != "" {
 		t.Errorf("committed at last (-want +read):\n%s", d)
 	}

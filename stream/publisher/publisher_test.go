@@ -67,7 +67,7 @@ func TestRefusedFactStopsItsShard(t *testing.T) {
 	w := testworld.New(t)
 	c := fullConfigOf(t, w)
 	admin := adminOf(t, w)
-	if err := c.ensure(); err != nil {
+	if err := (&Publisher{config: c}).EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	limit := func(value string) {
@@ -99,7 +99,8 @@ func TestTopicsAreChecked(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	c := fullConfigOf(t, w)
-	if err := c.ensure(); err != nil {
+	ensure := func() error { return (&Publisher{config: c}).EnsureTopics(t.Context()) }
+	if err := ensure(); err != nil {
 		t.Fatal(err)
 	}
 	admin := adminOf(t, w)
@@ -114,12 +115,12 @@ func TestTopicsAreChecked(t *testing.T) {
 	}
 	await("retention.ms", "-1")
 	c.Retention = time.Hour
-	if err := c.ensure(); err != nil {
+	if err := ensure(); err != nil {
 		t.Error(err)
 	}
 	await("retention.ms", "3600000")
 	c.Relaxed = false
-	if err := c.ensure(); err == nil || !strings.Contains(err.Error(), "replicas, needs 3") {
+	if err := ensure(); err == nil || !strings.Contains(err.Error(), "replicas, needs 3") {
 		t.Errorf("with one replica: %v", err)
 	}
 	c.Relaxed = true
@@ -131,7 +132,7 @@ func TestTopicsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("cleanup.policy", "compact")
-	if err := c.ensure(); err == nil || !strings.Contains(err.Error(), "compaction deletes facts") {
+	if err := ensure(); err == nil || !strings.Contains(err.Error(), "compaction deletes facts") {
 		t.Errorf("compacted: %v", err)
 	}
 }

@@ -141,7 +141,7 @@ func familiesOf(zero events.Data) []events.Family {
 		return []events.Family{events.Workspaces}
 	case "configuration":
 		return []events.Family{events.Configurations}
-	case "simulation":
+	case "simulation", "study":
 		return []events.Family{events.Simulations}
 	case "traceset":
 		return []events.Family{events.Tracesets}
@@ -149,7 +149,7 @@ func familiesOf(zero events.Data) []events.Family {
 		return []events.Family{events.MappingFiles}
 	case "billing":
 		return []events.Family{events.Billing}
-	case "checkpoint":
+	case "checkpoint", "operation":
 		return []events.Family{events.Checkpoints}
 	case "log":
 		if _, every := zero.(events.LogSealed); every {

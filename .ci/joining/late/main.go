@@ -56,7 +56,7 @@ func run(ctx context.Context, what, file string) error {
 		return err
 	}
 	defer pool.Close()
-	watcher := projector.NewWatcher(pool, "", slog.Default())
+	watcher := projector.NewWatcher(pool, slog.Default())
 	go watcher.Run(ctx) //nolint:errcheck // without it no verdict comes, and the command fails
 	partitions, err := writelog.LoadPartitions(ctx, pool)
 	if err != nil {

@@ -23,9 +23,9 @@ func readExample(dir, name string) ([]byte, error) {
 func (t eventType) stream() string {
 	aggregate := strings.Split(t.Name, ".")[1]
 	prefix := map[string]string{
-		"workspace": events.WorkspacePrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix,
+		"workspace": events.WorkspacePrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix, "study": events.StudyPrefix,
 		"traceset": events.TracesetPrefix, "mapping_file": events.MappingFilePrefix, "upload": events.UploadPrefix,
-		"billing": events.AccountPrefix,
+		"billing": events.AccountPrefix, "operation": events.OperationPrefix,
 	}[aggregate]
 	switch {
 	case t.Name == sealed:

@@ -22,7 +22,7 @@ func families() []family {
 		events.Tracesets:      "one per traceset: `ts_…`",
 		events.MappingFiles:   "one per mapping file and per upload: `mapfile_…`, `upload_…`",
 		events.Billing:        "one per billing account, and one per platform for its price list: `acct_…`, `platform_…`",
-		events.Checkpoints:    "one per deployment: `checkpoint_…`; in this and every other topic, one per partition of the log for its seals: `seal_…`",
+		events.Checkpoints:    "one per deployment: `checkpoint_…`; one per command of an operator: `operation_…`; in this and every other topic, one per partition of the log for its seals: `seal_…`",
 	}
 	var all []family
 	for _, f := range events.Families() {

@@ -189,7 +189,9 @@ func familyOf(eventType string) (events.Family, error) {
 	switch aggregate {
 	case "upload":
 		return events.MappingFiles, nil
-	case "log":
+	case "study":
+		return events.Simulations, nil
+	case "log", "operation":
 		return events.Checkpoints, nil
 	}
 	for _, f := range events.Families() {

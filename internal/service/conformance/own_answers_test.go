@@ -11,6 +11,7 @@ const (
 	fromRequest  = "it depends on the request alone"
 	fromVersion  = "it shows the version that was read before the command, and has its tag"
 	final        = "it shows a final state"
+	fromEvent    = "its status is that after the event; the numbers of points are those of now"
 	extracted    = "it shows the traceset with the metadata extracted so far; clients poll for the rest"
 )
 
@@ -32,6 +33,7 @@ var owned = map[string]string{
 
 	"SubmitSimple": fromRequest, "StartSimulation": fromRequest, "DeleteSimulation": fromRequest,
 	"TerminateSimulation": final,
+	"StartStudy":          fromRequest, "TerminateStudy": fromEvent, "ResumeStudy": fromEvent, "DeleteStudy": fromRequest,
 
 	"UploadTraceset": extracted, "CompleteTracesetUpload": extracted,
 	"PromoteTraceset":    "TestTheAnswerToAPromotionIsItsOwn, in writeapi, checks it",

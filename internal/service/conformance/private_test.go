@@ -53,6 +53,8 @@ func (p private) request(w *world, op operation) (r request, about bool) {
 		r.path["version"] = "1"
 	case "GetResultDownload":
 		r.query.Set("fileName", "summary.json")
+	case "CompareSimulations":
+		r.path["other_id"] = p.ids["sim_id"]
 	case "GetBillingItem":
 		r.path["id"], about = p.item, true
 	case "StartSimulation":

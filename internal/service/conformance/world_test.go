@@ -15,13 +15,13 @@ type world struct {
 	program                                                  *servicetest.Program
 	account                                                  string
 	workspace, simulation, configuration, traceset, template string // the simulation is completed
-	mappingFile                                              string
+	mappingFile, study                                       string // the study is completed
 }
 
 func newWorld(t *testing.T, p *servicetest.Program) *world {
 	t.Helper()
 	w := &world{program: p, account: servicetest.NewAccount()}
-	p.Grant(t, w.account, "1000")
+	p.Grant(t, w.account, "1000000") // a study holds credit for each of its open runs
 	c := w.client(t)
 	w.workspace = w.newWorkspace(t)
 	w.simulation = w.newSimulation(t)
@@ -29,6 +29,10 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	traceset, _ := c.Get("/api/v1/configurations/" + w.configuration).Want(200).Object()["activeTraceset"].(map[string]any)
 	w.traceset, _ = traceset["id"].(string)
 	w.mappingFile = w.newMappingFile(t, events.DefaultWorkspace)
+	for range 2 { // for two pages
+		w.study = w.newStudy(t, 2)
+		w.awaitStudy(t, w.study, "completed")
+	}
 	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
 	w.template = templates[0].(map[string]any)["id"].(string)
 	return w
@@ -61,6 +65,27 @@ func (w *world) newSimulation(t *testing.T) string {
 		`{"workload":{"ranks":8,"phases":[{"operationType":"allReduce","dataSize":1048576}]}}`)).Want(202), "simulationId")
 	w.client(t).Eventually("/api/v1/simulations/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] == "completed" })
 	return id
+}
+
+// newStudy returns the id of a study with that many points, which have just started.
+func (w *world) newStudy(t *testing.T, points int) string {
+	t.Helper()
+	sizes := make([]int, points)
+	for i := range sizes {
+		sizes[i] = 1024 * (i + 1)
+	}
+	return member(t, w.client(t).Post("/api/v1/studies", map[string]any{
+		"name": "study", "base": json.RawMessage(`{"simple":{"workload":{"ranks":8,"phases":[{"operationType":"allReduce","dataSize":1}]}}}`),
+		"axes": []any{map[string]any{"field": "workload.phases[0].dataSize", "values": sizes}},
+	}).Want(201), "id")
+}
+
+func (w *world) awaitStudy(t *testing.T, id, status string) {
+	t.Helper()
+	w.client(t).Eventually("/api/v1/studies/"+id, func(r servicetest.Reply) bool {
+		progress, _ := r.Object()["progress"].(map[string]any)
+		return r.Object()["status"] == status && progress["unfinished"] == 0.0
+	})
 }
 
 // newConfiguration returns the id of a draft that has parts of every kind.
@@ -106,8 +131,19 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.configuration
 		case name == "sim_id" && fresh:
 			r.path[name] = w.newSimulation(t)
-		case name == "sim_id":
+		case name == "sim_id", name == "other_id":
 			r.path[name] = w.simulation
+		case name == "study_id" && op.id == "TerminateStudy":
+			r.path[name] = w.newStudy(t, 2000) // which take longer than what comes before the request
+		case name == "study_id" && op.id == "ResumeStudy":
+			r.path[name] = w.newStudy(t, 200)
+			w.client(t).Post("/api/v1/studies/"+r.path[name]+"/terminate", nil).Want(200)
+			w.awaitStudy(t, r.path[name], "terminated")
+		case name == "study_id" && fresh:
+			r.path[name] = w.newStudy(t, 1)
+			w.awaitStudy(t, r.path[name], "completed")
+		case name == "study_id":
+			r.path[name] = w.study
 		case name == "workspace_id" && fresh:
 			r.path[name] = w.newWorkspace(t)
 		case name == "workspace_id":
@@ -174,6 +210,8 @@ func (w *world) request(t *testing.T, op operation) request {
 		body(`{"name": "clone", "workspaceId": "` + w.workspace + `"}`)
 	case "GetResultDownload":
 		r.query.Set("fileName", "summary.json")
+	case "GetStudyResults", "GetStudyAnalysis":
+		r.query.Del("format") // a table has no pages
 	case "GetLibrary":
 		r.path["id"] = member(t, w.client(t).Get("/api/v1/tracesets/"+w.traceset).Want(200), "libraryHash")
 		r.query.Set("workspaceId", events.DefaultWorkspace)

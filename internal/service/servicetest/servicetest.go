@@ -191,7 +191,7 @@ func (p *Program) Beside(t testing.TB) *testworld.World {
 // NewAccount returns the id of a new account.
 func NewAccount() string { return events.NewID(events.AccountPrefix) }
 
-// Grant grants credit to an account.
+// Grant grants credit to an account, once for each amount.
 func (p *Program) Grant(t testing.TB, account, amount string) {
 	t.Helper()
 	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
@@ -199,7 +199,7 @@ func (p *Program) Grant(t testing.TB, account, amount string) {
 		t.Fatal(err)
 	}
 	defer tools.Close()
-	_, err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test"})
+	_, err = tools.Grant(t.Context(), account, events.CreditGranted{Amount: amount, Currency: "CREDIT", Reference: "test-" + amount})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func excuses() []excuse {
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
-			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate",
+			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate", "TerminateStudy", "ResumeStudy", "DeleteStudy",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
 		}, "nothing in the request can differ under the same key"},
 		{409, []string{

@@ -1,0 +1,121 @@
+package readapi_test
+
+import (
+	"encoding/csv"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"netsim/internal/service/servicetest"
+)
+
+const studies = "/api/v1/studies"
+
+// oversubscribed returns the request of a study with four points: two ratios and two sizes.
+func oversubscribed() object {
+	return object{
+		"name": "worth", "base": object{"simple": object{
+			"workload":            object{"ranks": 256, "phases": []object{{"operationType": "allToAll", "dataSize": 1}}},
+			"topologyConstraints": object{"switchRadix": "128x400G"},
+		}},
+		"axes": []object{
+			{"field": "topologyConstraints.subscriptionRatio", "values": []string{"1:1", "4:1"}},
+			{"field": "workload.phases[0].dataSize", "values": []int{1 << 24, 1 << 30}},
+		},
+	}
+}
+
+// TestStudyAnalysis: the results of a study have the price of each point's fabric, and its
+// analysis has the points that are not dominated and the sensitivity of each axis.
+func TestStudyAnalysis(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Shared(t)
+	user := p.User(t, funded(t, p))
+	path := studies + "/" + user.Post(studies, oversubscribed()).Want(201).Object()["id"].(string)
+	user.Eventually(path, func(r servicetest.Reply) bool { return r.Object()["status"] == "completed" })
+
+	// At 1:1 four racks with 64 uplinks each and two upper switches; at 4:1 three racks with 25
+	// uplinks each and one upper switch.
+	full := object{"price": "1097280", "powerWatts": "21171.2", "switches": 6.0, "nics": 256.0, "links": 512.0}
+	lean := object{"price": "814380", "powerWatts": "14713.2", "switches": 4.0, "nics": 256.0, "links": 331.0}
+	rows := user.Get(path + "/results").Want(200).Object()["results"].([]any)
+	times := make([]float64, len(rows))
+	for point, row := range rows {
+		want := full
+		if point >= 2 {
+			want = lean
+		}
+		if diff := cmp.Diff(want, row.(object)["fabric"]); diff != "" {
+			t.Errorf("the fabric of point %d (-want +got):\n%s", point, diff)
+		}
+		times[point] = row.(object)["figures"].(object)["simulatedTimePs"].(float64)
+	}
+
+	got := user.Get(path + "/analysis").Want(200).Object()
+	front := []any{}
+	for _, point := range []int{0, 2} { // the other size is slower at the same price
+		row := rows[point].(object)
+		front = append(front, object{
+			"point": float64(point), "inputs": row["inputs"], "simulationId": row["simulationId"], "simulatedTimePs": times[point], "fabric": row["fabric"],
+		})
+	}
+	if diff := cmp.Diff(front, got["front"]); diff != "" || got["points"] != 4.0 || got["completed"] != 4.0 {
+		t.Errorf("the front of %v of %v points (-want +got):\n%s", got["completed"], got["points"], diff)
+	}
+	list := got["priceList"].(object)
+	if list["version"] == "" || list["currency"] != "USD" || !strings.Contains(list["assumption"].(string), "assumption") {
+		t.Errorf("the price list is %v", list)
+	}
+	ratio := got["axes"].([]any)[0].(object)
+	want := (times[2]/times[0] + times[3]/times[1]) / 2
+	if s := ratio["time"].(object); s["groups"] != 2.0 || math.Abs(s["meanRatio"].(float64)-want) > 1e-9 || want < 1.5 {
+		t.Errorf("the time changes by %v along the ratio, want %v", s, want)
+	}
+	price := ratio["price"].(object)
+	values := []any{
+		object{"value": "1:1", "groups": 2.0, "meanRatio": 1097280.0 / 814380, "best": 0.0},
+		object{"value": "4:1", "groups": 2.0, "meanRatio": 1.0, "best": 2.0},
+	}
+	if diff := cmp.Diff(values, price["values"]); diff != "" || price["maxRatio"] != 1097280.0/814380 {
+		t.Errorf("the price changes by %v (-want +got):\n%s", price, diff)
+	}
+	if size := got["axes"].([]any)[1].(object)["price"].(object); size["maxRatio"] != 1.0 {
+		t.Errorf("the price changes by %v along the size", size)
+	}
+
+	lines := tableOf(t, user, path+"/analysis?format=csv")
+	if len(lines) != 5 || lines[2][0] != "topologyConstraints.subscriptionRatio" || lines[2][1] != "4:1" || lines[2][7] != "2" || lines[2][8] != "1" {
+		t.Errorf("the table of the analysis is %v", lines)
+	}
+	for query, optimal := range map[string][]string{"": {"true", "false", "true", "false"}, "&status=completed": {"true", "false", "true", "false"}, "&status=failed": {}} {
+		lines := tableOf(t, user, path+"/results?format=csv"+query)
+		column := map[string]int{}
+		for i, name := range lines[0] {
+			column[name] = i
+		}
+		flags := []string{}
+		for _, line := range lines[1:] {
+			flags = append(flags, line[column["paretoOptimal"]])
+		}
+		if diff := cmp.Diff(optimal, flags); diff != "" {
+			t.Errorf("%s: the optimal points (-want +got):\n%s", query, diff)
+		}
+		if len(lines) > 1 && (lines[1][column["price"]] != "1097280" || lines[3][column["links"]] != "331") {
+			t.Errorf("%s: the table is %v", query, lines)
+		}
+	}
+	user.Get(path+"/analysis?format=xml").Refused(400, "VALIDATION_ERROR")
+	p.User(t, servicetest.NewAccount()).Get(path+"/analysis").Refused(404, "NOT_FOUND")
+}
+
+func tableOf(t *testing.T, c *servicetest.Client, path string) [][]string {
+	t.Helper()
+	reply := c.Get(path).Want(200)
+	lines, err := csv.NewReader(strings.NewReader(string(reply.Body))).ReadAll()
+	if err != nil || reply.Header.Get("Content-Type") != "text/csv" {
+		t.Fatalf("%s is %s %q (%v)", path, reply.Header.Get("Content-Type"), reply.Body, err)
+	}
+	return lines
+}

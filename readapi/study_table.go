@@ -1,0 +1,119 @@
+package readapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"netsim/api"
+	"netsim/studies/analysis"
+	"netsim/studies/table"
+)
+
+// table returns all rows as CSV with a header, or as Parquet.
+func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParamsFormat) (api.GetStudyResultsResponseObject, error) {
+	all := *t
+	all.statuses = nil // the front is that of all points
+	rows, _, err := all.read(ctx, 0, t.plan.Points())
+	if err != nil {
+		return nil, err
+	}
+	optimal, err := t.optimal(rows)
+	if err != nil {
+		return nil, err
+	}
+	if t.statuses != nil {
+		rows = slices.DeleteFunc(rows, func(r api.StudyResult) bool { return !slices.Contains(t.statuses, string(r.Status)) })
+	}
+	var out bytes.Buffer
+	columns, cells := t.columns(), each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
+	if format == api.GetStudyResultsParamsFormatParquet {
+		if err := table.WriteParquet(&out, columns, cells); err != nil {
+			return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
+		}
+		return api.GetStudyResults200ApplicationVndApacheParquetResponse{Body: &out}, nil
+	}
+	w := csv.NewWriter(&out)
+	header := each(columns, func(c *table.Column) string { return c.Name })
+	if err := w.WriteAll(append([][]string{header}, cells...)); err != nil {
+		return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
+	}
+	return api.GetStudyResults200TextCsvResponse{Body: &out}, nil
+}
+
+// optimal says which of the completed points with a price are on the Pareto front.
+func (t *pointTable) optimal(rows []api.StudyResult) (map[int]bool, error) {
+	points, err := t.completed(rows)
+	if err != nil {
+		return nil, err
+	}
+	optimal := map[int]bool{}
+	for _, p := range points {
+		if p.Price != nil {
+			optimal[p.Number] = false
+		}
+	}
+	for _, number := range analysis.Front(points) {
+		optimal[number] = true
+	}
+	return optimal, nil
+}
+
+// columns returns the columns of the table.
+func (t *pointTable) columns() []table.Column {
+	columns := []table.Column{{Name: "point", Type: table.Integer}}
+	for _, a := range t.plan.Axes {
+		columns = append(columns, table.Column{Name: a.Field, Type: table.TypeOf(a.Values)})
+	}
+	columns = append(columns, table.Column{Name: "status"}, table.Column{Name: "simulationId"}, table.Column{Name: "shared", Type: table.Boolean})
+	columns = append(append(columns, figureColumns()...), fabricColumns()...)
+	return append(columns, table.Column{Name: "paretoOptimal", Type: table.Boolean}, table.Column{Name: "failureReason"})
+}
+
+// figureColumns are the columns for the figures of a row.
+func figureColumns() []table.Column {
+	return []table.Column{
+		{Name: "ranks", Type: table.Integer}, {Name: "simulatedTimePs", Type: table.Integer}, {Name: "goodputBps", Type: table.Integer},
+		{Name: "busiestTier"}, {Name: "linkUtilization", Type: table.Number},
+		{Name: "bottleneck"}, {Name: "bottleneckShare", Type: table.Number}, {Name: "exposedShare", Type: table.Number},
+	}
+}
+
+// fabricColumns are those for its fabric.
+func fabricColumns() []table.Column {
+	return []table.Column{
+		{Name: "price", Type: table.Number}, {Name: "powerWatts", Type: table.Number},
+		{Name: "switches", Type: table.Integer}, {Name: "nics", Type: table.Integer}, {Name: "links", Type: table.Integer},
+	}
+}
+
+// cells returns the cells of a row. A text value of an axis is without its quotes. optimal
+// says which of the completed points with a price are on the front.
+func (t *pointTable) cells(r *api.StudyResult, optimal map[int]bool) []string {
+	cells := []string{strconv.FormatInt(r.Point, 10)}
+	for _, value := range t.plan.Values(int(r.Point)) {
+		cells = append(cells, cellOf(value))
+	}
+	cells = append(cells, string(r.Status), r.SimulationID, strconv.FormatBool(r.Shared))
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	if f := r.Figures; f != nil {
+		number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+		cells = append(cells, count(f.Ranks), count(f.SimulatedTimePs), count(f.GoodputBps),
+			f.BusiestTier, number(f.LinkUtilization), f.Bottleneck, number(f.BottleneckShare), number(f.ExposedShare))
+	} else {
+		cells = append(cells, make([]string, len(figureColumns()))...)
+	}
+	if f := r.Fabric; f != nil {
+		cells = append(cells, f.Price, f.PowerWatts, count(f.Switches), count(f.Nics), count(f.Links))
+	} else {
+		cells = append(cells, make([]string, len(fabricColumns()))...)
+	}
+	best := ""
+	if on, completed := optimal[int(r.Point)]; completed {
+		best = strconv.FormatBool(on)
+	}
+	return append(cells, best, r.FailureReason)
+}
