@@ -15,6 +15,7 @@ import (
 	"netsim/simulator/collective"
 	"netsim/simulator/design"
 	"netsim/simulator/goal"
+	"netsim/simulator/replay"
 )
 
 type convert struct {
@@ -82,11 +83,11 @@ func convertWorkload(workload io.Reader, create createTrace, dir *os.Root) (said
 	if groups, err = collective.Resolve(nil, groups, true); err != nil {
 		return "", err
 	}
-	collectives, err := blueprint.WriteTraces(groups, create)
+	collectives, err := replay.WriteTraces(groups, create)
 	if err != nil {
 		return "", err
 	}
-	members, needed, err := blueprint.GroupsFile(groups)
+	members, needed, err := replay.GroupsFile(groups)
 	if err == nil && needed {
 		err = dir.WriteFile(archive.GroupsFile, members, 0o644)
 	}

@@ -12,7 +12,7 @@
 // to another with a tag belongs to the k-th receive of these ranks with this tag, and the
 // members' k-th parts in collectives of a kind in a process group belong to one collective.
 // A mismatch is an error that names the rank and the node. Doubtful content that can be
-// replayed causes a warning.
+// replayed causes a warning. WriteTraces does the opposite for a workload of collectives.
 //
 // The builder drops most dependencies that other dependencies imply. Options.MaxBytes bounds
 // the memory that the builder and the engine need for the program.

@@ -1,4 +1,4 @@
-package blueprint_test
+package replay_test
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
 	"netsim/simulator/engine"
@@ -23,7 +22,7 @@ func (*trace) Close() error { return nil }
 func programOf(t *testing.T, groups []collective.GroupSpec) *engine.Replay {
 	t.Helper()
 	var traces []*trace
-	if _, err := blueprint.WriteTraces(groups, func(rank int) (io.WriteCloser, error) {
+	if _, err := replay.WriteTraces(groups, func(rank int) (io.WriteCloser, error) {
 		if rank != len(traces) {
 			return nil, fmt.Errorf("rank %d comes after %d", rank, len(traces)-1)
 		}
@@ -36,7 +35,7 @@ func programOf(t *testing.T, groups []collective.GroupSpec) *engine.Replay {
 	for _, p := range groups[0].Phases {
 		options.Algorithms[p.OperationType] = p.Algorithm
 	}
-	text, needed, err := blueprint.GroupsFile(groups)
+	text, needed, err := replay.GroupsFile(groups)
 	if err != nil {
 		t.Fatal(err)
 	}
