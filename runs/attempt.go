@@ -32,6 +32,7 @@ type attempt struct {
 	log   *runLog
 	files *files
 	ended bool // the simulation has ended, and only its results are missing
+	most  int  // transfers that it may have in flight at once
 
 	run *execution.Run // nil until it has started
 
@@ -98,7 +99,7 @@ func (a *attempt) start(ctx context.Context) error {
 
 // config returns the configuration of a run that writes to the files.
 func (a *attempt) config(ctx context.Context, to *files) execution.Config {
-	c := execution.Config{Create: to.create, Reopen: to.reopen, Log: a.log.add, MaxFlows: a.Limits.flows(), Progress: func() {
+	c := execution.Config{Create: to.create, Reopen: to.reopen, Log: a.log.add, MaxFlows: a.most, Progress: func() {
 		if a.log.full() {
 			a.log.flush(ctx)
 		}

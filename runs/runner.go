@@ -29,6 +29,7 @@ type Runner struct {
 	Remote   Remote
 
 	Limits Limits
+	Room   *Room // that runs share; nil for no bound
 
 	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
@@ -75,6 +76,14 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	case order.Engine == commands.EngineRemote:
 		return r.dispatch(ctx, &sim, order, in, log)
 	}
+	most, leave, err := r.enter(ctx, &sim, in)
+	if errors.Is(err, errOver) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer leave()
 	log.begins(&sim, in)
 	if sim.Status == commands.Provisioning {
 		sim, err = r.begin(ctx, &sim, events.SimulationStarted{
@@ -86,7 +95,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
-		Runner: r, sim: sim, in: in, log: log, ended: stopped,
+		Runner: r, sim: sim, in: in, log: log, ended: stopped, most: most,
 		files: calls.newFiles(ctx),
 	}
 	return a.do(ctx)

@@ -46,6 +46,7 @@ var works = []work{
 	{"halving-65536-sprayed", 65536, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.Spray, 64 << 20},
 	{"alltoall-1024", 1024, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
 	{"alltoall-1024-sprayed", 1024, collective.AllToAll, collective.Interleaved, engine.Spray, 64 << 20},
+	{"alltoall-2048", 2048, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
 	{"alltoall-4096", 4096, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
 	{"alltoall-4096-sprayed", 4096, collective.AllToAll, collective.Interleaved, engine.Spray, 64 << 20},
 }

@@ -64,6 +64,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
+			Room: runs.NewRoom(s.config.RunFlows, s.config.Workers),
 		},
 		workspace: &reactions.Workspace{Commands: s.handler, DB: s.pool},
 		tracesetTTL: &reactions.TracesetLife{

@@ -114,7 +114,7 @@ type Config struct {
 
 	// Runs
 	Workers       int           `env:"NETSIM_WORKERS" envDefault:"2" min:"1" max:"1000" unit:"simulations" roles:"worker"`
-	RunFlows      int           `env:"NETSIM_RUN_FLOWS" envDefault:"4194304" min:"1" unit:"transfers" roles:"worker"`
+	RunFlows      int           `env:"NETSIM_RUN_FLOWS" envDefault:"16777216" min:"1" unit:"transfers" roles:"worker"`
 	RunTraces     int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1" unit:"bytes" roles:"worker"`
 	RunResults    int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1" unit:"bytes" roles:"worker"`
 	RunTime       time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s" roles:"worker"`

@@ -164,7 +164,7 @@ func (x *examination) machine() doctor.Machine {
 		m.Memory += c.BodyMemory + int64(c.MaxStreams)*int64(c.FeedBuffer)
 	}
 	if c.has(RoleWorker) {
-		m.Memory += int64(c.Workers) * (int64(c.RunFlows)*flowBytes + c.RunTraces)
+		m.Memory += int64(c.RunFlows)*flowBytes + int64(c.Workers)*c.RunTraces
 		m.Temporary = 1 << 30
 	}
 	if c.has(RoleLake) {
@@ -184,7 +184,7 @@ func (x *examination) machine() doctor.Machine {
 }
 
 // flowBytes is the memory of a transfer in flight, in bytes (docs/engine.md).
-const flowBytes = 260
+const flowBytes = 230
 
 // ExamineSettings returns the rows of settings with which nothing else can be examined.
 func ExamineSettings(err error) []doctor.Row {

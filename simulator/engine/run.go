@@ -118,7 +118,7 @@ type Options struct {
 	// latency; no message is offered in the CoolDown before the limit.
 	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
-	// 260 bytes each; 0 means 16,777,216, an allToAll of 4,096 ranks at once.
+	// 230 bytes each; 0 means 16,777,216, an allToAll of 4,096 ranks at once.
 	MaxFlows int
 
 	// CriticalPath asks for Result.Path. It has no effect with Traffic, whose messages start

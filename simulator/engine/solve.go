@@ -136,6 +136,13 @@ func (e *engine) schedule() {
 	c := e.newComponent()
 	e.components[c].flows = append(e.components[c].flows, s.flows...)
 	e.components[c].live = int32(len(s.flows))
+	due := 0
+	for _, id := range s.flows {
+		if f := &e.flows[id]; f.drain <= horizon && !f.queued {
+			due++
+		}
+	}
+	e.queue.reserve(due)
 	for _, id := range s.flows {
 		f := &e.flows[id]
 		f.component = c
