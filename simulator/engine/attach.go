@@ -7,7 +7,7 @@ import "slices"
 //
 // The one before is mostly the next flow to be acknowledged and started again. That its hops
 // are read here brings them into the cache: with a comparison that does not need them, a ring of
-// 8,192 ranks takes a tenth longer.
+// 8,192 ranks took a fifth longer (ADR 59).
 func (e *engine) succeed(id int32, on *route) bool {
 	path := on.path[:on.hops]
 	users := e.resources[path[0]].flows
