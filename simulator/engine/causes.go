@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"slices"
-
-	"netsim/simulator/snapshot"
-)
+import "slices"
 
 // causes remembers which activity released which, for the critical path. An activity is a
 // computation or a flow. The engine starts an activity while it handles the event that
@@ -52,49 +48,52 @@ type spent struct{ compute, sending, contention, latency int64 }
 const manyCauses = 1 << 16
 
 // flowEnded makes the acknowledged flow the current cause.
-func (e *engine) flowEnded(f *flow, bytes int64) {
+func (e *engine) flowEnded(f *flow, s *shape, bytes int64) {
 	if !e.causes.on {
 		return
 	}
-	c := e.causeOf(f, bytes)
+	c := e.describe(f, s, bytes)
 	if f.cause != none {
 		f.cause = none
 		e.causes.held--
 	}
-	e.addCause(&c)
+	e.addCause(c)
 }
 
 // flowSent makes the drained flow the current cause, up to its last byte. The flow is still in
 // flight, and becomes another cause, with its latency, when it is acknowledged.
-func (e *engine) flowSent(f *flow, bytes int64) {
+func (e *engine) flowSent(f *flow, s *shape, bytes int64) {
 	if !e.causes.on {
 		return
 	}
 	if f.cause != none {
 		e.causes.list[f.cause].users++ // else either of the two might be merged into it
 	}
-	c := e.causeOf(f, bytes)
-	e.addCause(&c)
+	e.addCause(e.describe(f, s, bytes))
 }
 
-// causeOf returns the flow, from its start until now, as a cause.
-func (e *engine) causeOf(f *flow, bytes int64) cause {
+// describe makes the flow, from its start until now, the next cause. It sets each field by
+// itself, as launch does.
+func (e *engine) describe(f *flow, s *shape, bytes int64) *cause {
+	c := e.causes.next()
+	c.previous, c.from, c.to, c.of, c.step = f.cause, f.from, f.to, f.phase, f.step
+	c.limit, c.count, c.users = f.limit, 1, 0
 	drained := f.drain - f.start
-	sending := min(e.shape(f).solo, drained)
-	return cause{
-		previous: f.cause, from: f.from, to: f.to, of: f.phase, step: f.step, limit: f.limit, count: 1,
-		bytes: bytes, longest: e.now - f.start,
-		spent: spent{sending: sending, contention: drained - sending, latency: e.now - f.drain},
-	}
+	c.bytes, c.longest = bytes, e.now-f.start
+	c.compute, c.sending = 0, min(s.solo, drained)
+	c.contention, c.latency = drained-c.sending, e.now-f.drain
+	return c
 }
 
 // computationEnded makes the computation the current cause.
 func (e *engine) computationEnded(rank, node, began int32, time int64) {
 	if e.causes.on {
-		e.addCause(&cause{
+		c := e.causes.next()
+		*c = cause{
 			previous: began, from: rank, to: none, of: node, step: none, limit: none, count: 1, longest: time,
 			spent: spent{compute: time},
-		})
+		}
+		e.addCause(c)
 	}
 }
 
@@ -109,6 +108,17 @@ func (s *causes) start() int32 {
 	return s.current
 }
 
+// next returns the cause behind the last one, which addCause may add. So it need not be copied.
+func (s *causes) next() *cause {
+	n := len(s.list)
+	if n == cap(s.list) {
+		s.list = slices.Grow(s.list, max(n, 1024))
+	}
+	return &s.list[:n+1][n]
+}
+
+// addCause makes the cause of next the current one: it adds it to the list, or merges it with
+// the one before.
 func (e *engine) addCause(c *cause) {
 	s := &e.causes
 	if at := c.previous; at != none && s.chain > 1 {
@@ -119,10 +129,7 @@ func (e *engine) addCause(c *cause) {
 		}
 	}
 	s.current = int32(len(s.list))
-	if len(s.list) == cap(s.list) {
-		s.list = slices.Grow(s.list, max(len(s.list), 1024))
-	}
-	s.list = append(s.list, *c)
+	s.list = s.list[:len(s.list)+1]
 	if s.added++; s.added%s.every == 0 {
 		e.sweepCauses()
 	}
@@ -249,53 +256,4 @@ func (c *cause) absorb(next *cause) {
 	c.sending += next.sending
 	c.contention += next.contention
 	c.latency += next.latency
-}
-
-func (c *cause) visit(codec *snapshot.Codec, e *engine, index int) {
-	snapshot.Index(codec, &c.previous, none, index)
-	snapshot.Index(codec, &c.from, 0, len(e.ranks))
-	snapshot.Index(codec, &c.to, none, len(e.ranks))
-	snapshot.Index(codec, &c.of, none, maxIndex)
-	snapshot.Index(codec, &c.step, none, maxIndex)
-	snapshot.Index(codec, &c.limit, none, len(e.resources))
-	snapshot.Index(codec, &c.count, 1, maxIndex)
-	snapshot.Int(codec, &c.users)
-	for _, v := range []*int64{&c.bytes, &c.longest, &c.compute, &c.sending, &c.contention, &c.latency} {
-		snapshot.Int(codec, v)
-	}
-	if !codec.Failed() {
-		e.checkCause(codec, c)
-	}
-}
-
-// checkCause refuses a cause that no activity of the input can be.
-func (e *engine) checkCause(codec *snapshot.Codec, c *cause) {
-	r, ok := &e.replay, true
-	switch {
-	case c.to == none:
-		ok = r.Program != nil && c.of >= 0 && int(c.of) < len(r.Ranks[c.from].Nodes)
-	case r.Program != nil && c.of == none:
-		ok = c.step >= 0 && int(c.step) < len(r.Messages)
-	case r.Program != nil:
-		ok = int(c.of) < len(r.Collectives)
-	default:
-		g := e.ranks[c.from].group
-		ok = g != none && c.of >= 0 && int(c.of) < len(e.groups[g].plans)
-	}
-	if !ok {
-		codec.Refuse("a cause is not an activity of the input")
-	}
-}
-
-// visitCauses visits the causes in use, before the flows that refer to them.
-func (e *engine) visitCauses(c *snapshot.Codec) {
-	s := &e.causes
-	index := 0
-	snapshot.Slice(c, &s.list, func(of *cause) {
-		of.visit(c, e, index)
-		index++
-	})
-	snapshot.Index(c, &s.current, none, len(s.list))
-	snapshot.Int(c, &s.added)
-	snapshot.Index(c, &s.chain, 1, maxIndex)
 }

@@ -170,7 +170,7 @@ func (e *engine) handle(k kind, ev event) {
 	case acked:
 		if f := &e.flows[ev.id]; f.stamp == ev.stamp {
 			e.progress.Events++
-			e.acknowledge(ev.id)
+			e.acknowledge(ev.id, f)
 		}
 	case computed:
 		e.progress.Events++

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // flow is one transfer from its start to its last acknowledgement.
 //
@@ -64,8 +61,7 @@ type transfer struct {
 }
 
 // carries sets t to what the flow carries. All parts of a striped transfer carry the whole.
-func (e *engine) carries(id int32, t *transfer) {
-	f := &e.flows[id]
+func (e *engine) carries(id int32, f *flow, t *transfer) {
 	t.from, t.to, t.phase, t.step, t.start = f.from, f.to, f.phase, f.step, f.start
 	t.bytes = e.shape(f).bytes
 	if s := e.stripeOf(id); s != 0 {
@@ -127,8 +123,8 @@ const (
 // send starts a transfer now.
 func (e *engine) send(t *transfer) {
 	t.start = e.now
+	r := &e.ranks[t.from].route
 	if d := e.domain(t.from, t.to); d != nil {
-		r := &e.ranks[t.from].route
 		if !e.leads(r, t) {
 			e.findInside(r, d, t.from, t.to, t.bytes)
 		}
@@ -139,7 +135,6 @@ func (e *engine) send(t *transfer) {
 		e.sendStriped(t)
 		return
 	}
-	r := &e.ranks[t.from].route
 	if e.flowlets.entries != nil {
 		turns, changed := e.flowlets.begin(t.from, t.to, e.now)
 		e.turns = turns
@@ -168,8 +163,7 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 	if int(r.hops) > e.stride {
 		e.widenPaths(int(r.hops))
 	}
-	id := e.newFlow()
-	f := &e.flows[id]
+	id, f := e.newFlow()
 	f.shape = r.shape
 	s := e.shape(f)
 	f.left, f.since, f.rate, f.drain, f.tail = s.work, e.now, 0, 0, s.trip
@@ -188,11 +182,15 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 	if e.ordered {
 		e.leaves(id)
 	}
+	e.progress.Events++
+	if !e.options.Analytical && e.succeed(id, r) {
+		e.runAlone(id, f, s, r)
+		return
+	}
 	path := e.hops[int(id)*e.stride:][:r.hops]
 	for i := range path {
 		path[i].resource = r.path[i]
 	}
-	e.progress.Events++
 	switch {
 	case e.options.Analytical:
 		f.drain, f.limit = e.now+s.solo, r.limit
@@ -200,10 +198,8 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 			f.drain -= 1000 // ASTRA-sim adds the extra nanosecond to messages of collectives only
 		}
 		e.acknowledgeAt(id)
-	case e.succeed(id, path) || e.occupy(id, path):
-		f.rate, f.drain, f.limit = e.resources[r.limit].rate, e.now+s.solo, r.limit
-		f.queued = true
-		e.queue.push(e.now+s.lone, acked, id, f.stamp)
+	case e.occupy(id, path):
+		e.runAlone(id, f, s, r)
 	default:
 		e.attach(id)
 		f.component = awaiting
@@ -211,19 +207,28 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 	}
 }
 
-func (e *engine) newFlow() int32 {
+// runAlone gives an attached flow that shares no resource its rate, and schedules its
+// acknowledgement.
+func (e *engine) runAlone(id int32, f *flow, s *shape, r *route) {
+	f.rate, f.drain, f.limit = e.resources[r.limit].rate, e.now+s.solo, r.limit
+	f.attached, f.queued = true, true
+	e.queue.push(e.now+s.lone, acked, id, f.stamp)
+}
+
+func (e *engine) newFlow() (int32, *flow) {
 	if n := len(e.freeFlows); n > 0 {
 		id := e.freeFlows[n-1]
 		e.freeFlows = e.freeFlows[:n-1]
-		return id
+		return id, &e.flows[id]
 	}
 	if len(e.flows) >= e.options.MaxFlows {
 		e.fail(tooManyFlows(e.options.MaxFlows))
-		return 0
+		return 0, &e.flows[0]
 	}
 	e.flows = append(e.flows, flow{cause: none})
 	e.hops = append(e.hops, e.noHops[:e.stride]...)
-	return int32(len(e.flows) - 1)
+	id := int32(len(e.flows) - 1)
+	return id, &e.flows[id]
 }
 
 func tooManyFlows(limit int) error {
@@ -252,126 +257,22 @@ func (e *engine) unhindered(s *shape, drains int64) int64 {
 	return int64(mulDiv(uint64(min(drains, s.trip/2)), uint64(acks), uint64(s.wire.bits)))
 }
 
-// succeed attaches the flow in place of a drained one that was alone on the same path, and
-// reports whether there is one. In a ring there nearly always is.
-func (e *engine) succeed(id int32, path []hop) bool {
-	users := e.resources[path[0].resource].flows
-	if len(users) != 1 || !e.drainedAlone(users[0]>>hopBits) {
-		return false
-	}
-	before := users[0] >> hopBits
-	left := e.path(before)
-	if len(left) != len(path) {
-		return false
-	}
-	for i := range path {
-		if h := path[i].resource; left[i].resource != h || len(e.resources[h].flows) != 1 {
-			return false
-		}
-	}
-	rest := e.uncounted(&e.flows[before])
-	for i := range path {
-		r := &e.resources[path[i].resource]
-		r.carried.add(rest)
-		r.flows[0] = id<<hopBits | int32(i)
-		path[i].pos = 0
-	}
-	e.flows[id].attached = true
-	return true
-}
-
-// occupy detaches drained flows that were alone on the path's resources. If no other flow
-// uses these resources, it attaches the flow and returns true.
-func (e *engine) occupy(id int32, path []hop) bool {
-	vacant := true
-	for i := range path {
-		users := e.resources[path[i].resource].flows
-		if len(users) == 0 {
-			continue
-		}
-		if len(users) == 1 && e.drainedAlone(users[0]>>hopBits) {
-			e.detach(users[0] >> hopBits)
-			continue
-		}
-		vacant = false
-	}
-	if vacant {
-		e.attach(id)
-	}
-	return vacant
-}
-
-func (e *engine) drainedAlone(id int32) bool {
-	f := &e.flows[id]
-	return f.component == alone && f.drain <= e.now
-}
-
-func (e *engine) attach(id int32) {
-	e.flows[id].attached = true
-	path := e.path(id)
-	for i := range path {
-		r := &e.resources[path[i].resource]
-		path[i].pos = int32(len(r.flows))
-		if len(r.flows) == cap(r.flows) {
-			r.flows = slices.Grow(r.flows, max(len(r.flows), e.crowd)) // at once, to leave less garbage behind
-		}
-		r.flows = append(r.flows, id<<hopBits|int32(i))
-	}
-}
-
-// detach removes the drained flow from its resources, which count the rest of what it
-// carried.
-func (e *engine) detach(id int32) {
-	f := &e.flows[id]
-	rest := e.uncounted(f)
-	for _, u := range e.path(id) {
-		h := u.resource
-		r := &e.resources[h]
-		r.carried.add(rest)
-		last := len(r.flows) - 1
-		if moved := r.flows[last]; u.pos != int32(last) {
-			r.flows[u.pos] = moved
-			e.hops[int(moved>>hopBits)*e.stride+int(moved&(1<<hopBits-1))].pos = u.pos
-		}
-		r.flows = r.flows[:last]
-		if last > 0 && !r.freed {
-			r.freed = true
-			e.freed = append(e.freed, h)
-		}
-	}
-	if f.component >= 0 {
-		e.leave(f)
-	}
-}
-
-// uncounted ends the drained flow's use of its resources, and returns the load that these
-// have not counted yet.
-func (e *engine) uncounted(f *flow) load {
-	f.attached = false
-	e.addLimited(f, f.drain, 0)
-	s := e.shape(f)
-	if f.carried == 0 {
-		return s.wire
-	}
-	return s.wire.minus(s.counted(f.carried))
-}
-
 // acknowledge ends a flow and starts the transfers that waited for it.
-func (e *engine) acknowledge(id int32) {
-	f := &e.flows[id]
+func (e *engine) acknowledge(id int32, f *flow) {
+	s := e.shape(f)
 	switch {
 	case f.attached:
 		e.detach(id)
 	case e.options.Analytical:
-		e.addLimited(f, f.drain, 0)
+		e.addLimited(f, s, f.drain, 0)
 		for _, u := range e.path(id) {
-			e.resources[u.resource].carried.add(e.shape(f).wire)
+			e.resources[u.resource].carried.add(s.wire)
 		}
 	}
 	var done transfer
-	e.carries(id, &done)
-	packets, stripe := e.shape(f).wire.packets, e.stripeOf(id)
-	e.flowEnded(f, done.bytes)
+	e.carries(id, f, &done)
+	packets, stripe := s.wire.packets, e.stripeOf(id)
+	e.flowEnded(f, s, done.bytes)
 	f.component = alone
 	f.queued = false
 	f.stamp++

@@ -19,19 +19,19 @@ type limitedSince struct {
 // setLimit makes the resource that the solver found the flow's limit from now on.
 func (e *engine) setLimit(f *flow) {
 	left := f.left.bits()
-	e.addLimited(f, e.now, left)
+	e.addLimited(f, e.shape(f), e.now, left)
 	f.limit, f.limited = f.next, limitedSince{e.now, left}
 }
 
 // addLimited adds to the flow's limiting resource the time for which it limited the
 // flow and the bits that the flow sent meanwhile.
-func (e *engine) addLimited(f *flow, until, left int64) {
+func (e *engine) addLimited(f *flow, s *shape, until, left int64) {
 	if f.limit == none {
 		return
 	}
 	since := f.limited
 	if since.left == 0 {
-		since = limitedSince{f.start, e.shape(f).wire.bits}
+		since = limitedSince{f.start, s.wire.bits}
 	}
 	l := &e.resources[f.limit].limited
 	l.time.Add(until - since.time)
@@ -69,7 +69,7 @@ func (e *engine) listLimits() []Limit {
 			continue
 		}
 		until := min(e.now, f.drain)
-		e.addLimited(f, until, f.left.after(f.rate, until-f.since).bits())
+		e.addLimited(f, e.shape(f), until, f.left.after(f.rate, until-f.since).bits())
 	}
 	switches := e.limitedSwitches()
 	var list []Limit

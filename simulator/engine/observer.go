@@ -1,10 +1,13 @@
 package engine
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 // Observer has the functions that a run calls; nil ones are not called. The run reuses
 // the structs that it passes, so a function copies what it needs later. An error from
-// a function ends the run.
+// a function ends the run, but see ErrEnough.
 type Observer struct {
 	Transfer    func(*Transfer) error    // for each acknowledged transfer, but see Options.WarmUp
 	Collective  func(*Collective) error  // for each finished collective, and at the end for unfinished ones
@@ -17,6 +20,10 @@ type Observer struct {
 	// save, which writes the state from which Resume continues.
 	Snapshot func(save func(io.Writer) error) error
 }
+
+// ErrEnough is what Observer.Transfer returns to be called no more in this run, which continues.
+// A resumed run calls it again.
+var ErrEnough = errors.New("no more transfers are needed")
 
 // Transfer is one acknowledged transfer. Times are simulated picoseconds.
 type Transfer struct {

@@ -111,8 +111,8 @@ func (e *engine) sent(id int32) {
 	f.followed = false
 	from, phase := f.from, f.phase
 	var t transfer
-	e.carries(id, &t)
-	e.flowSent(f, t.bytes)
+	e.carries(id, f, &t)
+	e.flowSent(f, e.shape(f), t.bytes)
 	if e.replay.Program != nil {
 		e.continueMember(phase, e.replay.episodes[phase], e.placeIn(phase, from))
 		return
@@ -127,7 +127,7 @@ func (e *engine) sendReleased(id int32, plan *collective.Plan) {
 		if e.ordered && e.waits(id, plan) {
 			return
 		}
-		e.sendNext(id)
+		e.sendNext(id, r, plan)
 	}
 }
 

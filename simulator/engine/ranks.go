@@ -184,7 +184,7 @@ func (e *engine) next(id int32) {
 				first = sends
 			}
 			for range first {
-				e.sendNext(id)
+				e.sendNext(id, r, plan)
 			}
 		}
 		e.takeEarly(id)
@@ -200,56 +200,55 @@ func (e *engine) mark(g *group, index int32) {
 	ph.start, ph.begun = e.now, true
 }
 
-// sendNext starts the rank's next send of its phase.
-func (e *engine) sendNext(id int32) {
-	r := &e.ranks[id]
-	g := &e.groups[r.group]
+// sendNext starts the rank's next send of its phase, which has the plan.
+func (e *engine) sendNext(id int32, r *rank, plan *collective.Plan) {
 	step := r.sent
 	r.sent++
-	to, bytes := g.plans[r.phase].Send(int(r.local), int(step))
-	e.send(&transfer{from: id, to: g.first + int32(to), phase: r.phase, step: step, bytes: bytes})
+	to, bytes := plan.Send(int(r.local), int(step))
+	first := id - r.local
+	e.send(&transfer{from: id, to: first + int32(to), phase: r.phase, step: step, bytes: bytes})
 }
 
 // received counts an acknowledged transfer for both of its ranks and starts the
 // sends that it releases.
 func (e *engine) received(f *transfer, packets int64) {
-	e.count(f, packets)
+	from, to := &e.ranks[f.from], &e.ranks[f.to]
+	e.count(f, &from.done, &to.done, packets)
 	if e.replay.Program != nil {
 		e.arrived(f)
 		return
 	}
-	to := &e.ranks[f.to]
 	if to.group == none {
 		e.delivered(f)
 		return
 	}
 	plan := &e.groups[to.group].plans[f.phase]
 	if to.phase == f.phase {
-		e.accept(f.to, plan, f.step)
+		e.accept(f.to, to, plan, f.step)
 	} else {
 		to.early = append(to.early, early{f.phase, f.step})
 	}
-	from := &e.ranks[f.from]
 	from.acked++
 	if plan.Order == collective.Turn && int(from.sent) < plan.Sends(int(from.local)) {
-		e.sendNext(f.from)
+		e.sendNext(f.from, from, plan)
 	}
 	// A rank ends a phase only after its own sends are acknowledged, so the sender
 	// is still in the transfer's phase.
-	e.advance(f.from, plan)
-	if to.phase == f.phase {
-		e.advance(f.to, plan)
+	if e.ended(from, plan) {
+		e.advance(f.from)
+	}
+	if to.phase == f.phase && e.ended(to, plan) {
+		e.advance(f.to)
 	}
 }
 
 // accept counts a receive of the current phase and starts the sends that it releases.
-func (e *engine) accept(id int32, plan *collective.Plan, step int32) {
-	r := &e.ranks[id]
+func (e *engine) accept(id int32, r *rank, plan *collective.Plan, step int32) {
 	r.received++
 	switch plan.Order {
 	case collective.Chain:
 		if int(r.sent) < plan.Sends(int(r.local)) && !(e.ordered && e.waits(id, plan)) {
-			e.sendNext(id)
+			e.sendNext(id, r, plan)
 		}
 	case collective.Exchange:
 		r.steps |= 1 << step
@@ -266,7 +265,7 @@ func (e *engine) takeEarly(id int32) {
 	plan := &e.groups[r.group].plans[r.phase]
 	for _, m := range r.early {
 		if m.phase == r.phase {
-			e.accept(id, plan, m.step)
+			e.accept(id, r, plan, m.step)
 		}
 	}
 	r.early = slices.DeleteFunc(r.early, func(m early) bool { return m.phase == r.phase })
@@ -276,9 +275,9 @@ func (e *engine) ended(r *rank, plan *collective.Plan) bool {
 	return int(r.acked) == plan.Sends(int(r.local)) && int(r.received) == plan.Receives(int(r.local))
 }
 
-// advance starts the rank's next phase if its current one has ended.
-func (e *engine) advance(id int32, plan *collective.Plan) {
-	if e.ended(&e.ranks[id], plan) && e.endPhase(id) {
+// advance ends the rank's phase and starts its next one.
+func (e *engine) advance(id int32) {
+	if e.endPhase(id) {
 		e.next(id)
 	}
 }

@@ -1,5 +1,7 @@
 package engine
 
+import "errors"
+
 // cover is what a link report covers.
 type cover struct {
 	start         int64 // ps, of the current interval
@@ -7,12 +9,11 @@ type cover struct {
 }
 
 // count adds an acknowledged transfer to the totals.
-func (e *engine) count(f *transfer, packets int64) {
+func (e *engine) count(f *transfer, from, to *Rank, packets int64) {
 	p := &e.progress
 	p.Sends++
 	p.Bytes += f.bytes
 	p.Packets += packets
-	from, to := &e.ranks[f.from].done, &e.ranks[f.to].done
 	from.Sends++
 	from.BytesSent += f.bytes
 	to.Receives++
@@ -24,23 +25,32 @@ func (e *engine) count(f *transfer, packets int64) {
 	p.Measured++
 	p.LatencySum.Add(e.now - offered)
 	if e.observe.Transfer != nil {
-		step := int64(f.step)
-		switch g := e.ranks[f.from].group; {
-		case g != none:
-			e.see(g, f.phase)
-		case e.replay.Program == nil:
-			e.seen.collective, step = e.application(f.phase), 0
-		case f.phase != none:
-			e.seen.collective = e.replayed(f.phase, e.replay.episodes[f.phase])
-		default:
-			e.seen.collective, step = message(f.bytes), e.replay.Messages[f.step].Tag
-		}
-		e.seen.transfer = Transfer{
-			Collective: &e.seen.collective, From: f.from, To: f.to, Step: step,
-			Bytes: f.bytes, Start: offered, Acked: e.now,
-		}
-		e.fail(e.observe.Transfer(&e.seen.transfer))
+		e.reportTransfer(f, offered)
 	}
+}
+
+func (e *engine) reportTransfer(f *transfer, offered int64) {
+	step := int64(f.step)
+	switch g := e.ranks[f.from].group; {
+	case g != none:
+		e.see(g, f.phase)
+	case e.replay.Program == nil:
+		e.seen.collective, step = e.application(f.phase), 0
+	case f.phase != none:
+		e.seen.collective = e.replayed(f.phase, e.replay.episodes[f.phase])
+	default:
+		e.seen.collective, step = message(f.bytes), e.replay.Messages[f.step].Tag
+	}
+	e.seen.transfer = Transfer{
+		Collective: &e.seen.collective, From: f.from, To: f.to, Step: step,
+		Bytes: f.bytes, Start: offered, Acked: e.now,
+	}
+	err := e.observe.Transfer(&e.seen.transfer)
+	if errors.Is(err, ErrEnough) {
+		e.observe.Transfer = nil
+		return
+	}
+	e.fail(err)
 }
 
 // see makes a phase of a group the collective that the observer sees. Most transfers are of the

@@ -122,7 +122,7 @@ type Options struct {
 	MaxFlows int
 
 	// CriticalPath asks for Result.Path. It has no effect with Traffic, whose messages start
-	// by themselves. It takes some 20 ns for each activity, and 10 MB or, if more
+	// by themselves. It takes some 10 ns for each activity, and 10 MB or, if more
 	// activities are in flight, some 80 bytes for each of these.
 	CriticalPath bool
 

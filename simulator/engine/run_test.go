@@ -226,6 +226,22 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestEnough: a run continues after ErrEnough without reporting transfers.
+func TestEnough(t *testing.T) {
+	t.Parallel()
+	in := engine.Input{Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Groups: workload(t, 8, phase("allReduce", "", 1<<20))}
+	whole, calls := run(t, in, engine.Observer{}), 0
+	r := run(t, in, engine.Observer{Transfer: func(*engine.Transfer) error {
+		if calls++; calls == 3 {
+			return fmt.Errorf("reported three: %w", engine.ErrEnough)
+		}
+		return nil
+	}})
+	if calls != 3 || r.Progress != whole.Progress {
+		t.Errorf("%d transfers are reported and the run has %+v, want 3 and %+v", calls, r.Progress, whole.Progress)
+	}
+}
+
 // TestSynchronize: with Synchronize, each phase takes as long as it takes alone.
 // Without it, ranks begin a phase at different times, and most links of a ring are
 // idle.

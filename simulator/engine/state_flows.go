@@ -70,7 +70,7 @@ func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
 	carried.visit(c)
 	t, stripe := transfer{}, int32(0)
 	if !c.Reading() {
-		e.carries(id, &t)
+		e.carries(id, f, &t)
 		stripe = e.stripeOf(id)
 	}
 	e.visitTransfer(c, &t)

@@ -167,6 +167,9 @@ const perfHeader = "time_utc,metric_name,sim_time_sec,perf_metric_usec,metric_pa
 func (r *Recorder) transfer(t *engine.Transfer) error {
 	r.countPorts(t)
 	if r.config.MaxTransfers > 0 && r.listed == r.config.MaxTransfers {
+		if r.config.ScaleUp == nil {
+			return engine.ErrEnough
+		}
 		return nil
 	}
 	r.listed++

@@ -173,6 +173,20 @@ func TestMaxTransfers(t *testing.T) {
 	}
 }
 
+// TestPortsOfUnlisted: the record of scale-up ports has the transfers that MaxTransfers leaves
+// out of the per-transfer record.
+func TestPortsOfUnlisted(t *testing.T) {
+	t.Parallel()
+	var ports []string
+	for _, most := range []int64{0, 1} {
+		out, _ := recordInput(t, results.Config{Simulation: "s", MaxTransfers: most}, scaledUp(t))
+		ports = append(ports, out.content["s-scale-up-stats-0.csv"].String())
+	}
+	if ports[0] != ports[1] {
+		t.Errorf("with one listed transfer the ports are\n%swant\n%s", ports[1], ports[0])
+	}
+}
+
 func TestCreateFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")

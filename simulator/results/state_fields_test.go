@@ -18,7 +18,7 @@ func TestStateIsDecided(t *testing.T) {
 		saved, omitted string
 	}{
 		{reflect.TypeFor[Recorder](), "perf ranks collectives cdf links hops computations classes listed calculated totals split forward ports computing", "critical config pathOf pathText names headline"},
-		{reflect.TypeFor[table](), "file shard written", "create prefix header limit out row err resumed"},
+		{reflect.TypeFor[table](), "file shard written", "create prefix header limit out row err resumed utcOf utcText"},
 		{reflect.TypeFor[class](), "sample runs ratios", ""},
 		{reflect.TypeFor[split](), "ranks time compute exposed", ""},
 		{reflect.TypeFor[computing](), "rank time", ""},

@@ -26,6 +26,10 @@ type table struct {
 	row     []byte
 	err     error
 	resumed bool // its current shard was created before the run was resumed
+
+	// The wall-clock time of the last row. Many consecutive rows have the same.
+	utcOf   int64 // ps
+	utcText []byte
 }
 
 func (t *table) text(s string) *table {
@@ -61,8 +65,11 @@ func (t *table) bool(b bool) *table {
 
 // utc adds the wall-clock time of a simulated time.
 func (t *table) utc(start time.Time, ps int64) *table {
-	t.row = start.Add(time.Duration(ps/1000)).UTC().AppendFormat(t.row, "2006-01-02T15:04:05.000000000Z")
-	t.row = append(t.row, ',')
+	if t.utcText == nil || t.utcOf != ps {
+		t.utcOf = ps
+		t.utcText = start.Add(time.Duration(ps/1000)).UTC().AppendFormat(t.utcText[:0], "2006-01-02T15:04:05.000000000Z,")
+	}
+	t.row = append(t.row, t.utcText...)
 	return t
 }
 
@@ -122,21 +129,19 @@ func (t *table) close() error {
 
 // appendFixed appends v·10^-decimals.
 func appendFixed(b []byte, v int64, decimals int) []byte {
-	unit := int64(1)
-	for range decimals {
-		unit *= 10
-	}
 	if v < 0 {
 		b, v = append(b, '-'), -v
 	}
-	b = strconv.AppendInt(b, v/unit, 10)
+	n := uint64(v)
 	if decimals == 0 {
-		return b
+		return strconv.AppendUint(b, n, 10)
 	}
-	b = append(b, '.')
-	for rest := v % unit; unit > 1; rest %= unit {
-		unit /= 10
-		b = append(b, byte('0'+rest/unit))
+	var digits [20]byte // the most of 64 bits; decimals is less
+	point := len(digits) - decimals
+	for i := len(digits) - 1; i >= point; i-- {
+		digits[i] = byte('0' + n%10)
+		n /= 10
 	}
-	return b
+	b = append(strconv.AppendUint(b, n, 10), '.')
+	return append(b, digits[point:]...)
 }
