@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -100,9 +101,16 @@ func transient(err error) bool {
 	if lost, ok := errors.AsType[*net.OpError](err); ok { // so is an alert of TLS
 		return lost.Op == "dial" || lost.Op == "read" || lost.Op == "write"
 	}
+	if err != nil && strings.Contains(err.Error(), closedByServer) {
+		return true
+	}
 	// A closed session counts only after it was open: pgconn also calls a refused certificate
 	// safe to retry.
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	ended := pgconn.SafeToRetry(err) && !connecting || errors.Is(err, driver.ErrBadConn)
 	return ended || fault.Is(err, fault.Unavailable)
 }
+
+// closedByServer is the text of net/http's error, which it does not export, for a connection
+// that was closed before the request was sent.
+const closedByServer = "http: server closed idle connection"

@@ -38,6 +38,7 @@ func TestTransient(t *testing.T) {
 		"missing tables":             {fmt.Errorf("x %w", postgres.ErrNotMigrated), false},
 		"connection refused":         {dialed, true},
 		"connection reset":           {&net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, true},
+		"closed before the request":  {&url.Error{Op: "Head", Err: errors.New("http: server closed idle connection")}, true},
 		"unexpected EOF":             {io.ErrUnexpectedEOF, true},
 		"timeout":                    {context.DeadlineExceeded, true},
 		"end of the process":         {context.Canceled, false},
