@@ -16,28 +16,55 @@ import (
 type refusedError struct {
 	sentence string
 	cause    error
+	first    bool // of the first connection
 }
 
 func (e refusedError) Error() string { return e.sentence }
 func (e refusedError) Unwrap() error { return e.cause }
 
+// Refused reports whether an explained error says that the brokers refuse the settings, so
+// that another try is in vain. A connection that breaks is a refusal only if it was the
+// first one.
+func Refused(err error) bool {
+	refused, ok := errors.AsType[refusedError](err)
+	return ok && (refused.first || !broken(refused.cause))
+}
+
+// ClosedFirst reports whether an error of ExplainFirst says that the first connection was
+// closed.
+func ClosedFirst(err error) bool {
+	refused, ok := errors.AsType[refusedError](err)
+	return ok && refused.first
+}
+
 // ExplainFirst is Explain for the first connection: one that was closed without an answer
 // hints at a wrong setting. Later it is more likely a broker that ended.
 func (n *Connector) ExplainFirst(err error) error {
 	explained := n.Explain(err)
-	if _, known := errors.AsType[refusedError](explained); known || err == nil {
+	if err == nil || !closed(err) {
 		return explained
 	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !strings.Contains(err.Error(), "connection reset by peer") {
-		return err
-	}
+	_, known := errors.AsType[refusedError](explained)
 	switch {
+	case known:
+		return refusedError{explained.Error(), err, true}
 	case !n.Secure():
-		return refusedError{"the brokers closed the connection before an answer: does their listener want TLS?", err}
+		return refusedError{"the brokers closed the connection before an answer: does their listener want TLS?", err, true}
 	case n.mechanismName() == "":
-		return refusedError{"the brokers closed the connection before an answer: does their listener want a user by SASL?", err}
+		return refusedError{"the brokers closed the connection before an answer: does their listener want a user by SASL?", err, true}
 	}
 	return err
+}
+
+// closed reports whether the other side has closed the connection.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "connection reset by peer")
+}
+
+// broken reports whether the connection was closed, or had no answer in time.
+func broken(err error) bool {
+	late, ok := errors.AsType[net.Error](err)
+	return closed(err) || ok && late.Timeout()
 }
 
 // Explain replaces the text of an error of either library by one sentence if it comes
@@ -47,10 +74,10 @@ func (n *Connector) Explain(err error) error {
 		return nil
 	}
 	if handshake, ok := errors.AsType[handshakeError](err); ok {
-		return refusedError{handshake.Error(), err}
+		return refusedError{sentence: handshake.Error(), cause: err}
 	}
 	if sentence := n.refusal(err); sentence != "" {
-		return refusedError{sentence, err}
+		return refusedError{sentence: sentence, cause: err}
 	}
 	return err
 }

@@ -19,6 +19,9 @@ const (
 	atLastDelta   = 23
 	atFirstTime   = 27
 	atMaxTime     = 35
+	atProducer    = 43
+	atEpoch       = 51
+	atSequence    = 53
 	atRecordCount = 57
 )
 
@@ -66,10 +69,20 @@ func sealBatch(b []byte, count int, first, last int64) {
 	be.PutUint32(b[atLastDelta:], uint32(count-1))
 	be.PutUint64(b[atFirstTime:], uint64(first))
 	be.PutUint64(b[atMaxTime:], uint64(last))
-	be.PutUint64(b[43:], ^uint64(0)) // no producer id, epoch, sequence
-	be.PutUint16(b[51:], ^uint16(0))
-	be.PutUint32(b[53:], ^uint32(0))
+	be.PutUint64(b[atProducer:], ^uint64(0)) // no producer id, epoch, sequence
+	be.PutUint16(b[atEpoch:], ^uint16(0))
+	be.PutUint32(b[atSequence:], ^uint32(0))
 	be.PutUint32(b[atRecordCount:], uint32(count))
+	be.PutUint32(b[atCRC:], crc32.Checksum(b[atAttributes:], castagnoli()))
+}
+
+// setProducer makes a sealed batch one of a producer in its first epoch. The sequence is that
+// of the first record.
+func setProducer(b []byte, producer int64, sequence int32) {
+	be := binary.BigEndian
+	be.PutUint64(b[atProducer:], uint64(producer))
+	be.PutUint16(b[atEpoch:], 0)
+	be.PutUint32(b[atSequence:], uint32(sequence))
 	be.PutUint32(b[atCRC:], crc32.Checksum(b[atAttributes:], castagnoli()))
 }
 

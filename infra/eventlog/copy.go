@@ -3,10 +3,12 @@ package eventlog
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -18,15 +20,27 @@ import (
 // A log is copied, from an archive or another cluster, into topics that keep the times
 // of the records that are appended (CreateTime). Check refuses such topics, so no service
 // uses a copy before FinishCopy.
+//
+// Kafka has no append at an offset, but it appends a batch of a producer only if its
+// sequence follows that of the producer's batch before. All commands that copy one log into
+// one topic are the same producer, and the sequence of a record is its offset: a batch that
+// another command has appended is not appended again.
 
-// BeginCopy makes the topics of a copy that are missing. ends has, by the name of a
-// topic, the ends of the partitions that are copied. It refuses a topic that exists,
-// unless it is one of an unfinished copy, or of a finished one with the same ends.
-func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
-	names := slices.Sorted(maps.Keys(ends))
+// CopySource is a topic that is copied.
+type CopySource struct {
+	ID   string
+	Ends []int64 // by partition
+}
+
+// BeginCopy makes the topics of a copy that are missing. sources has, by the name of a
+// topic, what is copied into it. It refuses a topic that exists, unless it is one of an
+// unfinished copy, or of a finished one with the same ends. It returns, by the name of a
+// topic, the producer for CopyBatch.
+func (k *Kafka) BeginCopy(ctx context.Context, sources map[string]CopySource) (map[string]int64, error) {
+	names := slices.Sorted(maps.Keys(sources))
 	meta, err := k.metadata(ctx, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var missing []kafka.TopicConfig
 	for _, topic := range meta.Topics {
@@ -34,7 +48,7 @@ func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
 			continue
 		}
 		c := k.topicConfig(topic.Name)
-		c.NumPartitions = len(ends[topic.Name])
+		c.NumPartitions = len(sources[topic.Name].Ends)
 		for i := range c.ConfigEntries {
 			if c.ConfigEntries[i].ConfigName == settingTimestamp {
 				c.ConfigEntries[i].ConfigValue = createTime
@@ -44,25 +58,35 @@ func (k *Kafka) BeginCopy(ctx context.Context, ends map[string][]int64) error {
 	}
 	if len(missing) > 0 {
 		if k.Replication > len(meta.Brokers) {
-			return fmt.Errorf("%w: each topic needs %d replicas, and the cluster has %d brokers", ErrFewBrokers, k.Replication, len(meta.Brokers))
+			return nil, fmt.Errorf("%w: each topic needs %d replicas, and the cluster has %d brokers", ErrFewBrokers, k.Replication, len(meta.Brokers))
 		}
 		if err := k.create(ctx, missing); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := k.awaitTopics(ctx, names, electionTimeout); err != nil {
-		return err
+		return nil, err
 	}
 	d, err := k.describeFamilies(ctx, k.families(names))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	producers := map[string]int64{}
 	for i := range d.Topics {
-		if err := k.checkCopy(&d.Topics[i], ends[d.Topics[i].Name]); err != nil {
-			return err
+		t := &d.Topics[i]
+		if err := k.checkCopy(t, sources[t.Name].Ends); err != nil {
+			return nil, err
 		}
+		producers[t.Name] = copyProducer(sources[t.Name].ID, t.ID)
 	}
-	return nil
+	return producers, nil
+}
+
+// copyProducer returns the id of the producer that copies one topic into another. It is far
+// above the ids that brokers assign.
+func copyProducer(from, to string) int64 {
+	sum := sha256.Sum256([]byte(from + " " + to))
+	return int64(binary.BigEndian.Uint64(sum[:])>>2 | 1<<62)
 }
 
 const createTime = "CreateTime"
@@ -92,10 +116,18 @@ func (k *Kafka) checkCopy(t *Topic, ends []int64) error {
 // made or used it, or its copy is finished.
 var ErrNoCopy = errors.New("the topic is not one of an unfinished copy of a log")
 
+// ErrCopying is wrapped by the error for a topic into which another command copies the same
+// log at the same time. Nothing was appended in the wrong position.
+var ErrCopying = errors.New("another restore or mirror appends to the topic")
+
 // CopyBatch appends a batch of AppendBatches to a partition that ends where the batch
-// begins. When its outcome is not known, the partition is read: the batch is then
-// appended again unless its records are there. It fails when other records are there.
-func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, batch []byte) error {
+// begins, as the topic's producer. When its outcome is not known, the partition is read: the
+// batch is then appended again unless its records are there. It fails when other records are
+// there.
+//
+// Brokers forget a producer that has appended nothing for a day. Of two commands that then
+// begin at the same moment, both find that the offset is not theirs, and fail.
+func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, producer int64, batch []byte) error {
 	rest := batch
 	b, ok, err := takeBatch(&rest)
 	if err != nil || !ok {
@@ -105,6 +137,7 @@ func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, ba
 	binary.BigEndian.PutUint32(set, uint32(len(batch)))
 	set = append(set, batch...)
 	binary.BigEndian.PutUint64(set[4:], 0) // the broker sets the offset
+	setProducer(set[4:], producer, int32(b.base()&math.MaxInt32))
 	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
 	defer cancel()
 	for pause := (backoff{}); ; {
@@ -114,6 +147,8 @@ func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, ba
 			return nil
 		case err == nil:
 			return fmt.Errorf("%w: %s/%d took a record at offset %d that belongs at %d: another client writes to the topic", ErrNoCopy, topic, partition, base, b.base())
+		case errors.Is(err, kafka.OutOfOrderSequenceNumber), errors.Is(err, kafka.DuplicateSequenceNumber):
+			return fmt.Errorf("%w %s/%d, which does not end at offset %d any more: wait until it has ended, and repeat the command", ErrCopying, topic, partition, b.base())
 		case effectOf(err) == refused:
 			return fmt.Errorf("append to %s/%d at offset %d: %w", topic, partition, b.base(), err)
 		}

@@ -7,10 +7,12 @@ import (
 	"net"
 	"time"
 
+	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 
 	"netsim/fault"
+	"netsim/infra/broker"
 	"netsim/internal/wait"
 )
 
@@ -42,6 +44,28 @@ func notWritten(topic string, partition int32, cause error) error {
 		RetryAfter: time.Second,
 		Cause:      fmt.Errorf("append to %s/%d: %w: %w", topic, partition, ErrNotWritten, cause),
 	}
+}
+
+// IsUnavailable reports whether an error of a cluster that does not answer, or elects
+// leaders, may go away with the same settings. It is not known for an error that has neither
+// a code of Kafka nor a refusal, such as that of a broken connection.
+func IsUnavailable(err error) (unavailable, known bool) {
+	if broker.Refused(err) {
+		return false, true
+	}
+	code, ok := errors.AsType[kafka.Error](err)
+	if other, is := errors.AsType[sarama.KError](err); is {
+		code, ok = kafka.Error(other), true // both have the numbers of the protocol
+	}
+	if ok { // kafka-go returns Unknown for a broken connection, too
+		return code.Temporary() || code == kafka.Unknown || code == kafka.BrokerNotAvailable, true
+	}
+	for _, cause := range []error{ErrNoLeader, protocol.ErrNoLeader, protocol.ErrNoPartition, protocol.ErrNoTopic, sarama.ErrOutOfBrokers} {
+		if errors.Is(err, cause) {
+			return true, true
+		}
+	}
+	return false, false
 }
 
 // effect is the effect of a failed try on the log.

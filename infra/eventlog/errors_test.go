@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+
+	"netsim/infra/broker"
 )
 
 func TestEffectOf(t *testing.T) {
@@ -44,6 +47,38 @@ func TestEffectOf(t *testing.T) {
 	} {
 		if got := effectOf(fmt.Errorf("produce: %w", test.err)); got != test.want {
 			t.Errorf("effectOf(%v) = %d, want %d", test.err, got, test.want)
+		}
+	}
+}
+
+// TestIsUnavailable: a cluster that elects leaders may answer later, and one that refuses the
+// settings does not. Of a connection that breaks, only the first is a refusal.
+func TestIsUnavailable(t *testing.T) {
+	t.Parallel()
+	var plain *broker.Connector // without TLS and SASL
+	type answer struct{ unavailable, known bool }
+	for _, test := range []struct {
+		err  error
+		want answer
+	}{
+		{kafka.NotLeaderForPartition, answer{true, true}},
+		{kafka.GroupCoordinatorNotAvailable, answer{true, true}},
+		{kafka.BrokerNotAvailable, answer{true, true}},
+		{sarama.ErrLeaderNotAvailable, answer{true, true}},
+		{sarama.ErrConsumerCoordinatorNotAvailable, answer{true, true}},
+		{sarama.ErrTopicAuthorizationFailed, answer{false, true}},
+		{protocol.NewErrNoLeader("t", 0), answer{true, true}},
+		{ErrNoLeader, answer{true, true}},
+		{plain.Explain(kafka.SASLAuthenticationFailed), answer{false, true}},
+		{plain.ExplainFirst(io.EOF), answer{false, true}},
+		{plain.Explain(io.EOF), answer{false, false}},
+		{ErrFewBrokers, answer{false, false}},
+		{nil, answer{false, false}},
+	} {
+		var got answer
+		got.unavailable, got.known = IsUnavailable(test.err)
+		if got != test.want {
+			t.Errorf("IsUnavailable(%v) = %v, want %v", test.err, got, test.want)
 		}
 	}
 }

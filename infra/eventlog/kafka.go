@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"netsim/infra/broker"
+	"netsim/internal/wait"
 )
 
 const (
@@ -20,6 +23,8 @@ const (
 	queryTimeout = 2 * time.Second
 	// answerTimeout bounds one try of a query.
 	answerTimeout = 10 * time.Second
+	// endingTimeout is how long a broker that ends may accept connections and close them.
+	endingTimeout = time.Second
 )
 
 // Kafka is the event log in Apache Kafka or another broker with its protocol. It is
@@ -71,11 +76,22 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		queues:    map[topicPartition]*queue{},
 		tails:     newTails(tailBytes),
 	}
-	if _, err := k.metadata(ctx, k.topics()); err != nil {
+	if err := k.connect(ctx); err != nil {
 		cancel()
-		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), c.Connect.ExplainFirst(err))
+		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), err)
 	}
 	return k, nil
+}
+
+// connect waits until a broker has answered. A broker that ends closes its connections, as
+// one does that refuses the settings; a moment later it refuses new ones.
+func (k *Kafka) connect(ctx context.Context) error {
+	_, err := k.metadata(ctx, k.topics())
+	if err = k.Connect.ExplainFirst(err); !broker.ClosedFirst(err) || wait.For(ctx, endingTimeout) != nil {
+		return err
+	}
+	_, err = k.metadata(ctx, k.topics())
+	return k.Connect.ExplainFirst(err)
 }
 
 // Close closes the event log. Queued appends end with ErrNotWritten, appends in

@@ -44,6 +44,10 @@ func (k *Kafka) metadata(ctx context.Context, topics []string) (*sarama.Metadata
 	return nil, fmt.Errorf("ask for metadata: %w", k.Connect.Explain(errors.Join(errs...)))
 }
 
+// ErrNoLeader means that the brokers have not elected the leader of a partition, or not all of
+// them know it.
+var ErrNoLeader = errors.New("a partition has no leader")
+
 // describeOffsets reads the first and last offsets of all partitions from their
 // leaders.
 func (k *Kafka) describeOffsets(brokers []*sarama.Broker, topics []Topic) error {
@@ -59,7 +63,7 @@ func (k *Kafka) describeOffsets(brokers []*sarama.Broker, topics []Topic) error 
 		described -= len(t.Partitions)
 	}
 	if described != 0 {
-		return errors.New("ask for offsets: a partition has no leader")
+		return fmt.Errorf("ask for offsets: %w", ErrNoLeader)
 	}
 	return nil
 }

@@ -150,14 +150,14 @@ func (k *Kafka) routed(ctx context.Context, names []string, d Description) error
 		return fmt.Errorf("ask for metadata: %w", err)
 	}
 	if len(d.Topics) != len(meta.Topics) {
-		return fmt.Errorf("%d of %d topics exist", len(d.Topics), len(meta.Topics))
+		return fmt.Errorf("%w: %d of %d topics exist", ErrNoLeader, len(d.Topics), len(meta.Topics))
 	}
 	for i, topic := range meta.Topics {
 		if topic.Error != nil {
 			return fmt.Errorf("topic %s: %w", topic.Name, topic.Error)
 		}
 		if len(topic.Partitions) != len(d.Topics[i].Partitions) {
-			return fmt.Errorf("topic %s: %d of %d partitions are known", topic.Name, len(topic.Partitions), len(d.Topics[i].Partitions))
+			return fmt.Errorf("topic %s: %w: %d of %d are known", topic.Name, ErrNoLeader, len(topic.Partitions), len(d.Topics[i].Partitions))
 		}
 	}
 	return nil

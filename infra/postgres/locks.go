@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/fault"
+	"netsim/internal/sqlstate"
 )
 
 // Locks are named locks for mutual exclusion between processes. A lock is a
@@ -117,7 +118,7 @@ const answerTimeout = 3 * time.Second
 // reached, is shutting down or lacks resources. Any other error from the database is
 // a defect and stays internal.
 func unavailable(err error) error {
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code[:2] != "57" && refused.Code[:2] != "53" {
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused && !sqlstate.IsUnavailable(err) {
 		return err
 	}
 	return &fault.Fault{Code: fault.Unavailable, Message: "the service cannot take a lock; repeat the request", RetryAfter: time.Second, Cause: err}

@@ -14,6 +14,7 @@ import (
 	"netsim/access"
 	"netsim/billing"
 	"netsim/events"
+	"netsim/infra/replicas"
 	web "netsim/infra/web"
 	"netsim/reactions"
 	"netsim/readapi"
@@ -39,7 +40,7 @@ type (
 // finish and event streams end. When a part of the process has failed, the API does
 // not wait for NETSIM_DRAIN.
 func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
-	quotas, err := s.quotas(ctx)
+	quotas, err := open(ctx, s, s.quotas)
 	if err != nil {
 		return err
 	}
@@ -80,11 +81,11 @@ func (s *core) runAPI(ctx context.Context, d *domain, listen net.Listener, roles
 
 // api returns the handler of the API listener.
 func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, error) {
-	keys, err := s.cursorKeys(ctx)
+	keys, err := open(ctx, s, s.cursorKeys)
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := s.openReads(ctx, keys)
+	tokens, err := open(ctx, s, func(ctx context.Context) (*replicas.Serve, error) { return s.openReads(ctx, keys) })
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 			return d.jobs.Enqueue(ctx, uploads.ClearUpload{UploadID: upload})
 		},
 	})
-	if d.jobs, err = s.openJobs(ctx); err != nil {
+	if d.jobs, err = open(ctx, s, s.openJobs); err != nil {
 		return nil, err
 	}
 	s.registerJobs(d)
@@ -129,7 +129,8 @@ func (s *core) runBackground(ctx context.Context, d *domain, roles *errgroup.Gro
 		if err != nil {
 			return err
 		}
-		if err := billing.RaiseCounters(ctx, s.pool); err != nil {
+		raise := func(ctx context.Context) error { return billing.RaiseCounters(ctx, s.pool) }
+		if err := s.attempt(ctx, raise); err != nil {
 			return err
 		}
 		s.observeReactor(r)

@@ -30,13 +30,14 @@ import (
 // group of fields is the heading above its entries.
 type Config struct {
 	// Processes
-	Roles       []string      `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
-	HTTP        string        `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address" roles:"api"`
-	Ops         string        `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
-	Drain       time.Duration `env:"NETSIM_DRAIN" envDefault:"5s" roles:"api"`
-	Grace       time.Duration `env:"NETSIM_GRACE" envDefault:"10s" roles:"api"`
-	Migrate     bool          `env:"NETSIM_MIGRATE" envDefault:"true"`
-	Development bool          `env:"NETSIM_DATA_DEV"`
+	Roles        []string      `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
+	HTTP         string        `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address" roles:"api"`
+	Ops          string        `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
+	StartTimeout time.Duration `env:"NETSIM_START_TIMEOUT" envDefault:"10m"`
+	Drain        time.Duration `env:"NETSIM_DRAIN" envDefault:"5s" roles:"api"`
+	Grace        time.Duration `env:"NETSIM_GRACE" envDefault:"10s" roles:"api"`
+	Migrate      bool          `env:"NETSIM_MIGRATE" envDefault:"true"`
+	Development  bool          `env:"NETSIM_DATA_DEV"`
 
 	// Event log
 	Kafka          []string      `env:"NETSIM_KAFKA,required" form:"address"`

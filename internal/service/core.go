@@ -76,22 +76,21 @@ type core struct {
 	end            atomic.Pointer[eventlog.Description] // the last description of the log
 	describing     singleflight.Group                   // concurrent descriptions of the log
 	progress       progress
-	phase          atomic.Int32 // initially starting
-	level          atomic.Int64 // of the deployment, as last read; 0 before
+	phase          atomic.Int32          // initially starting
+	outage         atomic.Pointer[error] // why the start waits; nil while it does not
+	level          atomic.Int64          // of the deployment, as last read; 0 before
 }
 
-// connect opens all connections. It starts nothing.
-func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
+// newCore returns the core of a process. It connects to nothing but the collector of traces.
+func newCore(ctx context.Context, c Config, log *slog.Logger) (_ *core, err error) {
 	s := &core{config: c, log: log, process: processName(), build: telemetry.ReadBuild(), startedAt: time.Now().UTC()}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
 	if s.auditKey, err = c.auditKey(); err != nil {
 		return nil, err
 	}
 	if s.keys, err = c.writerKeys(); err != nil {
+		return nil, err
+	}
+	if s.broker, err = c.connector(log); err != nil {
 		return nil, err
 	}
 	s.metrics = telemetry.NewMetrics(s.build, c.Roles, time.Now)
@@ -105,43 +104,45 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 		observeCertificates(s.certificates, pool)
 	}
 	s.observeProcess()
-	if s.traces, err = s.openTraces(ctx); err != nil {
-		return nil, err
-	}
-	if s.unverified, err = postgres.Open(ctx, c.Postgres, projector.Live, unverifiedSessions, s.observed); err != nil {
-		return nil, err
+	s.traces, err = s.openTraces(ctx)
+	return s, err
+}
+
+// connect opens all connections, and waits for the servers. It starts nothing.
+func (s *core) connect(ctx context.Context) (err error) {
+	c := s.config
+	s.unverified, err = open(ctx, s, func(ctx context.Context) (*pgxpool.Pool, error) {
+		return postgres.Open(ctx, c.Postgres, projector.Live, unverifiedSessions, s.observed)
+	})
+	if err != nil {
+		return err
 	}
 	if s.locks, err = postgres.OpenLocks(ctx, c.Postgres, uploads.LockSessions+spareLocks, s.observed); err != nil {
-		return nil, err
+		return err
 	}
-	if err = s.ensureTables(ctx); err != nil {
-		return nil, err
-	}
-	if err = s.readLevel(ctx); err != nil {
-		return nil, err
-	}
-	if s.broker, err = c.connector(log); err != nil {
-		return nil, err
+	if err = s.attempt(ctx, s.ensureTables, s.readLevel); err != nil {
+		return err
 	}
 	topics := c.eventLogConfig(s.broker)
 	topics.Appended = observeAppends(s.metrics, c.TopicPrefix)
-	if s.eventLog, err = eventlog.Open(ctx, topics); err != nil {
-		return nil, err
+	s.eventLog, err = open(ctx, s, func(ctx context.Context) (*eventlog.Kafka, error) { return eventlog.Open(ctx, topics) })
+	if err != nil {
+		return err
 	}
 	s.recovery = projector.NewRecovery(s.eventLog, repairCounters)
 	if s.pool, err = postgres.New(ctx, c.Postgres, projector.Live, c.PostgresPoolSize, s.observed, s.verified); err != nil {
-		return nil, err
+		return err
 	}
 	s.letters = reactor.NewDeadLetters(s.eventLog, c.TopicPrefix)
-	if err = s.trustLog(ctx); err != nil {
-		return nil, err
+	if err = s.attempt(ctx, s.trustLog); err != nil {
+		return err
 	}
 	if !c.ReadOnly {
-		if err = s.trustKey(ctx); err != nil {
-			return nil, err
+		if err = s.attempt(ctx, s.trustKey); err != nil {
+			return err
 		}
 	}
-	s.watcher = projector.NewWatcher(s.unverified, log)
+	s.watcher = projector.NewWatcher(s.unverified, s.log)
 	s.facts = facts.NewReader(s.eventLog, s.watcher)
 	live := s.projectorConfig(s.unverified, "")
 	live.Renew, live.Observe, live.Watcher = c.Development, observeBatches(s.metrics), s.watcher
@@ -149,24 +150,24 @@ func connect(ctx context.Context, c Config, log *slog.Logger) (_ *core, err erro
 	s.projector = projector.New(live)
 	s.observeObjects = observeCalls(s.metrics, "netsim_object_store_operation_duration_seconds")
 	s.objects = c.objects(s.observeObjects, s.wrap("objects"))
-	if err = s.ensureBucket(ctx); err != nil {
-		return nil, err
+	if err = s.attempt(ctx, s.ensureBucket); err != nil {
+		return err
 	}
 	names := directory.Directory{Pool: s.pool, Now: time.Now}
 	remember := func(ctx context.Context, c auth.Caller) {
 		if err := names.Remember(ctx, c); err != nil {
-			log.WarnContext(ctx, "the names in a token were not stored", "error", err)
+			s.log.WarnContext(ctx, "the names in a token were not stored", "error", err)
 		}
 	}
 	s.verifier, err = auth.New(auth.Config{
 		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
-		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: log,
+		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: s.log,
 		Client: &http.Client{Transport: s.wrap("issuer")(http.DefaultTransport.(*http.Transport))},
 	})
 	if err == nil {
 		s.observeCore()
 	}
-	return s, err
+	return err
 }
 
 func (c *Config) eventLogConfig(to *broker.Connector) eventlog.Config {
@@ -272,60 +273,6 @@ func (s *core) watchLog(ctx context.Context) error {
 		}
 		if err := s.eventLog.Check(log); err != nil {
 			return fmt.Errorf("the event log's settings changed: %w", err)
-		}
-	}
-}
-
-// The phases of a process.
-const (
-	starting int32 = iota
-	waiting        // waits until a projector has created the read model
-	serving
-	ending
-)
-
-// openReadModel creates the tables of the read model in a process with the role
-// projector. Other processes wait until they exist.
-//
-// While the live read model is of another release, and one of this release is beside it,
-// the process waits for the promotion of that. Without one it is refused.
-func (s *core) openReadModel(ctx context.Context) error {
-	if s.config.has(RoleProjector) && s.config.Migrate {
-		if err := s.projector.Create(ctx); !errors.Is(err, projector.ErrOtherSchema) {
-			return err
-		}
-	}
-	s.phase.Store(waiting)
-	defer s.phase.Store(starting)
-	poll, remind := time.NewTicker(200*time.Millisecond), time.NewTicker(30*time.Second)
-	defer poll.Stop()
-	defer remind.Stop()
-	for logged := false; ; {
-		exists, err := s.projector.Exists(ctx)
-		reason := "the read model is missing: waiting for a process with the role projector to create it"
-		switch {
-		case errors.Is(err, projector.ErrOtherSchema):
-			beside, failed := s.projector.Beside(ctx)
-			if failed == nil && !beside {
-				_, err = s.projector.Exists(ctx) // it may have been promoted meanwhile
-			}
-			if failed != nil || !beside {
-				return errors.Join(err, failed)
-			}
-			reason = "the live read model is of another release: waiting for the promotion of the one of this release"
-		case exists:
-			return err
-		}
-		if !logged {
-			logged = true
-			s.log.WarnContext(ctx, reason, "error", err)
-		}
-		select {
-		case <-poll.C:
-		case <-remind.C:
-			logged = false
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 }

@@ -31,10 +31,14 @@ func everyRole() []string {
 	return []string{RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver}
 }
 
-// needs returns the checks of the core.
+// needsFirst returns the check of a process that is not connected yet.
+func (s *core) needsFirst() []need {
+	return []need{{name: "serving", requires: everyRole(), probe: s.probeServing}}
+}
+
+// needs returns the checks of the core once it is connected.
 func (s *core) needs() []need {
 	return []need{
-		{name: "serving", requires: everyRole(), probe: s.probeServing},
 		{name: "issuerKeys", requires: []string{RoleAPI}, probe: s.probeKeys},
 		{name: "readStore", requires: everyRole(), probe: s.probeStore},
 		{name: "eventLog", requires: everyRole(), probe: s.probeLog},
@@ -85,6 +89,9 @@ func probe(ask func(context.Context) error) func(context.Context) health.State {
 }
 
 func (s *core) probeServing(context.Context) health.State {
+	if outage := s.outage.Load(); outage != nil {
+		return health.State{Err: fmt.Errorf("the start waits for a server: %w", *outage), Message: "the process is starting: it waits for a server"}
+	}
 	switch s.phase.Load() {
 	case starting:
 		return health.State{Err: errors.New("the process is still starting"), Message: "the process is starting"}

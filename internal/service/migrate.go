@@ -22,14 +22,18 @@ import (
 // operator or a job has called Migrate before.
 func Migrate(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Migrate = true
+	c.StartTimeout = 0 // its caller sees the first error
 	if err := c.check(); err != nil {
 		return err
 	}
-	s, err := connect(ctx, c, log) // tables, the topics of the log, and the bucket
+	s, err := newCore(ctx, c, log)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := s.connect(ctx); err != nil { // tables, the topics of the log, and the bucket
+		return err
+	}
 	s.projector.Renew = false // what exists is kept, also in development
 	if err := s.projector.Create(ctx); errors.Is(err, projector.ErrOtherSchema) {
 		log.WarnContext(ctx, "the live read model stays that of another release until the one of this release is promoted", "reason", err)

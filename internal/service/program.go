@@ -45,7 +45,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 		}
 		defer listen.Close() //nolint:errcheck // the server closes it first
 	}
-	s, err := connect(ctx, c, log)
+	s, err := newCore(ctx, c, log)
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,17 @@ func Run(ctx context.Context, c Config, log *slog.Logger, started func(Started))
 	defer cancel(nil)
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
-	s.health.Add(s.config.checks(s.needs())...)
-	s.observeHealth()
+	s.health.Add(s.config.checks(s.needsFirst())...)
 	operations := web.NewServer(web.Operations(s.metrics.Handler(), &s.health), time.Minute, s.log)
 	foundation.Go(s.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)
 	}))
-	if err = s.openReadModel(first); err == nil {
+	if err = s.connect(first); err == nil {
+		s.health.Add(s.config.checks(s.needs())...)
+		s.observeHealth()
+		err = s.attempt(first, s.openReadModel)
+	}
+	if err == nil {
 		s.runFoundation(last, foundation)
 		err = s.serve(first, listen, func(at Started) {
 			at.Ops = ops.Addr().String()
@@ -121,17 +125,9 @@ func (s *core) runFoundation(ctx context.Context, foundation *errgroup.Group) {
 
 // serve runs the roles on the foundation.
 func (s *core) serve(ctx context.Context, listen net.Listener, started func(Started)) error {
-	if err := s.openWriteLog(ctx); err != nil {
-		return err
-	}
 	roles, ctx := errgroup.WithContext(ctx)
-	if err := s.watcher.AwaitTurnover(ctx); err != nil {
-		return err
-	}
-	if err := s.catchUp(ctx); err != nil {
-		return err
-	}
-	if err := s.pool.Ping(ctx); err != nil { // the first verified session
+	verify := s.pool.Ping // opens the first verified session
+	if err := s.attempt(ctx, s.openWriteLog, s.watcher.AwaitTurnover, s.catchUp, verify); err != nil {
 		return err
 	}
 	list, err := s.config.priceList()
@@ -139,10 +135,8 @@ func (s *core) serve(ctx context.Context, listen net.Listener, started func(Star
 		return err
 	}
 	if s.config.writes() {
-		if err := s.beginSeals(ctx); err != nil {
-			return err
-		}
-		if err := s.seed(ctx, list); err != nil {
+		seed := func(ctx context.Context) error { return s.seed(ctx, list) }
+		if err := s.attempt(ctx, s.beginSeals, seed); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ type Tools struct {
 
 // OpenTools connects to the event log and the database of the settings.
 func OpenTools(ctx context.Context, c Config, log *slog.Logger) (*Tools, error) {
+	c.StartTimeout = 0 // tools end with the first error
 	keys, err := c.writerKeys()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package sqlstate
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -19,4 +20,12 @@ func IsForbidden(err error) bool {
 	const insufficientPrivilege = "42501"
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && refused.Code == insufficientPrivilege
+}
+
+// IsUnavailable reports whether the error says that the server starts or ends, has lost the
+// connection, or lacks resources: another try may succeed.
+func IsUnavailable(err error) bool {
+	const connection, resources, intervention = "08", "53", "57"
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains([]string{connection, resources, intervention}, refused.Code[:2])
 }

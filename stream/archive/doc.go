@@ -50,7 +50,9 @@
 //
 // A copy is appended to topics that keep the time of each record. The service refuses
 // such topics, so it cannot use a copy that is not finished. What a killed run has
-// appended is a prefix of the log; the next run compares it and continues. When all is
+// appended is a prefix of the log; the next run compares it and continues. Runs that copy one
+// log at the same time append as one producer, with offsets as sequences, so the brokers
+// append no batch twice, and a run that finds its batch appended ends. When all is
 // there, it is read back and compared, the groups' positions are committed, and the
 // topics get the settings of a log.
 package archive

@@ -43,7 +43,8 @@ type Copy struct {
 	Report  func(records int64)              // when set, called with how many records this run has appended
 	Limit   func(context.Context, int) error // when set, called before so many bytes are appended
 
-	copied atomic.Int64
+	copied    atomic.Int64
+	producers map[string]int64 // by topic
 }
 
 // Copied is a partition that was copied and compared.
@@ -75,11 +76,11 @@ func (c *Copy) begin(ctx context.Context) ([]Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	ends := map[string][]int64{}
+	sources := map[string]eventlog.CopySource{}
 	for _, s := range shapes {
-		ends[c.To.Topic(s.Family)] = s.Ends
+		sources[c.To.Topic(s.Family)] = eventlog.CopySource{ID: s.ID, Ends: s.Ends}
 	}
-	if err := c.To.BeginCopy(ctx, ends); err != nil {
+	if c.producers, err = c.To.BeginCopy(ctx, sources); err != nil {
 		return nil, err
 	}
 	return shapes, c.step("topics made")
@@ -126,7 +127,7 @@ func (c *Copy) partition(ctx context.Context, s Shape, n int32) error {
 					return err
 				}
 			}
-			if err := c.To.CopyBatch(ctx, topic, n, b.Bytes); err != nil {
+			if err := c.To.CopyBatch(ctx, topic, n, c.producers[topic], b.Bytes); err != nil {
 				return err
 			}
 			next = b.Next

@@ -108,11 +108,14 @@ func wantRetryable(t *testing.T, op operation, r servicetest.Reply) {
 	}
 }
 
-// startOwn starts a program on its own servers, with short timeouts.
+// startOwn starts a program on its own servers, with short timeouts. One account sends a
+// request of every operation at a time, and heavy ones hold their slots until the verdict
+// times out: with the slots of a machine with one core, some would rightly get a 429.
 func startOwn(t *testing.T, change func(*service.Config)) *world {
 	t.Helper()
 	return newWorld(t, servicetest.Start(t, func(c *service.Config) {
 		c.VerdictTimeout, c.ReadTimeout = 8*time.Second, 15*time.Second
+		c.MaxHeavy = 64
 		change(c)
 	}))
 }
