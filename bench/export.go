@@ -138,9 +138,13 @@ func (s *stack) judgedLimit(ctx context.Context, j *eventlog.Kafka) (limit, erro
 	defer cancel()
 	watcher := projector.NewWatcher(s.pool, slog.New(slog.DiscardHandler))
 	go watcher.Run(ctx) //nolint:errcheck // ends with the context
-	for watcher.Next(log.Topics[0].Family, 0) == 0 {
-		if err := wait.For(ctx, time.Millisecond); err != nil {
-			return limit{}, err
+	for _, topic := range log.Topics {
+		for n, part := range topic.Partitions {
+			for watcher.Next(topic.Family, int32(n)) < part.End {
+				if err := wait.For(ctx, time.Millisecond); err != nil {
+					return limit{}, err
+				}
+			}
 		}
 	}
 	reader := facts.NewFrameReader(j, watcher)
