@@ -28,7 +28,7 @@ func (s *stack) refusals(t *testing.T) map[string]refusal {
 	t.Helper()
 	stranger := teststack.NewAuthority(t, t.TempDir(), "stranger")
 	unknown := stranger.Issue("unknown", teststack.Certificate{Name: machine})
-	old := s.Authority.Issue("old", teststack.Certificate{Name: machine, Until: time.Now().Add(-time.Hour)})
+	old := s.Authority.Issue("old-"+t.Name(), teststack.Certificate{Name: machine, Until: time.Now().Add(-time.Hour)})
 	trust := &broker.TLS{CA: s.Authority.File}
 	user := func(mechanism, name, password string) broker.Config {
 		return broker.Config{TLS: trust, SASL: &broker.SASL{Mechanism: mechanism, User: name, Password: password}}
