@@ -84,12 +84,6 @@ func (b *beginning) ends() {
 	}
 }
 
-func (l *lines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
-}
-
 // TestAStartOutlastsAnOutage: a service that starts while PostgreSQL, the broker or the
 // object store is down is alive and not ready, says why, and serves once the server is back.
 func TestAStartOutlastsAnOutage(t *testing.T) {

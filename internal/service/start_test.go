@@ -144,10 +144,12 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-func (l *lines) contain(text string) bool {
+func (l *lines) contain(text string) bool { return l.count(text) > 0 }
+
+func (l *lines) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), text)
+	return strings.Count(l.text.String(), text)
 }
 
 // TestOneBrokerInProduction: the service does not start on a cluster that can lose events.

@@ -16,7 +16,7 @@ func (e *engine) succeed(id int32, on *route) bool {
 	}
 	at := users[0] >> hopBits
 	before := &e.flows[at]
-	if before.component != alone || before.drain > e.now || e.shape(before).hops != on.hops {
+	if !e.drainedAlone(before) || e.shape(before).hops != on.hops {
 		return false
 	}
 	left := e.hops[int(at)*e.stride:][:len(path)]
@@ -45,7 +45,7 @@ func (e *engine) occupy(id int32, path []hop) bool {
 		if len(users) == 0 {
 			continue
 		}
-		if len(users) == 1 && e.drainedAlone(users[0]>>hopBits) {
+		if len(users) == 1 && e.drainedAlone(&e.flows[users[0]>>hopBits]) {
 			e.detach(users[0] >> hopBits)
 			continue
 		}
@@ -57,10 +57,7 @@ func (e *engine) occupy(id int32, path []hop) bool {
 	return vacant
 }
 
-func (e *engine) drainedAlone(id int32) bool {
-	f := &e.flows[id]
-	return f.component == alone && f.drain <= e.now
-}
+func (e *engine) drainedAlone(f *flow) bool { return f.component == alone && f.drain <= e.now }
 
 func (e *engine) attach(id int32) {
 	e.flows[id].attached = true
