@@ -25,12 +25,12 @@ build: netsim-dev
 	go build -o bin/ ./cmd/netsim
 
 netsim-dev:
-	go build -C infra/devstack -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
+	go build -C cmd/netsim-dev -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
 
 test: netsim-dev ## run all tests, and check that they saw every answer of the contract
 	NETSIM_CONTRACT_SEEN="$(SEEN)" go test -count=1 -timeout 40m ./...
 	go run ./api/contract/contracttest/unseen "$(SEEN)"
-	go test -C infra/devstack -count=1 -timeout 20m ./...
+	go test -C cmd/netsim-dev -count=1 -timeout 20m ./...
 
 check: lint generated race ## what a change must pass beside make test
 
@@ -38,9 +38,9 @@ lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	go vet ./...
-	go vet -C infra/devstack ./...
+	go vet -C cmd/netsim-dev ./...
 	$(TOOL) staticcheck ./...
-	cd infra/devstack && $(TOOL) staticcheck ./...
+	cd cmd/netsim-dev && $(TOOL) staticcheck ./...
 	@dead=$$($(TOOL) deadcode -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
@@ -51,28 +51,28 @@ generated: ## generated files are up to date
 
 race: netsim-dev ## race tests, of the packages in RACE
 	go test -race -count=1 -timeout 30m $(RACE)
-	go test -C infra/devstack -race -count=1 -timeout 20m ./...
+	go test -C cmd/netsim-dev -race -count=1 -timeout 20m ./...
 
 fuzz: build ## three minutes of requests that Schemathesis generates from the contract (FUZZ_SECONDS, FUZZ_SEED)
 	.ci/fuzz/run
 
 simulate: ## simulate the core: HOURS of virtual time, or the seed SEED (ROUNDS=2, SPARSE=false)
-	go test -count=1 -v -timeout 24h -tags simulation ./internal/dst -run 'TestSimulation$$' \
+	go test -count=1 -v -timeout 24h -tags simulation ./prove/simulation -run 'TestSimulation$$' \
 		-seed $(or $(SEED),0) -hours $(or $(HOURS),0) -rounds $(or $(ROUNDS),2) -sparse=$(or $(SPARSE),false)
 
 bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
-	go run ./bench $(BENCH)
+	go run -C prove ./bench $(BENCH)
 
 prove: netsim-dev ## break a three-broker cluster for PROVE_FOR (1h), with PROVE_SEED; more options in PROVE
-	go build -o bin/prove ./prove
+	go build -C prove -o "$(CURDIR)/bin/prove" ./campaign
 	bin/prove -for $(or $(PROVE_FOR),1h) $(if $(PROVE_SEED),-seed $(PROVE_SEED)) $(PROVE)
 
 prove-mutants: netsim-dev ## see the campaign catch seeded bugs, all or those that MUTANT names
-	go build -o bin/prove ./prove
+	go build -C prove -o "$(CURDIR)/bin/prove" ./campaign
 	bin/prove -mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(PROVE_SEED),-seed $(PROVE_SEED)) $(PROVE)
 
 accuracy: ## compare the engine with closed forms and other simulators, row by row
-	go run ./bench/accuracy
+	go run -C prove ./bench/accuracy
 
 upgrade-test: netsim-dev ## a rolling upgrade from the previous release, which is built from git's history
 	.ci/upgrade/run

@@ -30,97 +30,100 @@ func directions() map[string]set {
 		"rating":          {"events"},
 		"audit":           {"events", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
-		"commands/handle": {"commands", "events", "fault", "internal/wait"}, // runs commands and appends their events
-		"api/submission":  {"api", "fault", "simulator/"},                   // resolves simple submissions
-		"api/report":      {"api", "simulator/"},                            // converts validation findings
+		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
+		"api/submission":  {"api", "fault", "simulator/"},                // resolves simple submissions
+		"api/report":      {"api", "simulator/"},                         // converts validation findings
 
-		"internal/columns":    {}, // the columns of a struct, for set-based SQL
-		"internal/gather":     {}, // combines lookups into few queries
-		"internal/recent":     {}, // caches what was used recently
-		"internal/sqlstate":   {}, // errors of PostgreSQL
-		"internal/wait":       {}, // a pause that a context can end
-		"projections":         {"events", "commands", "fault", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "simulator/design"},
-		"writeapi":            append(append(set{"studies/plan", "studies/inputs"}, handlers...), writers...),
-		"access":              {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":             append(set{"access", "studies", "studies/analysis", "studies/plan", "studies/pricing", "studies/table", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "internal/wait"}, append(handlers, domain...)...),
-		"billing":             append(set{"projections", "rating", "internal/gather"}, writers...),
-		"billing/prices":      {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
-		"billing/focus":       {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
-		"content/library":     {"events"},                                                   // object keys of traceset files
-		"reactions":           append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
-		"content/uploads":     append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
-		"runs/execution":      {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
-		"runs/execution/host": {"runs/execution", "fault", "simulator/", "internal/wait"},
-		"studies/plan":        {"simulator/splitmix"},                                           // the points of studies
-		"studies/inputs":      {"api", "api/submission", "fault", "simulator/", "studies/plan"}, // the inputs of their points
-		"studies/pricing":     {"simulator/"},                                                   // what a fabric costs
-		"studies/analysis":    {},                                                               // the Pareto front, and the sensitivity of axes
-		"studies":             append(set{"projections", "runs/execution", "studies/", "internal/wait"}, writers...),
-		"studies/table":       {}, // tables of results
-		"runs":                append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "internal/wait"}, writers...),
-		"content/traces":      append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
+		"infra/columns":         {}, // the columns of a struct, for set-based SQL
+		"infra/gather":          {}, // combines lookups into few queries
+		"infra/recent":          {}, // caches what was used recently
+		"infra/sqlstate":        {}, // errors of PostgreSQL
+		"infra/wait":            {}, // a pause that a context can end
+		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/design"},
+		"writeapi":              append(append(set{"runs/studies/plan", "runs/studies/inputs"}, handlers...), writers...),
+		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
+		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "runs/studies/pricing", "runs/studies/table", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
+		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
+		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
+		"billing/focus":         {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
+		"content/library":       {"events"},                                                   // object keys of traceset files
+		"reactions":             append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"content/uploads":       append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
+		"runs/execution/host":   {"runs/execution", "fault", "simulator/", "infra/wait"},
+		"runs/studies/plan":     {"simulator/splitmix"},                                                // the points of studies
+		"runs/studies/inputs":   {"api", "api/submission", "fault", "simulator/", "runs/studies/plan"}, // the inputs of their points
+		"runs/studies/pricing":  {"simulator/"},                                                        // what a fabric costs
+		"runs/studies/analysis": {},                                                                    // the Pareto front, and the sensitivity of axes
+		"runs/studies":          append(set{"projections", "runs/execution", "runs/studies/", "infra/wait"}, writers...),
+		"runs/studies/table":    {}, // tables of results
+		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
+		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
-		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "internal/recent", "internal/wait"}, // facts for clients that follow them
+		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
 
-		"deploy":                      {}, // no program: files, and tests that hold them to the service
-		"api":                         {},
-		"api/contract":                {"api", "fault"},
-		"infra/":                      {"events", "fault", "infra/", "internal/columns", "internal/gather", "internal/recent", "internal/sqlstate", "internal/wait"}, // never the packages that use infra
-		"stream/tables":               {"events", "infra/facts"},                                                                                                     // facts as typed rows, and in Parquet
-		"stream/export":               {"events", "fault", "infra/facts", "infra/objects", "internal/wait", "stream/public", "stream/tables"},                        // files of facts
-		"stream/archive":              {"events", "fault", "infra/eventlog", "internal/wait", "stream/export"},                                                       // the log as files, and copies of it
-		"stream/contracts":            {"internal/wait"},                                                                                                             // registers the schemas of events in a registry
-		"stream/public":               {"events", "infra/facts"},                                                                                                     // the public form of a fact
-		"stream/publisher":            {"events", "infra/broker", "infra/eventlog", "infra/facts", "internal/wait", "stream/public"},                                 // publishes facts in the public topics
-		"cmd/":                        everything,
-		"internal/service":            everything,
-		"internal/service/":           everything,
-		"bench":                       everything,
-		"stream/publisher/publictest": {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
-		"deploy/observe":              {},                                                                                 // rules, alerts and the dashboard
-		"deploy/observe/internal/":    {"deploy/observe"},
-		"stream/lake":                 {"events", "infra/facts", "infra/objects", "internal/sqlstate", "internal/wait", "stream/tables"}, // a DuckLake
+		"deploy":                   {}, // no program: files, and tests that hold them to the service
+		"api":                      {},
+		"api/contract":             {"api", "fault"},
+		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
+		"stream/tables":            {"events", "infra/facts"},                                                                           // facts as typed rows, and in Parquet
+		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
+		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
+		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry
+		"stream/public":            {"events", "infra/facts"},                                                                           // the public form of a fact
+		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},          // publishes facts in the public topics
+		"cmd/":                     everything,
+		"internal/service":         everything,
+		"internal/service/":        everything,
+		"prove/bench":              everything,
+		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
+		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
+		"deploy/observe/internal/": {"deploy/observe"},
+		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
-		"prove":         {"prove/", "events", "infra/objects", "infra/teststack/kafka", "internal/slowbill", "internal/wait"}, // the fault campaign
-		"prove/cluster": {"infra/broker", "infra/devissuer", "infra/objects", "internal/wait"},                                // the cluster that it breaks
-		"prove/history": {},                                                                                                   // judges what its clients saw
+		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
+		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait"},                                                         // the cluster that it breaks
+		"prove/history":  {},                                                                                                                         // judges what its clients saw
 
-		"bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
-		"bench/accuracy":  {"simulator/", "bench/reference"},
-		"bench/scale":     {"simulator/"},
+		"prove/bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
+		"prove/bench/accuracy":  {"simulator/", "prove/bench/reference"},
+		"prove/bench/scale":     {"simulator/"},
 
-		"events/internal/":                 {"events", "stream/public"}, // generators
+		"stream/contracts/internal/":       {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/testwait":                {}, // bounds the waits of tests
+		"internal/scripted":                {"internal/teststack"},                          // an engine whose answers a test writes
+		"internal/teststack":               {"infra/devissuer", "internal/teststack/kafka"}, // servers for tests
+		"internal/teststack/kafka":         {},                                              // the jars of Apache Kafka
+		"internal/testwait":                {},                                              // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/testduckdb":              {}, // stock DuckDB
-		"internal/slowbill":                {}, // the reference model of rating
-		"internal/dst":                     {}, // simulates the core; its code is built only under the tag faketime
+		"rating/slowbill":                  {}, // the reference model of rating
+		"prove/simulation":                 {}, // simulates the core; its code is built only under the tag faketime
 	}
 }
 
 // support lists the packages that only tests may import.
 func support() set {
-	return set{"infra/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "internal/slowbill", "api/contract/contracttest", "internal/service/servicetest", "infra/engines/scripted", "stream/publisher/publictest"}
+	return set{"internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
 func homes() map[string]set {
 	return map[string]set{
-		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "infra/teststack", "prove/cluster", "bench"},
-		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "stream/publisher/publictest", "bench"},
-		"github.com/ThreeDotsLabs/":           {"infra/reactor", "bench"},
+		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "internal/teststack", "prove/cluster", "prove/bench"},
+		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "internal/publictest", "prove/bench"},
+		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/columns", "internal/sqlstate", "internal/service", "bench", "prove/cluster", "internal/testworld"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
-		"github.com/aws/":                     {"infra/objects", "infra/teststack"},
+		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
 		"github.com/oapi-codegen/":            {"api"},
-		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "internal/service", "bench"},
+		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "internal/service", "prove/bench"},
 		"github.com/prometheus/":              {"infra/telemetry"},
 		"go.opentelemetry.io/":                {"infra/", "runs", "internal/service"}, // the API
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},
@@ -129,15 +132,15 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "studies/pricing", "studies/analysis"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "studies/table"},
+		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/pricing", "runs/studies/analysis"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/table"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
 		"github.com/anishathalye/porcupine":   {"prove/history"},
-		"github.com/google/go-cmp/":           {"stream/publisher/publictest"},
-		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "bench"},
+		"github.com/google/go-cmp/":           {"internal/publictest"},
+		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
-		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "events/internal/", "simulator/infragraph"},
+		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "stream/contracts/internal/", "simulator/infragraph"},
 		"golang.org/x/":                       {"/"},
 	}
 }
@@ -162,13 +165,13 @@ func reach() (pure, never map[string]set) {
 	}
 	never = map[string]set{
 		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
-		"access":          log,
+		"readapi/access":  log,
 		"readapi":         log,
 		"reactions":       log,
 		"billing":         log,
 		"billing/focus":   log,
 		"runs":            log,
-		"studies":         log,
+		"runs/studies":    log,
 		"content/traces":  log,
 		"content/uploads": log,
 	}
@@ -196,7 +199,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
-			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove":
+			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove/campaign":
 				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}
@@ -230,9 +233,17 @@ type listedPackage struct {
 
 func (p listedPackage) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
+// listPackages lists the packages of this module and of prove, in a module of its own.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Imports,Deps", "./...")
+	all := append(listModule(t, "."), listModule(t, "prove")...)
+	slices.SortFunc(all, func(a, b listedPackage) int { return strings.Compare(a.ImportPath, b.ImportPath) })
+	return slices.CompactFunc(all, func(a, b listedPackage) bool { return a.ImportPath == b.ImportPath })
+}
+
+func listModule(t *testing.T, folder string) []listedPackage {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-C", folder, "-e", "-deps", "-json=ImportPath,Imports,Deps", "./...")
 	list.Stderr = t.Output()
 	out, err := list.StdoutPipe()
 	if err != nil {

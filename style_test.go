@@ -25,7 +25,7 @@ type sourceFile struct {
 func (f sourceFile) isTest() bool { return strings.HasSuffix(f.path, "_test.go") }
 
 // sourceFiles returns every Go file of the repository that is not generated, including
-// those of the other modules, tools and infra/devstack.
+// those of the other modules, tools and cmd/netsim-dev.
 func sourceFiles(t *testing.T) []sourceFile {
 	t.Helper()
 	var files []sourceFile

@@ -17,7 +17,7 @@ func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, f := range sourceFiles(t) {
 		dir := filepath.Dir(f.path)
-		servers := dir == "infra/teststack" || strings.HasPrefix(dir, "infra/devstack") // servers for tests, which may wait forever
+		servers := dir == "internal/teststack" || strings.HasPrefix(dir, "cmd/netsim-dev") // servers for tests, which may wait forever
 		if !f.isTest() && !in(support(), dir) || servers || dir == "internal/testwait" || imports(f, "testing/synctest") {
 			continue
 		}

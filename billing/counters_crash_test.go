@@ -5,7 +5,7 @@ import (
 
 	"netsim/billing"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

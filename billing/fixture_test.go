@@ -16,9 +16,9 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
-	"netsim/internal/columns"
+	"netsim/internal/teststack"
 	"netsim/projections"
 )
 

@@ -20,10 +20,10 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/writelog"
-	"netsim/internal/slowbill"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
+	"netsim/rating/slowbill"
 )
 
 // keeper runs scenarios, one account each, on the servers of one test world. It

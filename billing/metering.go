@@ -8,7 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/internal/gather"
+	"netsim/infra/gather"
 	"netsim/projections"
 )
 

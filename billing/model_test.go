@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"netsim/internal/slowbill"
+	"netsim/rating/slowbill"
 )
 
 // ledgerModel keeps the books of one account as plainly as possible. It has all

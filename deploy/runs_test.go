@@ -5,7 +5,7 @@ package deploy
 import (
 	"testing"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestRuns runs the deployments one after the other on one cluster of Apache Kafka, with

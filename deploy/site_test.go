@@ -23,7 +23,7 @@ import (
 
 	"netsim/audit"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

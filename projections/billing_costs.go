@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // DailyCost is a row of the daily costs.

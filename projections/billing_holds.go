@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // CreditHold is a row of the table credit_holds.

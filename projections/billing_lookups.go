@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/gather"
+	"netsim/infra/gather"
 )
 
 // BillingLookups reads billing items, their last rated days, and holds of credit.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Rates is the projection of the price list. A row is the last event of its rate

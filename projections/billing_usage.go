@@ -10,7 +10,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // BillingItem is a row of the billing items.

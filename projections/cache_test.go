@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 	"netsim/projections"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/fault"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // ConfigurationVersion is one version of a configuration. Lists fill only Version,

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // countKey is the key of the counts of an account in a workspace.

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 //go:embed *.sql

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/fault"
-	"netsim/internal/gather"
+	"netsim/infra/gather"
 )
 
 // Lookups reads single rows. It batches the reads of concurrent requests into few

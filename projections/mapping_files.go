@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // MappingFile is a row of the mapping files.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Operation is a row of the operations: a command of an operator.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // accountQuotas is a row of the quotas.

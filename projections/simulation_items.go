@@ -3,7 +3,7 @@ package projections
 import (
 	"time"
 
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // simulationItems collects the list items that a batch adds, changes or removes.

@@ -7,7 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Simulation is a row of the simulations.

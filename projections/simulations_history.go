@@ -8,7 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // RunProgress is the last recorded progress of a run.

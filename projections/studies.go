@@ -7,7 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Study is a row of the studies.

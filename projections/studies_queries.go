@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // FindStudy reads a study, deleted or not. It returns NotFound for a missing one.

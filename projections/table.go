@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/columns"
-	"netsim/internal/recent"
+	"netsim/infra/columns"
+	"netsim/infra/recent"
 )
 
 // table is a projection in which each row is a fold of facts. A batch of facts

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/infra/teststack"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
+	"netsim/internal/teststack"
 	"netsim/projections"
 )
 

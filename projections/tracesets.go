@@ -8,7 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Traceset is a row of the tracesets.

@@ -10,11 +10,11 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"netsim/access"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // tracesetWorld creates tracesets of two accounts, with every scope and several

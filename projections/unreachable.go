@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"netsim/internal/sqlstate"
+	"netsim/infra/sqlstate"
 )
 
 // Outage returns a client message for an error that is an outage of the read

@@ -5,7 +5,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // Workspace is a row of the workspaces.

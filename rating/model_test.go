@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/events"
-	"netsim/internal/slowbill"
 	"netsim/rating"
+	"netsim/rating/slowbill"
 )
 
 // anyUsage draws the usage of a few items around a day, in the order of time.
@@ -92,7 +92,7 @@ func rows(rates []events.RateSet) (out []slowbill.Rate) {
 	return out
 }
 
-// TestDayEqualsTheModel compares random days with internal/slowbill;
+// TestDayEqualsTheModel compares random days with rating/slowbill;
 // -rapid.checks sets how many.
 func TestDayEqualsTheModel(t *testing.T) {
 	t.Parallel()

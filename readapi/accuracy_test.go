@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 	"netsim/simulator/accuracy"
@@ -21,7 +21,7 @@ func accuracyOf(t *testing.T, c *servicetest.Client, id string) object {
 	return c.Get(simulations + "/" + id + "/results?limit=1").Want(200).Object()["accuracy"].(object)
 }
 
-// bandOf returns the band that go generate ./bench/accuracy wrote.
+// bandOf returns the band that go generate ./prove/bench/accuracy wrote.
 func bandOf(t *testing.T, network, operation, algorithm string) object {
 	t.Helper()
 	table, err := accuracy.Generated()

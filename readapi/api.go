@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"netsim/access"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/health"
 	"netsim/infra/objects"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/chakra"
 )
 

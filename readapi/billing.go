@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // Billing implements the seven billing operations (document 1, Billing;

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListCosts implements GET /billing/costs: by date and daily cost id.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListRates implements GET /billing/rates: the platform's rates and those of

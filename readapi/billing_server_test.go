@@ -21,10 +21,10 @@ import (
 	"netsim/api/contract/contracttest"
 	"netsim/events"
 	"netsim/infra/auth"
+	"netsim/infra/columns"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
 	web "netsim/infra/web"
-	"netsim/internal/columns"
+	"netsim/internal/teststack"
 	"netsim/projections"
 	"netsim/readapi"
 )

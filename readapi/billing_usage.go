@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListBillingItems implements GET /billing/items: newest first.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/design"
 	"netsim/simulator/validation"
 )

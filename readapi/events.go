@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
@@ -18,6 +17,7 @@ import (
 	"netsim/infra/facts"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/stream/feed"
 )
 

@@ -14,10 +14,10 @@ import (
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
 	web "netsim/infra/web"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

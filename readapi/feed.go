@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/projections"
 )
 

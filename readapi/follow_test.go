@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
@@ -26,6 +25,7 @@ import (
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/readapi"
+	"netsim/readapi/access"
 )
 
 // received is an event that a client received.

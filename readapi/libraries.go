@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // maxMatches limits the tracesets shown of a library, and the libraries shown for

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/mapping"
 )
 

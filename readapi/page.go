@@ -8,12 +8,12 @@ import (
 	"reflect"
 	"time"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/fault"
 	"netsim/infra/auth"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // listing is a request for a page of a list.

@@ -8,7 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/fault"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/projections"
 )
 

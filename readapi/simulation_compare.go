@@ -13,10 +13,10 @@ import (
 	"netsim/commands"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/runs/studies/pricing"
 	"netsim/simulator/design"
 	"netsim/simulator/design/difference"
 	"netsim/simulator/results"
-	"netsim/studies/pricing"
 )
 
 // CompareSimulations implements GET /simulations/{sim_id}/compare/{other_id}.

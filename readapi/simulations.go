@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/units"
 )
 

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListStudies implements GET /studies: those of the workspaces that the caller is a

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"netsim/api"
-	"netsim/studies"
-	"netsim/studies/analysis"
+	"netsim/runs/studies"
+	"netsim/runs/studies/analysis"
 )
 
 // GetStudyAnalysis implements GET /studies/{study_id}/analysis.

@@ -2,7 +2,7 @@ package readapi
 
 import (
 	"netsim/api"
-	"netsim/studies/pricing"
+	"netsim/runs/studies/pricing"
 )
 
 // fabricView returns what a fabric is made of, and what it costs.

@@ -9,8 +9,8 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/projections"
-	"netsim/studies"
-	"netsim/studies/plan"
+	"netsim/runs/studies"
+	"netsim/runs/studies/plan"
 )
 
 // waitingPoint is the status of a point without a simulation.

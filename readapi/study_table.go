@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"netsim/api"
-	"netsim/studies/analysis"
-	"netsim/studies/table"
+	"netsim/runs/studies/analysis"
+	"netsim/runs/studies/table"
 )
 
 // table returns all rows as CSV with a header, or as Parquet.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"netsim/access"
 	"netsim/api"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/design"
 )

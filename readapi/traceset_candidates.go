@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListTracesetCandidates implements GET /configurations/{config_id}/traceset

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/content/traces"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
+	"netsim/readapi/access"
 	"netsim/simulator/validation"
 )
 

@@ -3,12 +3,12 @@ package readapi
 import (
 	"context"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
 	web "netsim/infra/web"
 	"netsim/projections"
+	"netsim/readapi/access"
 )
 
 // ListWorkspaces implements GET /workspaces (completions.md section 2.8): the

@@ -13,7 +13,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/engines"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/projections"
 	"netsim/runs/execution"
 )

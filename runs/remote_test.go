@@ -11,7 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/engines"
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"netsim/commands"
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

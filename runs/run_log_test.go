@@ -10,7 +10,7 @@ import (
 
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/runs/execution"
 )

@@ -11,7 +11,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/engines"
 	"netsim/infra/objects"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/projections"
 	"netsim/runs/execution"
 )

@@ -11,9 +11,9 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/runs/studies/inputs"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/validation"
-	"netsim/studies/inputs"
 )
 
 // API implements the POST, PATCH and DELETE operations, except the preview and

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/access"
 	"netsim/api"
 	"netsim/commands/handle"
 	"netsim/events"
@@ -16,6 +15,7 @@ import (
 	"netsim/internal/testworld"
 	"netsim/projections"
 	"netsim/readapi"
+	"netsim/readapi/access"
 	"netsim/writeapi"
 )
 

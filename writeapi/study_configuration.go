@@ -8,11 +8,11 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/plan"
 	"netsim/simulator/design"
 	"netsim/simulator/units"
 	"netsim/simulator/validation"
-	"netsim/studies/inputs"
-	"netsim/studies/plan"
 )
 
 // The bounds of a study of a configuration: every document is validated while its client

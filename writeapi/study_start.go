@@ -11,9 +11,9 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/plan"
 	"netsim/simulator/design"
-	"netsim/studies/inputs"
-	"netsim/studies/plan"
 )
 
 // StartStudy implements POST /studies. It checks the inputs of every point, so that a

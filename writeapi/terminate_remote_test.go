@@ -7,7 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 	"netsim/internal/testwait"

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
-	"netsim/internal/columns"
+	"netsim/internal/teststack"
 	"netsim/projections"
 	"netsim/rating"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestDeployingGuide follows docs/deploying.md on bare machines, and then the commands of

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"netsim/infra/doctor"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // secured returns the URL of a proxy that speaks TLS in front of an HTTP server, with a

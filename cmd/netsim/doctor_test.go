@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"netsim/infra/doctor"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // doctorBy runs the command doctor with settings, and returns what it prints and its exit

@@ -18,7 +18,7 @@ import (
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/stream/export"

@@ -12,7 +12,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

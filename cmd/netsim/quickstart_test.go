@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

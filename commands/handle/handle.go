@@ -15,7 +15,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Target is the stream that a command is for.

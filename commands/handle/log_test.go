@@ -13,7 +13,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // memory is a log of one partition with its projector, in memory. It judges by

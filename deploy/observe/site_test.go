@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/engines/scripted"
-	"netsim/infra/teststack"
+	"netsim/internal/scripted"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -18,7 +18,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 func TestVerifyReadsTheClaims(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // refusal is a way to connect that is refused, and words of the sentence that says why.

@@ -21,9 +21,9 @@ import (
 	"netsim/events"
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -20,7 +20,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/infra/broker"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"netsim/events"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // TestAnUnusableCertificateIsCounted: a running service whose client certificate for Kafka

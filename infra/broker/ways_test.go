@@ -10,11 +10,11 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/internal/publictest"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
-	"netsim/stream/publisher/publictest"
 )
 
 // set sets how a service connects.

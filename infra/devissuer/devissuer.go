@@ -2,7 +2,7 @@
 // serves, for "netsim token" and for tests. Production uses another issuer and
 // none of this package.
 //
-// The issuer is a directory, <data>/issuer. infra/devstack, which is another
+// The issuer is a directory, <data>/issuer. cmd/netsim-dev, which is another
 // module, serves it over HTTP:
 //
 //	url        the issuer's name, written by netsim-dev at its first start

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // serveTLS serves HTTPS with a certificate for the host that is valid for a year, and

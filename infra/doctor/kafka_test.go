@@ -11,7 +11,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // newKafka returns a cluster with a log of its own, and opens the log.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestObjects: a healthy bucket has only good results and is empty afterwards. A missing

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 func newPostgres(t *testing.T) (Postgres, *pgx.Conn) {

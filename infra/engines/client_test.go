@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/infra/engines"
-	"netsim/infra/engines/scripted"
-	"netsim/infra/teststack"
+	"netsim/internal/scripted"
+	"netsim/internal/teststack"
 )
 
 func TestMain(m *testing.M) { os.Exit(scripted.Main(m)) }

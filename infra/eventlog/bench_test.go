@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestConformance runs one suite on every kind of broker: the embedded broker in

@@ -11,7 +11,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/events"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 func ensureTwice(t *testing.T, c Config) {

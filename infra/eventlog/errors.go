@@ -13,7 +13,7 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/broker"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // The errors of an append.

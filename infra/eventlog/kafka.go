@@ -12,7 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/infra/broker"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 const (

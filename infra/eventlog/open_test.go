@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/events"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 func freshPrefix() string { return "test-" + uuid.NewString() + "." }

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"netsim/internal/sqlstate"
+	"netsim/infra/sqlstate"
 )
 
 // Leases shares the shards of a subscriber among processes. Every process that

@@ -15,7 +15,7 @@ import (
 
 	"netsim/infra/facts"
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

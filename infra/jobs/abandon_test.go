@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // A run whose attempts all fail is abandoned after the 50th, not before.

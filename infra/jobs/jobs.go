@@ -16,8 +16,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"go.opentelemetry.io/otel/trace"
 
-	"netsim/internal/gather"
-	"netsim/internal/wait"
+	"netsim/infra/gather"
+	"netsim/infra/wait"
 )
 
 // Schema is the schema of the queue's tables.

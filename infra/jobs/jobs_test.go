@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/jobs"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

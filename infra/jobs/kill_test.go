@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

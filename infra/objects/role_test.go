@@ -20,7 +20,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // roles hands out temporary credentials as AWS does, and is an S3 store that takes only

@@ -20,7 +20,7 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 func newStore(t *testing.T, change ...func(*objects.Config)) *objects.Store {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/fault"
-	"netsim/internal/sqlstate"
+	"netsim/infra/sqlstate"
 )
 
 // Locks are named locks for mutual exclusion between processes. A lock is a

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"netsim/infra/postgres"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // prepared is a batch that is judged and folded, but not committed.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
-	"netsim/internal/columns"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

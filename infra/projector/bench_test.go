@@ -12,7 +12,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

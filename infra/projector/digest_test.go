@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/recent"
+	"netsim/infra/recent"
 )
 
 // cachedStreams bounds the streams in a generation of the cache.

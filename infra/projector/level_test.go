@@ -9,7 +9,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

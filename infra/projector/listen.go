@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"netsim/internal/sqlstate"
-	"netsim/internal/wait"
+	"netsim/infra/sqlstate"
+	"netsim/infra/wait"
 )
 
 // Run listens until ctx ends, and reconnects after an error.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // sessionLock is the right to project into a schema: an advisory lock, which

@@ -9,7 +9,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // partitionState is a partition and how far it is judged. Only the goroutine

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // errRetry ends a session; the next one retries the parked facts.

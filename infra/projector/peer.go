@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // peer is the read model that a process follows beside its own. What it shows and

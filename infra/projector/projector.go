@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
-	"netsim/internal/columns"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 //go:embed schema.sql

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"netsim/events"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Before is the schema of the read model that was live before a promotion of one of the same

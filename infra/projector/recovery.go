@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/sqlstate"
+	"netsim/infra/sqlstate"
 )
 
 // Recovery verifies database sessions before reads use them: a verified session

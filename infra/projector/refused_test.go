@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/projector"
-	"netsim/internal/columns"
 	"netsim/internal/testworld"
 )
 

@@ -1,6 +1,6 @@
 package projector
 
-import "netsim/internal/columns"
+import "netsim/infra/columns"
 
 // recordAt is the position of a record in the log.
 type recordAt struct {

@@ -12,11 +12,11 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/infra/columns"
 	"netsim/infra/facts"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/writelog"
-	"netsim/internal/columns"
 	"netsim/internal/testworld"
 )
 

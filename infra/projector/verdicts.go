@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"netsim/events"
-	"netsim/internal/columns"
+	"netsim/infra/columns"
 )
 
 // saveVerdicts queues the command ids of facts, and the rejected and parked

@@ -8,7 +8,7 @@ import (
 
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

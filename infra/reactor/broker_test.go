@@ -10,7 +10,7 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 	"netsim/infra/reactor"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/ThreeDotsLabs/watermill/message/router/middleware"
 
 	"netsim/infra/facts"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // feed is the subscription of a handler: a message.Subscriber that gives the

@@ -18,7 +18,7 @@ import (
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Judge returns verdicts, as projector.Watcher does.

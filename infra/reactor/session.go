@@ -11,7 +11,7 @@ import (
 
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // session is the work on the shards that a process holds, for as long as it holds

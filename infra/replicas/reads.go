@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/fault"
+	"netsim/infra/gather"
 	"netsim/infra/projector"
-	"netsim/internal/gather"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Config is what Reads needs.

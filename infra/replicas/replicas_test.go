@@ -15,7 +15,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 const (

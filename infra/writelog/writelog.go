@@ -17,10 +17,10 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/eventlog"
+	"netsim/infra/gather"
 	"netsim/infra/projector"
 	"netsim/infra/telemetry"
-	"netsim/internal/gather"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Config is what a write log needs.

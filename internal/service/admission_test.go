@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

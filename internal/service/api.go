@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"netsim/access"
 	"netsim/billing"
 	"netsim/events"
 	"netsim/infra/replicas"
 	web "netsim/infra/web"
 	"netsim/reactions"
 	"netsim/readapi"
+	"netsim/readapi/access"
 	"netsim/stream/feed"
 	"netsim/writeapi"
 )

@@ -10,8 +10,8 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/stream/archive"
 	"netsim/stream/export"

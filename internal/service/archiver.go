@@ -10,7 +10,7 @@ import (
 	"netsim/infra/health"
 	"netsim/infra/postgres"
 	"netsim/infra/telemetry"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/stream/archive"
 )
 

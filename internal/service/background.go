@@ -19,10 +19,10 @@ import (
 	"netsim/infra/reactor"
 	"netsim/reactions"
 	"netsim/runs"
+	"netsim/runs/studies"
 	"netsim/stream/contracts"
 	"netsim/stream/lake"
 	"netsim/stream/publisher"
-	"netsim/studies"
 )
 
 // domain has the parts that the reactor, the workers and the API need besides the core.

@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -9,7 +9,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/reactor"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/doctor"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // examined examines the components of the settings and returns the rows by component and

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

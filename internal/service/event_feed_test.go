@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

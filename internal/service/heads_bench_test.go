@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // BenchmarkSpool spools the heads of a million streams in 28 partitions, as a log

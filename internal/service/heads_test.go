@@ -23,8 +23,8 @@ import (
 	"netsim/audit"
 	"netsim/infra/devissuer"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

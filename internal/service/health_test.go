@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // proxied runs a process for each role, and one with all roles, on their own servers,

@@ -18,8 +18,8 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
 	"netsim/infra/telemetry"
-	"netsim/infra/teststack"
 	web "netsim/infra/web"
+	"netsim/internal/teststack"
 )
 
 // canned answers at once, so the benchmark measures the cost of HTTP itself.

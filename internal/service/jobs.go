@@ -12,7 +12,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
-	"netsim/studies"
+	"netsim/runs/studies"
 )
 
 // The queues of jobs. Long jobs have their own queues, so other jobs do not wait for

@@ -14,9 +14,9 @@ import (
 	"netsim/infra/doctor"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/infra/sqlstate"
 	"netsim/infra/telemetry"
-	"netsim/internal/sqlstate"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // member returns how a process of this release names its database sessions.

@@ -15,9 +15,9 @@ import (
 	"netsim/events"
 	"netsim/infra/doctor"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -10,7 +10,7 @@ import (
 
 	"netsim/audit"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // The log loses its last records, among them an acknowledged workspace. An operator

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 )
 
 func TestMain(m *testing.M) { os.Exit(scripted.Main(m)) }

@@ -14,7 +14,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

@@ -9,10 +9,10 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
+	"netsim/internal/publictest"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
-	"netsim/stream/publisher/publictest"
 )
 
 // TestPublishersAreKilled kills and suspends processes that publish, and kills the broker,

@@ -10,7 +10,7 @@ import (
 
 	"netsim/billing"
 	"netsim/infra/projector"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/projections"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

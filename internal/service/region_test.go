@@ -10,9 +10,9 @@ import (
 	"netsim/api/contract"
 	"netsim/infra/eventlog"
 	"netsim/infra/replicas"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // startRegion starts a deployment that only reads, with a database of its own, on the log

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"netsim/events"
-	"netsim/infra/engines/scripted"
+	"netsim/internal/scripted"
 	"netsim/internal/service/servicetest"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // TestALostDatabaseIsRebuilt starts the service on the same log with an empty database.

@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/replicas"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

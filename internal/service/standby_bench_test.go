@@ -9,9 +9,9 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/replicas"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // BenchmarkReads reads a workspace over HTTP: without a token, with a token on the own

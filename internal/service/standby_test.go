@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"netsim/infra/replicas"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

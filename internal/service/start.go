@@ -15,8 +15,8 @@ import (
 	"netsim/fault"
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
-	"netsim/internal/sqlstate"
-	"netsim/internal/wait"
+	"netsim/infra/sqlstate"
+	"netsim/infra/wait"
 )
 
 // The pauses between the attempts of a step.

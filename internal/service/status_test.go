@@ -14,8 +14,8 @@ import (
 	"netsim/infra/jobs"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/projections"
 )

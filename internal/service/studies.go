@@ -6,8 +6,8 @@ import (
 	"netsim/api"
 	"netsim/api/contract"
 	"netsim/events"
-	"netsim/studies"
-	"netsim/studies/inputs"
+	"netsim/runs/studies"
+	"netsim/runs/studies/inputs"
 )
 
 // forecastStudy returns what a study would do and cost if it started now.

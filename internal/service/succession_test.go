@@ -7,7 +7,7 @@ import (
 
 	"netsim/audit"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestTheAuditKeyIsSucceeded: a new audit key is refused until the old key has signed

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // TestTwoDatabasesHoldTheSame proves by digests, under load, that a read model in another

@@ -16,11 +16,11 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
+	"netsim/infra/wait"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
-	"netsim/internal/wait"
 )
 
 // load is clients that create, rename and read workspaces, list them page by page, and

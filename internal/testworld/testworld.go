@@ -18,8 +18,8 @@ import (
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
-	"netsim/infra/teststack"
 	"netsim/infra/writelog"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/projections"
 )

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Options say what to run.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // MakeStandby makes the second server a standby of the primary.

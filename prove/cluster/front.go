@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Front is the object store as one process of the service sees it. It can answer with

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 )
 
 // echo is a server that sends back each line, then 128 KiB.

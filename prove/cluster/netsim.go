@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Netsim is a process of the service.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Postgres is a PostgreSQL server: the primary, or a standby that follows it.

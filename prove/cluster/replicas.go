@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/infra/broker"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // client returns a client of kafka-go that reaches the brokers directly, and a function

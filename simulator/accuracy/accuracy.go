@@ -1,7 +1,7 @@
 // Package accuracy says what is known of the accuracy of a run's simulated time: how far
 // the times of like runs were from those of a reference, and in what the run differs from
 // the runs that were compared. Its numbers are those of bands.json, which go generate
-// ./bench/accuracy writes together with the tables of docs/engine.md.
+// ./prove/bench/accuracy writes together with the tables of docs/engine.md.
 //
 // The package is pure. It never claims more than was compared: a run of which nothing like
 // it was compared has no band.

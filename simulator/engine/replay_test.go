@@ -101,7 +101,7 @@ func number(t *testing.T, s string) float64 {
 }
 
 // TestCollectiveTraces: the traces of single collectives take as long as in ASTRA-sim
-// in the analytical mode (bench/accuracy), and as long as the same operation of a
+// in the analytical mode (prove/bench/accuracy), and as long as the same operation of a
 // simple workload in the ordinary mode.
 func TestCollectiveTraces(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@
 // timeouts and no ramp-up of congestion control.
 //
 // A transfer counts as received when its sender has the last acknowledgement, as in
-// the packet-level reference (bench/reference).
+// the packet-level reference (prove/bench/reference).
 //
 // Every switch has its own routing. A hashing switch gives a pair of NICs one link; a
 // flowlet switch may give the pair another link after the pair was idle for the switch's

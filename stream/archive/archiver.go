@@ -18,7 +18,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/eventlog"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/stream/export"
 )
 

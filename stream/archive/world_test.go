@@ -18,7 +18,7 @@ import (
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/stream/archive"
 	"netsim/stream/export"
 )

@@ -12,3 +12,5 @@
 // Nothing waits for the registry. While it does not answer, messages are published
 // without the id of their schema.
 package contracts
+
+//go:generate go run ./internal/catalogue

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Schema is the JSON Schema of an event type's data.

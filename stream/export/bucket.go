@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"netsim/infra/objects"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Bucket is a Target in an object store. Two exports to one prefix at the same time are

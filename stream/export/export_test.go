@@ -18,7 +18,7 @@ import (
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/stream/export"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"netsim/fault"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Reason is why a feed ended.

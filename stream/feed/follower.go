@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"netsim/infra/facts"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // retryAfter is how long a follower waits after an error.

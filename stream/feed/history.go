@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // nearly is how many records a feed may be behind when it joins the hub.

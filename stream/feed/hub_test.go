@@ -15,10 +15,10 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/facts"
+	pause "netsim/infra/wait"
 	"netsim/infra/writelog"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
-	pause "netsim/internal/wait"
 	"netsim/projections"
 	"netsim/stream/feed"
 )

@@ -8,7 +8,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/facts"
-	"netsim/internal/recent"
+	"netsim/infra/recent"
 )
 
 // owners finds the owners of streams, which never change: in the stream's first

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/stream/lake"
 )

@@ -15,7 +15,7 @@ import (
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/objects"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/stream/tables"
 )
 

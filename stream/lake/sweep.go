@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/sqlstate"
+	"netsim/infra/sqlstate"
 )
 
 // tidyEvery is how often files are merged and deleted.

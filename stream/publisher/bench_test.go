@@ -12,7 +12,7 @@ import (
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

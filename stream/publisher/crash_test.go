@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/infra/teststack"
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 

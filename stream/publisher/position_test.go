@@ -11,9 +11,9 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/internal/publictest"
 	"netsim/internal/testworld"
 	"netsim/stream/public"
-	"netsim/stream/publisher/publictest"
 )
 
 func TestResume(t *testing.T) {

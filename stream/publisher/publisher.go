@@ -11,7 +11,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/facts"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // Publisher publishes the facts of the shards that this process holds.

@@ -11,7 +11,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 // ErrHeld is wrapped by Republish without transactions while a publisher runs.

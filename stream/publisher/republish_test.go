@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"netsim/events"
+	"netsim/internal/publictest"
 	"netsim/internal/testworld"
-	"netsim/stream/publisher/publictest"
 )
 
 // A topic is made again under running publishers and live traffic, at every step of a

@@ -13,7 +13,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"netsim/events"
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 )
 
 func errPartitions(public, shards int32) error {

@@ -9,9 +9,9 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/facts"
+	"netsim/internal/publictest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
-	"netsim/stream/publisher/publictest"
 )
 
 // allShards is the lease of every shard.

@@ -16,9 +16,9 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // principal is a sender of requests, with what the service must make of it.

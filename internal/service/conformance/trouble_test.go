@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/infra/teststack"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
 

@@ -27,8 +27,8 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
-	"netsim/infra/teststack"
 	"netsim/internal/service"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"netsim/internal/wait"
+	"netsim/infra/wait"
 	"netsim/runs/execution"
 )
 

@@ -1,3 +1,0 @@
-package events
-
-//go:generate go run ./internal/catalogue
