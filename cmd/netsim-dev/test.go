@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // testOptions are the options of "test".
@@ -129,7 +131,7 @@ type testServers struct {
 // without fsync, or Apache Kafka.
 func startTestServers(jars string) (_ *testServers, err error) {
 	s := &testServers{}
-	if s.dir, err = os.MkdirTemp("", "netsim-test-"); err != nil {
+	if s.dir, err = os.MkdirTemp(memoryDir(), "netsim-test-"); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -168,6 +170,18 @@ func startTestServers(jars string) (_ *testServers, err error) {
 		return nil, errors.Join(fmt.Errorf("the servers of the tests did not start: %w", err), s.stop())
 	}
 	return s, os.WriteFile(s.file(), ready, 0o600)
+}
+
+// memoryDir returns the directory of files in memory if it has room for the servers' data,
+// and otherwise "", the directory for temporary files. A new database takes a tenth of the
+// time there.
+func memoryDir() string {
+	const dir, enough = "/dev/shm", 4 << 30
+	var at syscall.Statfs_t
+	if err := syscall.Statfs(dir, &at); err != nil || int64(at.Bavail)*at.Bsize < enough || unix.Access(dir, unix.W_OK) != nil {
+		return ""
+	}
+	return dir
 }
 
 func (s *testServers) file() string        { return filepath.Join(s.dir, "servers.json") }

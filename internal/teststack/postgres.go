@@ -79,7 +79,7 @@ func postgresAdmin(t testing.TB) string {
 func newDatabase(t testing.TB, admin, template string) string {
 	t.Helper()
 	name := "test_" + strings.ToLower(rand.Text())
-	if err := execute(t.Context(), admin, "create database "+name+" template "+template); err != nil {
+	if err := execute(t.Context(), admin, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
 		t.Fatalf("teststack: create database: %v", err)
 	}
 	t.Cleanup(func() {
