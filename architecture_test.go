@@ -40,9 +40,9 @@ func directions() map[string]set {
 		"infra/sqlstate":        {}, // errors of PostgreSQL
 		"infra/wait":            {}, // a pause that a context can end
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/design"},
-		"writeapi":              append(append(set{"runs/studies/plan", "runs/studies/inputs"}, handlers...), writers...),
+		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "runs/studies/pricing", "runs/studies/table", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
 		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
 		"billing/focus":         {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
@@ -51,12 +51,9 @@ func directions() map[string]set {
 		"content/uploads":       append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host":   {"runs/execution", "fault", "simulator/", "infra/wait"},
-		"runs/studies/plan":     {"simulator/splitmix"},                                                // the points of studies
-		"runs/studies/inputs":   {"api", "api/submission", "fault", "simulator/", "runs/studies/plan"}, // the inputs of their points
-		"runs/studies/pricing":  {"simulator/"},                                                        // what a fabric costs
-		"runs/studies/analysis": {},                                                                    // the Pareto front, and the sensitivity of axes
+		"runs/studies/plan":     {"api", "api/submission", "fault", "simulator/"}, // the points of studies, and their inputs
+		"runs/studies/analysis": {"simulator/"},                                   // the front, the sensitivity, the prices and the table of results
 		"runs/studies":          append(set{"projections", "runs/execution", "runs/studies/", "infra/wait"}, writers...),
-		"runs/studies/table":    {}, // tables of results
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
@@ -132,8 +129,8 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/pricing", "runs/studies/analysis"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/table"},
+		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/analysis"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/analysis"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
 		"github.com/anishathalye/porcupine":   {"prove/history"},

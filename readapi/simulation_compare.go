@@ -13,7 +13,7 @@ import (
 	"netsim/commands"
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/runs/studies/pricing"
+	"netsim/runs/studies/analysis"
 	"netsim/simulator/design"
 	"netsim/simulator/design/difference"
 	"netsim/simulator/results"
@@ -175,7 +175,7 @@ func inputChanges(this, other *projections.Simulation, documents [2]string) (cha
 
 // comparedFabrics returns what the networks of two configurations cost.
 func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
-	list := pricing.Current()
+	list := analysis.CurrentPrices()
 	view := api.ComparedFabrics{PriceList: list.Version}
 	for i, side := range [...]**api.StudyFabric{&view.This, &view.Other} {
 		if documents[i] == "" {
@@ -193,7 +193,7 @@ func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
 		if err != nil {
 			return view, err
 		}
-		parts := pricing.Wired(wired)
+		parts := analysis.WiredFabric(wired)
 		bill, err := list.Bill(parts)
 		if err != nil {
 			return view, err

@@ -11,7 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/plan"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/validation"
 )
@@ -44,7 +44,7 @@ type API struct {
 	// nothing.
 	ForecastStudy func(ctx context.Context, started events.StudyStarted) (api.StudyForecast, error)
 	// StudySources reads what a study of a configuration and its axes name.
-	StudySources func(ctx context.Context, started events.StudyStarted) (*inputs.Sources, error)
+	StudySources func(ctx context.Context, started events.StudyStarted) (*plan.Sources, error)
 	// RequireCredit returns PaymentRequired if the account has no credit for simulations.
 	RequireCredit func(ctx context.Context, account string) error
 	// TracesetID returns the id of the account's traceset for a simple submission.

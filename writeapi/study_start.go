@@ -11,7 +11,6 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
 	"netsim/simulator/design"
 )
@@ -137,7 +136,7 @@ func readSimpleBase(_ context.Context, base api.StudyBase, p *plan.Plan, started
 		return err
 	}
 	for point := range p.Points() {
-		if _, err := inputs.Simple(started.Base, p, point); err != nil {
+		if _, err := plan.Simple(started.Base, p, point); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"netsim/events"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
@@ -31,7 +30,7 @@ type submissions struct {
 }
 
 func (s *submissions) request(point int64) (r events.SimulationRequested, ranks int64, err error) {
-	simple, err := inputs.Simple(s.study.Base, s.plan, int(point))
+	simple, err := plan.Simple(s.study.Base, s.plan, int(point))
 	if err != nil {
 		return r, 0, err
 	}

@@ -1,4 +1,4 @@
-package pricing_test
+package analysis_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/runs/studies/pricing"
+	"netsim/runs/studies/analysis"
 )
 
 // TestDocument: docs/studies/prices.md has the price list, figure by figure.
@@ -16,11 +16,11 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := pricing.Current()
+	list := analysis.CurrentPrices()
 	want := fmt.Sprintf("Version %s, in %s. %s\n\n", list.Version, list.Currency, list.Assumption)
 	for _, kind := range []struct {
 		name    string
-		classes []pricing.Class
+		classes []analysis.PriceClass
 	}{
 		{"Switch, by the sum of its connected ports", list.Switches}, {"NIC, by its rate", list.NICs},
 		{"Copper cable between a NIC and a switch", list.Copper}, {"Optical link between switches, with both transceivers and the fibre", list.Optical},

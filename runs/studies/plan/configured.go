@@ -1,4 +1,4 @@
-package inputs
+package plan
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	"netsim/runs/studies/plan"
 	"netsim/simulator/design"
 	"netsim/simulator/mapping"
 	"netsim/simulator/units"
@@ -68,7 +67,7 @@ func ConfigurationBase(text string) (base api.StudyConfiguration, err error) {
 // Named returns the ids that the axis of a field names, in the order of its values, with
 // the index of the axis. They are nil if no axis has the field. An id is "" for null. An
 // error is the client's.
-func Named(p *plan.Plan, field string) (axis int, ids []string, err error) {
+func Named(p *Plan, field string) (axis int, ids []string, err error) {
 	for i, a := range p.Axes {
 		if a.Field != field {
 			continue
@@ -91,7 +90,7 @@ func Named(p *plan.Plan, field string) (axis int, ids []string, err error) {
 // Configured returns what a point of a study of a configuration runs. An error is the
 // client's: it names the point and its values. It does not check whether the network can
 // be simulated; validation.Check does.
-func (s *Sources) Configured(p *plan.Plan, point int) (Configured, error) {
+func (s *Sources) Configured(p *Plan, point int) (Configured, error) {
 	c, err := s.configured(p, point)
 	if err != nil {
 		return c, Refuse(p, point, err)
@@ -99,7 +98,7 @@ func (s *Sources) Configured(p *plan.Plan, point int) (Configured, error) {
 	return c, nil
 }
 
-func (s *Sources) configured(p *plan.Plan, point int) (Configured, error) {
+func (s *Sources) configured(p *Plan, point int) (Configured, error) {
 	c := Configured{Text: s.Document, Traceset: s.Traceset, MappingFile: s.MappingFile, DurationAs: s.Duration}
 	inDocument := false
 	for i, text := range p.Values(point) {
@@ -155,7 +154,7 @@ func (s *Sources) configured(p *plan.Plan, point int) (Configured, error) {
 
 // changed returns a document with the values that a point gives to its fields. Parameters
 // that a declaration lacks get their defaults, as in every document that a client sends.
-func (s *Sources) changed(text string, p *plan.Plan, point int) (*design.Document, error) {
+func (s *Sources) changed(text string, p *Plan, point int) (*design.Document, error) {
 	tree, err := at(text, p, point, ofDocument)
 	if err != nil {
 		return nil, err
@@ -194,9 +193,9 @@ func OfNetwork(field string) bool {
 }
 
 // CheckFields returns the fault of an axis whose values the attachments would overwrite.
-func CheckFields(p *plan.Plan) error {
+func CheckFields(p *Plan) error {
 	for i, a := range p.Axes {
-		for _, step := range plan.FieldOf(a) {
+		for _, step := range FieldOf(a) {
 			if slices.Contains([]string{"NumOfChakraFiles", "UseMapping", "MappingFileName"}, step.Member) {
 				return fault.New(fault.Validation, "axes[%d].field must be %s or %s, because %s follows from these", i, Traceset, MappingFile, step.Member)
 			}

@@ -1,4 +1,4 @@
-package inputs_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/design"
@@ -37,12 +36,12 @@ const (
 )
 
 // sources returns the sources of a study of a template's document.
-func sources(t *testing.T) *inputs.Sources {
+func sources(t *testing.T) *plan.Sources {
 	t.Helper()
 	templates := curated(t)
-	return &inputs.Sources{
+	return &plan.Sources{
 		Duration: "1s", Document: templates[origin], Traceset: "ts_own", Templates: templates,
-		Tracesets: map[string]inputs.TracesetRef{"ts_own": {Ranks: 64}, "ts_small": {Ranks: 8}},
+		Tracesets: map[string]plan.TracesetRef{"ts_own": {Ranks: 64}, "ts_small": {Ranks: 8}},
 	}
 }
 
@@ -56,7 +55,7 @@ func axis(field string, values ...any) plan.Axis {
 }
 
 // points returns the documents of all points of a grid.
-func points(t *testing.T, axes ...plan.Axis) (all []inputs.Configured) {
+func points(t *testing.T, axes ...plan.Axis) (all []plan.Configured) {
 	t.Helper()
 	p, err := plan.New(axes, plan.Grid, 0, 0)
 	if err != nil {
@@ -88,8 +87,8 @@ func TestAnUnchangedDocumentStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, a := range map[string]plan.Axis{
-		"duration": axis(inputs.Duration, "1s"), "traceset": axis(inputs.Traceset, "ts_own"),
-		"template": axis(inputs.Template, origin), "seed": axis(seed, 1),
+		"duration": axis(plan.Duration, "1s"), "traceset": axis(plan.Traceset, "ts_own"),
+		"template": axis(plan.Template, origin), "seed": axis(seed, 1),
 	} {
 		if diff := cmp.Diff(want, points(t, a)[0].Text); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -102,8 +101,8 @@ func TestAnUnchangedDocumentStays(t *testing.T) {
 func TestATemplateKeepsWhatIsAttached(t *testing.T) {
 	t.Parallel()
 	for _, axes := range [][]plan.Axis{
-		{axis(inputs.Template, other), axis(inputs.Traceset, "ts_small"), axis(seed, 5)},
-		{axis(seed, 5), axis(inputs.Traceset, "ts_small"), axis(inputs.Template, other)},
+		{axis(plan.Template, other), axis(plan.Traceset, "ts_small"), axis(seed, 5)},
+		{axis(seed, 5), axis(plan.Traceset, "ts_small"), axis(plan.Template, other)},
 	} {
 		c := points(t, axes...)[0]
 		document, err := design.Parse(curated(t)[other])
@@ -124,21 +123,21 @@ func TestATemplateKeepsWhatIsAttached(t *testing.T) {
 // it, and those of each that is change it.
 func TestNetworksAreTold(t *testing.T) {
 	t.Parallel()
-	network := func(c *inputs.Configured) [4]any {
+	network := func(c *plan.Configured) [4]any {
 		return [4]any{c.Document.Components, c.Document.Containers, c.Document.Links, c.Document.Topology}
 	}
 	for _, a := range []plan.Axis{
-		axis(seed, 1, 2), axis(inputs.Duration, "1s", "2s"), axis(inputs.Traceset, "ts_own", "ts_small"),
+		axis(seed, 1, 2), axis(plan.Duration, "1s", "2s"), axis(plan.Traceset, "ts_own", "ts_small"),
 		axis("applications[0].typedParameters.ChakraConfiguration.CommCollectiveSynchronization.value", true, false),
-		axis(inputs.Template, origin, other), axis("components[0].typedParameters.NetworkInterface.TransmissionMedium.Delay.value", 1, 2),
+		axis(plan.Template, origin, other), axis("components[0].typedParameters.NetworkInterface.TransmissionMedium.Delay.value", 1, 2),
 		axis("topology.components[0].count", 1, 2),
 	} {
 		both := points(t, a)
 		if both[0].Text == both[1].Text && both[0].Duration == both[1].Duration {
 			t.Errorf("the values of %s change nothing", a.Field)
 		}
-		if equal := cmp.Equal(network(&both[0]), network(&both[1])); equal == inputs.OfNetwork(a.Field) {
-			t.Errorf("%s is of the network: %t, and its values make equal networks: %t", a.Field, inputs.OfNetwork(a.Field), equal)
+		if equal := cmp.Equal(network(&both[0]), network(&both[1])); equal == plan.OfNetwork(a.Field) {
+			t.Errorf("%s is of the network: %t, and its values make equal networks: %t", a.Field, plan.OfNetwork(a.Field), equal)
 		}
 	}
 }

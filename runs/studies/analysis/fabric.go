@@ -1,4 +1,4 @@
-package pricing
+package analysis
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ type Parts struct {
 	Count int64
 }
 
-// Derived returns the parts of a derived fabric.
-func Derived(d *topology.Derivation) *Fabric {
+// DerivedFabric returns the parts of a derived fabric.
+func DerivedFabric(d *topology.Derivation) *Fabric {
 	f := &Fabric{}
 	speed := int64(d.Resolved.EffectiveNicSpeed) * bitsPerGbit
 	for _, t := range d.Tiers {
@@ -38,9 +38,9 @@ func Derived(d *topology.Derivation) *Fabric {
 	return f
 }
 
-// Wired returns the parts of a wired fabric. Switches of one component are equal boxes, as
+// WiredFabric returns the parts of a wired fabric. Switches of one component are equal boxes, as
 // large as the one that needs most.
-func Wired(w *topology.Fabric) *Fabric {
+func WiredFabric(w *topology.Fabric) *Fabric {
 	f := &Fabric{}
 	connected := make([]int64, len(w.Nodes)) // bit/s of a node's links
 	up := make([]int64, len(w.Nodes))
@@ -93,8 +93,8 @@ func (f *Fabric) sort() {
 	}
 }
 
-// Count returns the number of parts in a list.
-func Count(list []Parts) (n int64) {
+// CountParts returns the number of parts in a list.
+func CountParts(list []Parts) (n int64) {
 	for _, p := range list {
 		n += p.Count
 	}

@@ -1,4 +1,4 @@
-package pricing_test
+package analysis_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"netsim/runs/studies/pricing"
+	"netsim/runs/studies/analysis"
 	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
 	"netsim/simulator/topology"
@@ -22,17 +22,17 @@ func TestPricesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := pricing.Current()
-	b, err := list.Bill(pricing.Derived(&d))
+	list := analysis.CurrentPrices()
+	b, err := list.Bill(analysis.DerivedFabric(&d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	price := 2*60000 + 35000 + 96*(3000+320) + 32*1900 // 25.6 Tb/s at the upper switch
 	watts := 2*1600 + 1000 + 96*45 + 32*30             // and 0.2 W for each of 96 cables
-	if want := apd.New(int64(price), 0); b.Price.Cmp(want) != 0 || pricing.Text(b.Price) != "534520" {
+	if want := apd.New(int64(price), 0); b.Price.Cmp(want) != 0 || analysis.DecimalText(b.Price) != "534520" {
 		t.Errorf("the price is %s, want %s", b.Price, want)
 	}
-	if want := apd.New(int64(watts)*10+192, -1); b.Watts.Cmp(want) != 0 || pricing.Text(b.Watts) != "9499.2" {
+	if want := apd.New(int64(watts)*10+192, -1); b.Watts.Cmp(want) != 0 || analysis.DecimalText(b.Watts) != "9499.2" {
 		t.Errorf("the power is %s W, want %s", b.Watts, want)
 	}
 }
@@ -58,7 +58,7 @@ func TestDerivedIsWired(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(pricing.Derived(&d), pricing.Wired(f)); diff != "" {
+		if diff := cmp.Diff(analysis.DerivedFabric(&d), analysis.WiredFabric(f)); diff != "" {
 			t.Fatalf("%v, %d ranks (-derived +wired):\n%s", c, ranks, diff)
 		}
 	})
@@ -67,17 +67,17 @@ func TestDerivedIsWired(t *testing.T) {
 // TestMorePartsCostMore: no part is free, and more of it, or a faster one, never costs less.
 func TestMorePartsCostMore(t *testing.T) {
 	t.Parallel()
-	list := pricing.Current()
+	list := analysis.CurrentPrices()
 	rapid.Check(t, func(t *rapid.T) {
-		parts := func(label string) []pricing.Parts {
-			return []pricing.Parts{{Rate: rapid.Int64Range(1, 400_000).Draw(t, label+" Gbit/s") * 1_000_000_000, Count: rapid.Int64Range(1, 1000).Draw(t, label)}}
+		parts := func(label string) []analysis.Parts {
+			return []analysis.Parts{{Rate: rapid.Int64Range(1, 400_000).Draw(t, label+" Gbit/s") * 1_000_000_000, Count: rapid.Int64Range(1, 1000).Draw(t, label)}}
 		}
-		f := pricing.Fabric{Switches: parts("switches"), NICs: parts("NICs"), Copper: parts("copper"), Optical: parts("optical")}
+		f := analysis.Fabric{Switches: parts("switches"), NICs: parts("NICs"), Copper: parts("copper"), Optical: parts("optical")}
 		before, err := list.Bill(&f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind := rapid.SampledFrom([][]pricing.Parts{f.Switches, f.NICs, f.Copper, f.Optical}).Draw(t, "kind")
+		kind := rapid.SampledFrom([][]analysis.Parts{f.Switches, f.NICs, f.Copper, f.Optical}).Draw(t, "kind")
 		more := rapid.Bool().Draw(t, "more")
 		if more {
 			kind[0].Count++
@@ -99,8 +99,8 @@ func TestMorePartsCostMore(t *testing.T) {
 // TestListIsInOrder: classes ascend in rate, price and power, so that prices are monotone.
 func TestListIsInOrder(t *testing.T) {
 	t.Parallel()
-	list := pricing.Current()
-	for name, classes := range map[string][]pricing.Class{"switches": list.Switches, "NICs": list.NICs, "copper": list.Copper, "optical": list.Optical} {
+	list := analysis.CurrentPrices()
+	for name, classes := range map[string][]analysis.PriceClass{"switches": list.Switches, "NICs": list.NICs, "copper": list.Copper, "optical": list.Optical} {
 		for i := 1; i < len(classes); i++ {
 			below, at := classes[i-1], classes[i]
 			for figure, pair := range map[string][2]string{"price": {below.Price, at.Price}, "power": {below.Watts, at.Watts}} {

@@ -1,7 +1,4 @@
-// Package inputs makes the inputs of a study's points: the base with the values of the
-// axes. It decides nothing and reads nothing, so that the request that starts a study
-// and the worker that runs it get the same inputs.
-package inputs
+package plan
 
 import (
 	"bytes"
@@ -12,14 +9,13 @@ import (
 	"netsim/api"
 	"netsim/api/submission"
 	"netsim/fault"
-	"netsim/runs/studies/plan"
 	"netsim/simulator/blueprint"
 )
 
 // Simple returns the normalised submission of a point of a study of simple submissions.
 // base is the JSON text of an api.SimpleSubmission. An error is the client's: it names
 // the point and its values.
-func Simple(base string, p *plan.Plan, point int) (blueprint.Simple, error) {
+func Simple(base string, p *Plan, point int) (blueprint.Simple, error) {
 	tree, err := at(base, p, point, func(string) bool { return true })
 	if err != nil {
 		return blueprint.Simple{}, Refuse(p, point, err)
@@ -36,7 +32,7 @@ func Simple(base string, p *plan.Plan, point int) (blueprint.Simple, error) {
 }
 
 // at returns the base with the values that a point gives to some fields.
-func at(base string, p *plan.Plan, point int, has func(field string) bool) (map[string]any, error) {
+func at(base string, p *Plan, point int, has func(field string) bool) (map[string]any, error) {
 	var tree map[string]any
 	if err := json.Unmarshal([]byte(base), &tree); err != nil {
 		return nil, fmt.Errorf("read the base: %w", err)
@@ -49,7 +45,7 @@ func at(base string, p *plan.Plan, point int, has func(field string) bool) (map[
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
 			return nil, fmt.Errorf("read a value: %w", err)
 		}
-		if err := plan.FieldOf(p.Axes[i]).Set(tree, value); err != nil {
+		if err := FieldOf(p.Axes[i]).Set(tree, value); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Axes[i].Field, err)
 		}
 	}
@@ -71,7 +67,7 @@ func strictly(tree map[string]any, into any) error {
 }
 
 // Refuse returns the fault of a point that cannot run.
-func Refuse(p *plan.Plan, point int, err error) error {
+func Refuse(p *Plan, point int, err error) error {
 	values := p.Values(point)
 	for i := range values {
 		values[i] = p.Axes[i].Field + "=" + values[i]

@@ -1,5 +1,4 @@
-// Package table writes tables of study results as Parquet.
-package table
+package analysis
 
 import (
 	"fmt"
@@ -12,32 +11,32 @@ import (
 	"github.com/parquet-go/parquet-go/compress/snappy"
 )
 
-// Type is the type of a column.
-type Type int
+// ColumnType is the type of a column.
+type ColumnType int
 
 // The types of columns.
 const (
-	Text Type = iota
-	Integer
-	Number
-	Boolean
+	TextColumn ColumnType = iota
+	IntegerColumn
+	NumberColumn
+	BooleanColumn
 )
 
 // Column is a column of a table. Its name is unique in the table.
 type Column struct {
 	Name string
-	Type Type
+	Type ColumnType
 }
 
-// TypeOf returns the type of a column with these values, which are JSON texts: Text unless
-// all values are integers of 64 bits, or all numbers, or all booleans.
-func TypeOf(values []string) Type {
-	for _, t := range []Type{Integer, Number, Boolean} {
+// ColumnTypeOf returns the type of a column with these values, which are JSON texts:
+// TextColumn unless all values are integers of 64 bits, or all numbers, or all booleans.
+func ColumnTypeOf(values []string) ColumnType {
+	for _, t := range []ColumnType{IntegerColumn, NumberColumn, BooleanColumn} {
 		if !slices.ContainsFunc(values, func(v string) bool { _, err := valueOf(t, v); return err != nil }) {
 			return t
 		}
 	}
-	return Text
+	return TextColumn
 }
 
 // rowsAtOnce bounds the rows in the memory of the writer.
@@ -75,33 +74,33 @@ func WriteParquet(to io.Writer, columns []Column, rows [][]string) error {
 	return w.Close()
 }
 
-func nodeOf(t Type) parquet.Node {
+func nodeOf(t ColumnType) parquet.Node {
 	switch t {
-	case Integer:
+	case IntegerColumn:
 		return parquet.Leaf(parquet.Int64Type)
-	case Number:
+	case NumberColumn:
 		return parquet.Leaf(parquet.DoubleType)
-	case Boolean:
+	case BooleanColumn:
 		return parquet.Leaf(parquet.BooleanType)
-	case Text:
+	case TextColumn:
 	}
 	return parquet.String()
 }
 
-func valueOf(t Type, text string) (parquet.Value, error) {
+func valueOf(t ColumnType, text string) (parquet.Value, error) {
 	switch t {
-	case Integer:
+	case IntegerColumn:
 		n, err := strconv.ParseInt(text, 10, 64)
 		return parquet.Int64Value(n), err
-	case Number:
+	case NumberColumn:
 		x, err := strconv.ParseFloat(text, 64)
 		return parquet.DoubleValue(x), err
-	case Boolean:
+	case BooleanColumn:
 		if text != "true" && text != "false" {
 			return parquet.Value{}, fmt.Errorf("%q is not a boolean", text)
 		}
 		return parquet.BooleanValue(text == "true"), nil
-	case Text:
+	case TextColumn:
 	}
 	return parquet.ByteArrayValue([]byte(text)), nil
 }

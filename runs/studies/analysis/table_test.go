@@ -1,4 +1,4 @@
-package table_test
+package analysis_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/internal/testduckdb"
-	"netsim/runs/studies/table"
+	"netsim/runs/studies/analysis"
 )
 
 // TestDuckDBReadsTheTable: stock DuckDB finds the columns, their types and all values.
@@ -22,15 +22,15 @@ func TestDuckDBReadsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []table.Column{
-		{Name: "point", Type: table.Integer}, {Name: "workload.phases[0].algorithm", Type: table.Text},
-		{Name: "share", Type: table.Number}, {Name: "done", Type: table.Boolean},
+	columns := []analysis.Column{
+		{Name: "point", Type: analysis.IntegerColumn}, {Name: "workload.phases[0].algorithm", Type: analysis.TextColumn},
+		{Name: "share", Type: analysis.NumberColumn}, {Name: "done", Type: analysis.BooleanColumn},
 	}
 	rows := [][]string{{"0", "ring", "0.25", "true"}, {"1", "", "", "false"}}
 	for i := 2; i < 2500; i++ { // more than one part
 		rows = append(rows, []string{strconv.Itoa(i), "ring", "1", ""})
 	}
-	if err := table.WriteParquet(file, columns, rows); err != nil {
+	if err := analysis.WriteParquet(file, columns, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {
@@ -55,13 +55,13 @@ func TestTypeOf(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		values []string
-		want   table.Type
+		want   analysis.ColumnType
 	}{
-		{[]string{"8", "16"}, table.Integer}, {[]string{"8", "0.5"}, table.Number}, {[]string{"true", "false"}, table.Boolean},
-		{[]string{`"ring"`, "8"}, table.Text}, {[]string{"true", "8"}, table.Text}, {[]string{"9223372036854775808"}, table.Number},
-		{[]string{"null"}, table.Text}, {[]string{`{"a":1}`}, table.Text},
+		{[]string{"8", "16"}, analysis.IntegerColumn}, {[]string{"8", "0.5"}, analysis.NumberColumn}, {[]string{"true", "false"}, analysis.BooleanColumn},
+		{[]string{`"ring"`, "8"}, analysis.TextColumn}, {[]string{"true", "8"}, analysis.TextColumn}, {[]string{"9223372036854775808"}, analysis.NumberColumn},
+		{[]string{"null"}, analysis.TextColumn}, {[]string{`{"a":1}`}, analysis.TextColumn},
 	} {
-		if got := table.TypeOf(tt.values); got != tt.want {
+		if got := analysis.ColumnTypeOf(tt.values); got != tt.want {
 			t.Errorf("%v have the type %v, want %v", tt.values, got, tt.want)
 		}
 	}
@@ -69,7 +69,7 @@ func TestTypeOf(t *testing.T) {
 
 func TestAWrongValueIsRefused(t *testing.T) {
 	t.Parallel()
-	err := table.WriteParquet(io.Discard, []table.Column{{Name: "n", Type: table.Integer}}, [][]string{{"many"}})
+	err := analysis.WriteParquet(io.Discard, []analysis.Column{{Name: "n", Type: analysis.IntegerColumn}}, [][]string{{"many"}})
 	if err == nil {
 		t.Error("a text was written as an integer")
 	}
