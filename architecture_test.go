@@ -39,7 +39,7 @@ func directions() map[string]set {
 		"infra/recent":          {}, // caches what was used recently
 		"infra/sqlstate":        {}, // errors of PostgreSQL
 		"infra/wait":            {}, // a pause that a context can end
-		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/design"},
+		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),

@@ -18,9 +18,9 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // stand is a world and what its reactions enqueue.
@@ -68,13 +68,13 @@ func react(t *testing.T, reaction func(context.Context, events.Fact) error, f ev
 
 func submission(t *testing.T, workspace, id string, ranks int) events.SimulationRequested {
 	t.Helper()
-	simple, _, err := blueprint.NewSimple(nil, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
+	simple, _, err := presets.NewSimple(nil, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
 		{OperationType: collective.AllReduce, DataSize: 1 << 20},
 	}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := design.Canonical(simple)
+	text, err := document.Canonical(simple)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // Simple creates the traceset and the configuration of a simple submission, and
@@ -45,7 +45,7 @@ func (s *Simple) Unfold(ctx context.Context, simulation string, requested events
 }
 
 func (s *Simple) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, from handle.Origin) error {
-	submission, err := blueprint.ParseSimple(requested.Simple)
+	submission, err := presets.ParseSimple(requested.Simple)
 	if err != nil {
 		return fmt.Errorf("simulation %s: %w", simulation, err)
 	}
@@ -65,19 +65,19 @@ func (s *Simple) unfold(ctx context.Context, simulation string, requested events
 	return group.Wait()
 }
 
-func (s *Simple) createTraceset(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from handle.Origin) error {
+func (s *Simple) createTraceset(ctx context.Context, submission presets.Simple, requested events.SimulationRequested, from handle.Origin) error {
 	_, err := s.Workloads.Keep(ctx, submission.Groups, events.TracesetCreated{
 		AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, TTLDays: simpleTTLDays,
 	}, from)
 	return err
 }
 
-func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.Simple, requested events.SimulationRequested, from handle.Origin) error {
-	document, err := submission.Document()
+func (s *Simple) createConfiguration(ctx context.Context, submission presets.Simple, requested events.SimulationRequested, from handle.Origin) error {
+	doc, err := submission.Document()
 	if err != nil {
 		return err
 	}
-	text, err := design.Canonical(document)
+	text, err := document.Canonical(doc)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *Simple) createConfiguration(ctx context.Context, submission blueprint.S
 		handle.Target{Stream: requested.ConfigurationID, PartitionKey: requested.WorkspaceID}, from,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, Name: requested.Name,
-			Document: text, ComponentCount: int64(document.ComponentCount()),
+			Document: text, ComponentCount: int64(doc.ComponentCount()),
 			Status: commands.Validated, TracesetID: requested.TracesetID, RankCount: int64(collective.Ranks(submission.Groups)),
 		}})
 	return err

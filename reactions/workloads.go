@@ -20,8 +20,8 @@ import (
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
 	"netsim/projections"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 )
 
 // Workloads stores synthesized workloads as tracesets of one file. Identical
@@ -104,7 +104,7 @@ func (s *Workloads) store(ctx context.Context, w workload) error {
 }
 
 // SimpleTracesetID returns the id of the account's traceset for the workload.
-func SimpleTracesetID(account string, submission blueprint.Simple) (string, error) {
+func SimpleTracesetID(account string, submission presets.Simple) (string, error) {
 	w, err := newWorkload(submission.Groups)
 	if err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func SimpleTracesetID(account string, submission blueprint.Simple) (string, erro
 
 // SimpleLibrary returns the hash of the library of a simple submission's workload, and
 // the id of the account's traceset of it.
-func SimpleLibrary(account string, submission blueprint.Simple) (hash, traceset string, err error) {
+func SimpleLibrary(account string, submission presets.Simple) (hash, traceset string, err error) {
 	w, err := newWorkload(submission.Groups)
 	if err != nil {
 		return "", "", err
@@ -132,13 +132,13 @@ type workload struct {
 }
 
 func newWorkload(groups []collective.GroupSpec) (workload, error) {
-	content, err := blueprint.WorkloadContent(groups)
+	content, err := presets.WorkloadContent(groups)
 	if err != nil {
 		return workload{}, err
 	}
 	sum := sha256.Sum256([]byte(content))
 	w := workload{content: content, ranks: int64(collective.Ranks(groups)), file: events.TracesetFile{
-		Name: blueprint.WorkloadFile, ContentType: "application/json",
+		Name: presets.WorkloadFile, ContentType: "application/json",
 		Hash: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(content)), Role: "primary",
 	}}
 	w.libraryHash = library.Hash([]events.TracesetFile{w.file})

@@ -14,8 +14,8 @@ import (
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/runs/studies/analysis"
-	"netsim/simulator/design"
-	"netsim/simulator/design/difference"
+	"netsim/simulator/document"
+	"netsim/simulator/document/difference"
 	"netsim/simulator/results"
 )
 
@@ -185,11 +185,11 @@ func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
 			view.Other = view.This
 			continue
 		}
-		document, err := design.Parse(documents[i])
+		doc, err := document.Parse(documents[i])
 		if err != nil {
 			return view, err
 		}
-		wired, err := document.Fabric()
+		wired, err := doc.Fabric()
 		if err != nil {
 			return view, err
 		}

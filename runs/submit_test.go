@@ -15,9 +15,9 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -48,11 +48,11 @@ func endless() collective.Workload {
 // submit requests a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) (string, events.SimulationRequested) {
 	t.Helper()
-	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
+	simple, _, err := presets.NewSimple(&topology.Constraints{}, &workload, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := design.Canonical(simple)
+	text, err := document.Canonical(simple)
 	if err != nil {
 		t.Fatal(err)
 	}

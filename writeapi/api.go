@@ -12,7 +12,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/blueprint"
+	"netsim/simulator/presets"
 	"netsim/simulator/validation"
 )
 
@@ -48,7 +48,7 @@ type API struct {
 	// RequireCredit returns PaymentRequired if the account has no credit for simulations.
 	RequireCredit func(ctx context.Context, account string) error
 	// TracesetID returns the id of the account's traceset for a simple submission.
-	TracesetID func(account string, submission blueprint.Simple) (string, error)
+	TracesetID func(account string, submission presets.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
 	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error

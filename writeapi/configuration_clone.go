@@ -9,7 +9,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // CloneConfiguration implements POST /configurations/{config_id}/clone: it copies
@@ -62,13 +62,13 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	if err != nil {
 		return none, err
 	}
-	document, err := design.Parse(from.Document)
+	doc, err := document.Parse(from.Document)
 	if err != nil {
 		return none, err
 	}
 	if from.MappingFile != "" {
-		document.SetMapping("")
-		if from.Document, err = design.Canonical(document); err != nil {
+		doc.SetMapping("")
+		if from.Document, err = document.Canonical(doc); err != nil {
 			return none, err
 		}
 	}
@@ -83,7 +83,7 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	return handle.Command[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: name,
-			Document: from.Document, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
+			Document: from.Document, ComponentCount: int64(doc.ComponentCount()), Status: commands.Draft,
 			TracesetID: from.TracesetID, RankCount: ranks, ParentConfigurationID: from.id,
 		}})
 }

@@ -12,7 +12,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/fault"
 	web "netsim/infra/web"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // edit is a request to change a configuration.
@@ -140,13 +140,13 @@ func (e edited) application(name string) (api.Application, error) {
 }
 
 // parameters returns the parameter tree of a target, whose kind is one of
-// design.OfComponent, ….
+// document.OfComponent, ….
 func (e edited) parameters(kind, target string) (api.Params, error) {
-	document, err := design.Parse(e.Document)
+	doc, err := document.Parse(e.Document)
 	if err != nil {
 		return nil, err
 	}
-	tree, found := document.Parameters(kind, target)
+	tree, found := doc.Parameters(kind, target)
 	if !found {
 		return nil, fault.Missing(kind, target)
 	}

@@ -11,7 +11,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	web "netsim/infra/web"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -77,7 +77,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if !verdict.Valid {
 		status = commands.Invalid
 	}
-	text, err := design.Canonical(findings)
+	text, err := document.Canonical(findings)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 }
 
 func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]validation.Finding, error) {
-	document, err := design.Parse(c.Document)
+	doc, err := document.Parse(c.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	if err != nil {
 		return nil, err
 	}
-	return validation.Check(document, with), nil
+	return validation.Check(doc, with), nil
 }
 
 // attachments returns the data of a traceset and of a mapping file that validation needs.

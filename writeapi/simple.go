@@ -11,9 +11,9 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // The limit of the simulated time of a simple submission (completions.md
@@ -51,8 +51,8 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 	return accepted(w.stream, r.Body, simple), nil
 }
 
-func (a *API) simpleRequest(w write, simple blueprint.Simple, name string) (events.SimulationRequested, error) {
-	text, err := design.Canonical(simple)
+func (a *API) simpleRequest(w write, simple presets.Simple, name string) (events.SimulationRequested, error) {
+	text, err := document.Canonical(simple)
 	if err != nil {
 		return events.SimulationRequested{}, err
 	}
@@ -72,14 +72,14 @@ func (a *API) simpleRequest(w write, simple blueprint.Simple, name string) (even
 }
 
 // simpleName returns the default name of a submission.
-func simpleName(simulation string, s blueprint.Simple) string {
+func simpleName(simulation string, s presets.Simple) string {
 	return fmt.Sprintf("simple-%s-%d-%s", strings.ToLower(s.Groups[0].Phases[0].OperationType),
 		collective.Ranks(s.Groups), simulation[len(simulation)-8:])
 }
 
 // accepted returns the response to a submission: its workload with the chosen
 // algorithms.
-func accepted(simulation string, body *api.SimpleSubmission, simple blueprint.Simple) api.SubmitSimpleResponseObject {
+func accepted(simulation string, body *api.SimpleSubmission, simple presets.Simple) api.SubmitSimpleResponseObject {
 	answer := api.SimpleAccepted{
 		SimulationID: simulation, Status: api.SimpleAcceptedStatusAccepted, Mode: api.SimpleAcceptedModeParallel,
 	}

@@ -9,7 +9,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/units"
 	"netsim/simulator/validation"
 )
@@ -41,7 +41,7 @@ func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *
 		return fault.New(fault.Validation, "base.configuration.duration %s", err)
 	}
 	started.WorkspaceID, started.Kind = newest.WorkspaceID, commands.StudyOfConfiguration
-	if started.Base, err = design.Canonical(from); err != nil {
+	if started.Base, err = document.Canonical(from); err != nil {
 		return err
 	}
 	if err := plan.CheckFields(p); err != nil {

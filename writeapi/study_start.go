@@ -12,7 +12,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // StartStudy implements POST /studies. It checks the inputs of every point, so that a
@@ -132,7 +132,7 @@ func (a *API) readStudy(ctx context.Context, w write, body *api.StudyStart) (eve
 // readSimpleBase reads the base of a study of simple submissions, and checks its points.
 func readSimpleBase(_ context.Context, base api.StudyBase, p *plan.Plan, started *events.StudyStarted) (err error) {
 	started.WorkspaceID, started.Kind = events.DefaultWorkspace, commands.StudyOfSimple
-	if started.Base, err = design.Canonical(base.Simple); err != nil {
+	if started.Base, err = document.Canonical(base.Simple); err != nil {
 		return err
 	}
 	for point := range p.Points() {
@@ -156,7 +156,7 @@ func readAxes(sent api.StudyAxes) ([]plan.Axis, error) {
 			if err := json.Unmarshal(raw, &value); err != nil {
 				return nil, fmt.Errorf("read axes[%d].values[%d]: %w", i, k, err)
 			}
-			axes[i].Values[k] = design.CanonicalTree(value)
+			axes[i].Values[k] = document.CanonicalTree(value)
 			size += len(axes[i].Values[k])
 		}
 	}

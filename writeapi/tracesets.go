@@ -8,7 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // TracesetFiles locates the files of tracesets, and says whether a use must be
@@ -107,12 +107,12 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 // workloadText returns the stored form of workload metadata, "" if it is empty.
 func workloadText(given *api.WorkloadMetadata) (string, error) {
 	m := *given
-	text, err := design.Canonical(m)
+	text, err := document.Canonical(m)
 	if err != nil || text == "{}" {
 		return "", err
 	}
 	m.SchemaVersion = cmp.Or(m.SchemaVersion, 1)
-	if text, err = design.Canonical(m); err == nil && len(text) > maxWorkload {
+	if text, err = document.Canonical(m); err == nil && len(text) > maxWorkload {
 		err = fault.New(fault.Validation, "workloadMetadata must be at most %d bytes, got %d", maxWorkload, len(text))
 	}
 	return text, err

@@ -6,14 +6,14 @@ package submission
 import (
 	"netsim/api"
 	"netsim/fault"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
 // Resolve normalises the request and derives its fabric. It refuses an invalid request
 // with fault.Validation.
-func Resolve(s *api.SimpleSubmission) (blueprint.Simple, topology.Derivation, error) {
+func Resolve(s *api.SimpleSubmission) (presets.Simple, topology.Derivation, error) {
 	switch {
 	case s.Topology != "" && s.TopologyConstraints != nil:
 		return refuse("topologyConstraints and topology are mutually exclusive")
@@ -34,7 +34,7 @@ func Resolve(s *api.SimpleSubmission) (blueprint.Simple, topology.Derivation, er
 	for i, g := range s.Groups {
 		groups[i] = collective.GroupSpec{Count: int(g.Count), GroupSize: int(g.GroupSize), Phases: phases(g.Phases)}
 	}
-	simple, derived, err := blueprint.NewSimple(constraints, workload, groups)
+	simple, derived, err := presets.NewSimple(constraints, workload, groups)
 	if err != nil {
 		return refuse(err.Error())
 	}
@@ -59,6 +59,6 @@ func phases(requested api.SimplePhases) []collective.Phase {
 	return out
 }
 
-func refuse(message string) (blueprint.Simple, topology.Derivation, error) {
-	return blueprint.Simple{}, topology.Derivation{}, &fault.Fault{Code: fault.Validation, Message: message}
+func refuse(message string) (presets.Simple, topology.Derivation, error) {
+	return presets.Simple{}, topology.Derivation{}, &fault.Fault{Code: fault.Validation, Message: message}
 }

@@ -12,7 +12,7 @@ import (
 	"netsim/projections"
 	"netsim/runs/execution"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // configurations are the points of a study of a configuration. Each run has a
@@ -127,7 +127,7 @@ func (c *configurations) prepare(ctx context.Context, point int64) error {
 	text := made.Text
 	if made.MappingFile != "" {
 		made.Document.SetMapping("")
-		if text, err = design.Canonical(made.Document); err != nil {
+		if text, err = document.Canonical(made.Document); err != nil {
 			return err
 		}
 	}

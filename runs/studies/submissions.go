@@ -9,9 +9,9 @@ import (
 	"netsim/projections"
 	"netsim/runs/execution"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // The limit of the simulated time of a simple submission (completions.md section 4.3).
@@ -34,7 +34,7 @@ func (s *submissions) request(point int64) (r events.SimulationRequested, ranks 
 	if err != nil {
 		return r, 0, err
 	}
-	text, err := design.Canonical(simple)
+	text, err := document.Canonical(simple)
 	if err != nil {
 		return r, 0, err
 	}
@@ -56,18 +56,18 @@ func (s *submissions) request(point int64) (r events.SimulationRequested, ranks 
 func (s *submissions) prepare(context.Context, int64) error { return nil }
 
 // simpleInputs returns the input hash of a simple submission with the built-in engine.
-func simpleInputs(simple blueprint.Simple, library string) (string, error) {
-	document, err := simple.Document()
+func simpleInputs(simple presets.Simple, library string) (string, error) {
+	doc, err := simple.Document()
 	if err != nil {
 		return "", err
 	}
-	text, err := design.Canonical(document)
+	text, err := document.Canonical(doc)
 	if err != nil {
 		return "", err
 	}
 	order := execution.Order{
 		DocumentHash: execution.Hash(text), DurationNs: simpleRunTime.Nanoseconds(),
-		Traceset: &execution.Traceset{Format: blueprint.Format, LibraryHash: library},
+		Traceset: &execution.Traceset{Format: presets.Format, LibraryHash: library},
 	}
 	return order.InputHash(), nil
 }

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/runs/studies/analysis"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -46,7 +46,7 @@ func TestDerivedIsWired(t *testing.T) {
 			SubscriptionRatio: rapid.SampledFrom(topology.Ratios()).Draw(t, "ratio"),
 		}
 		ranks := rapid.IntRange(2, 6000).Draw(t, "ranks")
-		simple, d, err := blueprint.NewSimple(&c, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: "allReduce", Algorithm: "ring", DataSize: 1024}}}, nil)
+		simple, d, err := presets.NewSimple(&c, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: "allReduce", Algorithm: "ring", DataSize: 1024}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 	"netsim/simulator/units"
 	"netsim/simulator/validation"
@@ -36,7 +36,7 @@ type Sources struct {
 	Files       map[string]string      // hashes of mapping files, by id, also the base's
 	// Check checks a document that the values of axes have changed, as JSON, against the
 	// contract. Only the start of a study does; nil checks nothing.
-	Check func(document []byte) error
+	Check func(doc []byte) error
 }
 
 // TracesetRef has the facts about a traceset that a study needs.
@@ -47,7 +47,7 @@ type TracesetRef struct {
 
 // Configured is what a point of a study of a configuration runs.
 type Configured struct {
-	Document    *design.Document
+	Document    *document.Document
 	Text        string // canonical, of Document
 	Traceset    string // id, "" for none
 	MappingFile string // id, "" for none
@@ -133,7 +133,7 @@ func (s *Sources) configured(p *Plan, point int) (Configured, error) {
 		if c.Document, err = s.changed(c.Text, p, point); err != nil {
 			return c, err
 		}
-	} else if c.Document, err = design.Parse(c.Text); err != nil {
+	} else if c.Document, err = document.Parse(c.Text); err != nil {
 		return c, err
 	}
 	if c.Traceset != "" && !c.Document.HasChakra() {
@@ -148,19 +148,19 @@ func (s *Sources) configured(p *Plan, point int) (Configured, error) {
 	if c.MappingFile != "" {
 		c.Document.SetMapping(mapping.Name)
 	}
-	c.Text, err = design.Canonical(c.Document)
+	c.Text, err = document.Canonical(c.Document)
 	return c, err
 }
 
 // changed returns a document with the values that a point gives to its fields. Parameters
 // that a declaration lacks get their defaults, as in every document that a client sends.
-func (s *Sources) changed(text string, p *Plan, point int) (*design.Document, error) {
+func (s *Sources) changed(text string, p *Plan, point int) (*document.Document, error) {
 	tree, err := at(text, p, point, ofDocument)
 	if err != nil {
 		return nil, err
 	}
 	if s.Check != nil {
-		if err := s.Check([]byte(design.CanonicalTree(tree))); err != nil {
+		if err := s.Check([]byte(document.CanonicalTree(tree))); err != nil {
 			return nil, err
 		}
 	}
@@ -170,11 +170,11 @@ func (s *Sources) changed(text string, p *Plan, point int) (*design.Document, er
 	if err := validation.CheckParamTree("globalParameters", tree["globalParameters"]); err != nil {
 		return nil, err
 	}
-	document := new(design.Document)
-	if err := strictly(tree, document); err != nil {
+	doc := new(document.Document)
+	if err := strictly(tree, doc); err != nil {
 		return nil, err
 	}
-	return document, validation.Complete(document)
+	return doc, validation.Complete(doc)
 }
 
 // ofDocument reports whether a field is one of the document.
@@ -189,7 +189,7 @@ func OfNetwork(field string) bool {
 	}
 	member, _, _ := strings.Cut(field, ".")
 	member, _, _ = strings.Cut(member, "[")
-	return member != design.Applications && member != "globalParameters"
+	return member != document.Applications && member != "globalParameters"
 }
 
 // CheckFields returns the fault of an axis whose values the attachments would overwrite.

@@ -7,20 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/runs/studies/plan"
-	"netsim/simulator/blueprint"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // curated returns the documents of the curated templates by name.
 func curated(t *testing.T) map[string]string {
 	t.Helper()
-	list, err := blueprint.Curated()
+	list, err := presets.Curated()
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
 	for _, c := range list {
-		text, err := design.Canonical(c.Document)
+		text, err := document.Canonical(c.Document)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,12 +77,12 @@ func points(t *testing.T, axes ...plan.Axis) (all []plan.Configured) {
 func TestAnUnchangedDocumentStays(t *testing.T) {
 	t.Parallel()
 	base := sources(t).Document
-	document, err := design.Parse(base)
+	doc, err := document.Parse(base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	document.SetRankCount(64)
-	want, err := design.Canonical(document)
+	doc.SetRankCount(64)
+	want, err := document.Canonical(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +105,11 @@ func TestATemplateKeepsWhatIsAttached(t *testing.T) {
 		{axis(seed, 5), axis(plan.Traceset, "ts_small"), axis(plan.Template, other)},
 	} {
 		c := points(t, axes...)[0]
-		document, err := design.Parse(curated(t)[other])
+		doc, err := document.Parse(curated(t)[other])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(document.Topology, c.Document.Topology); diff != "" {
+		if diff := cmp.Diff(doc.Topology, c.Document.Topology); diff != "" {
 			t.Errorf("the topology (-template +point):\n%s", diff)
 		}
 		options, err := c.Document.Options(c.Duration)

@@ -9,20 +9,20 @@ import (
 	"netsim/api"
 	"netsim/api/submission"
 	"netsim/fault"
-	"netsim/simulator/blueprint"
+	"netsim/simulator/presets"
 )
 
 // Simple returns the normalised submission of a point of a study of simple submissions.
 // base is the JSON text of an api.SimpleSubmission. An error is the client's: it names
 // the point and its values.
-func Simple(base string, p *Plan, point int) (blueprint.Simple, error) {
+func Simple(base string, p *Plan, point int) (presets.Simple, error) {
 	tree, err := at(base, p, point, func(string) bool { return true })
 	if err != nil {
-		return blueprint.Simple{}, Refuse(p, point, err)
+		return presets.Simple{}, Refuse(p, point, err)
 	}
 	var body api.SimpleSubmission
 	if err := strictly(tree, &body); err != nil {
-		return blueprint.Simple{}, Refuse(p, point, err)
+		return presets.Simple{}, Refuse(p, point, err)
 	}
 	simple, _, err := submission.Resolve(&body)
 	if err != nil {
