@@ -11,7 +11,7 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/document"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"netsim/api"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 	"netsim/simulator/catalogue"

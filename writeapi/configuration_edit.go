@@ -11,7 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/document"
 )
 

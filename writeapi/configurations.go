@@ -10,7 +10,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )

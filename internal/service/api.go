@@ -14,7 +14,7 @@ import (
 	"netsim/billing"
 	"netsim/events"
 	"netsim/infra/replicas"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/readapi/access"

@@ -60,7 +60,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		holds: &billing.Holds{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
-			Stall: s.config.RunStall, StoreTimeout: s.config.StorePatience, SnapshotEvery: s.config.RunCheckpoint,
+			Stall: s.config.RunStall, StoreTimeout: s.config.StoreTimeout, SnapshotEvery: s.config.RunCheckpoint,
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
@@ -81,11 +81,11 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if err != nil {
 		return nil, err
 	}
-	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Timeout: s.config.EnginePatience}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Timeout: s.config.EngineOutageTimeout}
 	d.extractor = &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
-		Lifetime: s.config.UploadLife, LockTimeout: s.config.UploadPatience,
+		Lifetime: s.config.UploadLife, LockTimeout: s.config.UploadLockTimeout,
 		EnqueueClear: func(ctx context.Context, upload string) error {
 			return d.jobs.Enqueue(ctx, uploads.ClearUpload{UploadID: upload})
 		},
