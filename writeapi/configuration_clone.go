@@ -40,7 +40,7 @@ func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.Co
 		return none, err
 	}
 	if body.Version != 0 {
-		if c, err = a.Configurations.ConfigurationAt(ctx, id, body.Version); err != nil {
+		if c, err = a.Views.ConfigurationAt(ctx, id, body.Version); err != nil {
 			return none, err
 		}
 	}
@@ -74,7 +74,7 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	}
 	ranks := int64(0)
 	if from.TracesetID != "" {
-		t, err := a.Tracesets.Traceset(ctx, from.TracesetID)
+		t, err := a.Views.Traceset(ctx, from.TracesetID)
 		if err != nil {
 			return none, err
 		}
@@ -97,5 +97,5 @@ func (a *API) destination(ctx context.Context, workspace string) (string, error)
 	case events.TemplateWorkspace:
 		return "", fault.New(fault.Validation, "workspaceId must not be the template workspace")
 	}
-	return workspace, a.Workspaces.AdmitWorkspace(ctx, workspace)
+	return workspace, a.Views.AdmitWorkspace(ctx, workspace)
 }

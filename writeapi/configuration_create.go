@@ -45,7 +45,7 @@ func (a *API) made(ctx context.Context, w write, create func() (handle.Result, e
 	if err != nil {
 		return api.Configuration{}, "", err
 	}
-	return a.Configurations.ConfigurationView(w.stream)(ctx, result.Event, result.State)
+	return a.Views.ConfigurationView(w.stream)(ctx, result.Event, result.State)
 }
 
 // create checks the resources that the request names and makes the configuration.

@@ -58,7 +58,7 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if err != nil {
 		return edited{}, err
 	}
-	view := a.Configurations.ConfigurationView(id)
+	view := a.Views.ConfigurationView(id)
 	var result handle.Result
 	_, err = a.once(ctx, w, func() error {
 		c, after, err := a.mutable(ctx, id)
@@ -79,7 +79,7 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if made, ok := result.State.(*commands.Configuration); ok {
 		return edited{*made, web.ETag(made.Version), whole}, nil
 	}
-	c, err := a.Configurations.AdmitConfiguration(ctx, id)
+	c, err := a.Views.AdmitConfiguration(ctx, id)
 	return edited{c, web.ETag(c.Version), whole}, err
 }
 

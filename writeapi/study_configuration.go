@@ -25,7 +25,7 @@ const (
 // and everything that they name.
 func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *plan.Plan, started *events.StudyStarted) error {
 	from := *base.Configuration
-	newest, err := a.Configurations.AdmitConfiguration(ctx, from.ConfigurationID)
+	newest, err := a.Views.AdmitConfiguration(ctx, from.ConfigurationID)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *
 	}
 	if from.ConfigurationVersion == 0 {
 		from.ConfigurationVersion = newest.Version
-	} else if _, err := a.Configurations.ConfigurationAt(ctx, from.ConfigurationID, from.ConfigurationVersion); err != nil {
+	} else if _, err := a.Views.ConfigurationAt(ctx, from.ConfigurationID, from.ConfigurationVersion); err != nil {
 		return err
 	}
 	if _, err := units.ParseDuration(from.Duration); err != nil {
@@ -64,7 +64,7 @@ func (a *API) admitNamed(ctx context.Context, p *plan.Plan, workspace string) er
 		admit func(id string) error
 	}{
 		{plan.Template, func(id string) error {
-			_, err := a.Templates.AdmitTemplate(ctx, id)
+			_, err := a.Views.AdmitTemplate(ctx, id)
 			return err
 		}},
 		{plan.Traceset, func(id string) error {
@@ -72,7 +72,7 @@ func (a *API) admitNamed(ctx context.Context, p *plan.Plan, workspace string) er
 			return err
 		}},
 		{plan.MappingFile, func(id string) error {
-			in, err := a.MappingFiles.AdmitMappingFile(ctx, id)
+			in, err := a.Views.AdmitMappingFile(ctx, id)
 			if err == nil && in != workspace {
 				err = fault.New(fault.NotFound, "mapping file %s is not in workspace %s", id, workspace)
 			}

@@ -56,9 +56,9 @@ func (a *API) StartStudy(ctx context.Context, r api.StartStudyRequestObject) (ap
 // event.
 func (a *API) startedStudy(ctx context.Context, id string, started *events.Event) (api.Study, error) {
 	if started == nil {
-		return a.Studies.StudyAsStarted(ctx, id)
+		return a.Views.StudyAsStarted(ctx, id)
 	}
-	return a.Studies.StartedStudy(started)
+	return a.Views.StartedStudy(started)
 }
 
 // admitCredit returns PaymentRequired if the study needs runs, and the account has no

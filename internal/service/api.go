@@ -102,8 +102,8 @@ func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readap
 		Health: &s.health, Feed: follow, StudyFeed: followStudies,
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Studies: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
-		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
+		Commands: s.handler, Views: get,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
 		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
