@@ -9,9 +9,9 @@ import (
 
 	"netsim/api"
 	"netsim/commands/handle"
+	"netsim/content/simple"
 	"netsim/events"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/presets"
 )
 
 // API implements the POST, PATCH and DELETE operations, except the preview and
@@ -36,11 +36,9 @@ type API struct {
 	StudySources func(ctx context.Context, started events.StudyStarted) (*plan.Sources, error)
 	// RequireCredit returns PaymentRequired if the account has no credit for simulations.
 	RequireCredit func(ctx context.Context, account string) error
-	// TracesetID returns the id of the account's traceset for a simple submission.
-	TracesetID func(account string, submission presets.Simple) (string, error)
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
-	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
+	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission) error
 }
 
 // Quotas checks the quotas of accounts.

@@ -15,7 +15,6 @@ import (
 	"netsim/events"
 	"netsim/infra/replicas"
 	"netsim/infra/web"
-	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/readapi/access"
 	"netsim/stream/feed"
@@ -104,7 +103,7 @@ func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readap
 	change := &writeapi.API{
 		Commands: s.handler, Views: get,
 		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
-		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,

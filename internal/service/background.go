@@ -11,6 +11,7 @@ import (
 
 	"netsim/billing"
 	"netsim/billing/prices"
+	"netsim/content/simple/unfold"
 	"netsim/content/traces"
 	"netsim/content/uploads"
 	"netsim/events"
@@ -30,7 +31,7 @@ type domain struct {
 	metering    *billing.Metering
 	books       *billing.Books
 	holds       *billing.Holds
-	simple      *reactions.Simple
+	simple      *unfold.Submissions
 	simulation  *reactions.Simulation
 	workspace   *reactions.Workspace
 	traceset    *reactions.Traceset
@@ -72,7 +73,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 	}
 	d.studies = &studies.Worker{
-		Commands: s.handler, DB: s.pool, Room: s.room, Hold: d.holds.Hold, Library: reactions.SimpleLibrary,
+		Commands: s.handler, DB: s.pool, Room: s.room, Hold: d.holds.Hold,
 		Changes: func() (<-chan struct{}, func()) { return s.watcher.Changes(events.Simulations, events.Billing) },
 	}
 	d.lake = s.lake()
@@ -100,7 +101,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	d.traceset = &reactions.Traceset{EnqueueExtraction: func(ctx context.Context, traceset string) error {
 		return d.jobs.Enqueue(ctx, traces.ExtractTraceset{TracesetID: traceset})
 	}}
-	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: queue.EnqueueRun}
+	d.simple = &unfold.Submissions{Commands: s.handler, Workloads: s.workloads, EnqueueRun: queue.EnqueueRun}
 	d.simulation = &reactions.Simulation{
 		Commands: s.handler, DB: s.pool, Check: d.runner.Check,
 		EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,

@@ -8,6 +8,7 @@ import (
 
 	"netsim/commands"
 	"netsim/commands/handle"
+	"netsim/content/simple"
 	"netsim/events"
 	"netsim/projections"
 	"netsim/simulator/collective"
@@ -47,7 +48,11 @@ func (s *core) seedTemplates(ctx context.Context) error {
 // Both belong to no account, so no account pays for them. The traceset does not expire.
 func (s *core) seedTemplate(ctx context.Context, id string, t presets.Template) error {
 	from := handle.Origin{Actor: events.System, CommandID: "curated"}
-	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
+	workload, err := simple.NewWorkload(t.Workload.Groups)
+	if err != nil {
+		return err
+	}
+	traceset, err := s.workloads.Keep(ctx, &workload, events.TracesetCreated{
 		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
 		Scope: commands.ScopePublic,
 	}, from)

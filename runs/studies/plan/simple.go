@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"netsim/api"
-	"netsim/api/submission"
+	"netsim/content/simple"
 	"netsim/fault"
 	"netsim/simulator/presets"
 )
@@ -24,11 +24,11 @@ func Simple(base string, p *Plan, point int) (presets.Simple, error) {
 	if err := strictly(tree, &body); err != nil {
 		return presets.Simple{}, Refuse(p, point, err)
 	}
-	simple, _, err := submission.Resolve(&body)
+	resolved, _, err := simple.Resolve(&body)
 	if err != nil {
-		return simple, Refuse(p, point, err)
+		return resolved, Refuse(p, point, err)
 	}
-	return simple, nil
+	return resolved, nil
 }
 
 // at returns the base with the values that a point gives to some fields.

@@ -1,7 +1,4 @@
-// Package submission resolves the defaults of a simple submission. The submission and
-// preview operations refuse the same requests, with the messages of completions.md
-// section 4.1.
-package submission
+package simple
 
 import (
 	"netsim/api"
@@ -11,8 +8,9 @@ import (
 	"netsim/simulator/topology"
 )
 
-// Resolve normalises the request and derives its fabric. It refuses an invalid request
-// with fault.Validation.
+// Resolve resolves the defaults of a request and derives its fabric. It refuses an invalid
+// request with fault.Validation. The submission and preview operations refuse the same
+// requests, with the messages of completions.md section 4.1.
 func Resolve(s *api.SimpleSubmission) (presets.Simple, topology.Derivation, error) {
 	switch {
 	case s.Topology != "" && s.TopologyConstraints != nil:
@@ -34,11 +32,11 @@ func Resolve(s *api.SimpleSubmission) (presets.Simple, topology.Derivation, erro
 	for i, g := range s.Groups {
 		groups[i] = collective.GroupSpec{Count: int(g.Count), GroupSize: int(g.GroupSize), Phases: phases(g.Phases)}
 	}
-	simple, derived, err := presets.NewSimple(constraints, workload, groups)
+	resolved, derived, err := presets.NewSimple(constraints, workload, groups)
 	if err != nil {
 		return refuse(err.Error())
 	}
-	return simple, derived, nil
+	return resolved, derived, nil
 }
 
 // Echo returns the phases for the response to a submission, with the resolved
