@@ -48,7 +48,7 @@ func directions() map[string]set {
 		"content/library":       {"events"},                                                                                                     // object keys of traceset files
 		"content/simple":        {"api", "commands", "content/library", "events", "fault", "simulator/"},                                        // simple submissions
 		"content/simple/unfold": append(set{"projections", "infra/objects", "infra/postgres", "content/library", "content/simple"}, writers...), // their tracesets and configurations
-		"reactions":             append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"reactions":             {"billing", "commands", "commands/handle", "content/library", "content/simple/unfold", "content/uploads", "events", "fault", "infra/objects", "infra/postgres", "projections", "runs/studies"},
 		"content/uploads":       append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host":   {"runs/execution", "fault", "simulator/", "infra/wait"},

@@ -15,6 +15,7 @@ import (
 	"netsim/events"
 	"netsim/infra/replicas"
 	"netsim/infra/web"
+	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/readapi/access"
 	"netsim/stream/feed"
@@ -107,7 +108,7 @@ func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readap
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(reactions.Billing, reactions.Families()[reactions.Billing]).Behind,
 	}
 	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
 	observeStreams(s.metrics, follow, followStudies)

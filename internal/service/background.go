@@ -169,48 +169,19 @@ func (s *core) reactorConfig() reactor.Config {
 	}
 }
 
-// reactor returns a reactor with every handler. The name of a handler must not change,
-// because its consumer groups have this name.
+// reactor returns a reactor with every handler.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r, err := reactor.New(s.reactorConfig())
 	if err != nil {
 		return nil, err
 	}
-	families := handledFamilies()
-	r.HandleMany(billingHandler, meteredAtOnce, d.metering.React, families[billingHandler]...)
-	for name, react := range map[string]reactor.Reaction{
-		"simple":     d.simple.React,
-		"simulation": d.simulation.React,
-		"studies":    studies.React(d.jobs.Enqueue),
-		"traceset":   d.traceset.React,
-		"uses":       d.tracesetTTL.React,
-		"uploads":    d.uploads.React,
-		"workspace":  d.workspace.React,
-	} {
-		r.Handle(name, react, families[name]...)
+	for _, h := range reactions.Table(reactions.Parts{
+		Metering: d.metering, Submissions: d.simple, Simulation: d.simulation, Traceset: d.traceset, Life: d.tracesetTTL,
+		Uploads: d.uploads, Workspace: d.workspace, Enqueue: d.jobs.Enqueue,
+	}) {
+		r.HandleMany(h.Name, h.AtOnce, h.React, h.Families...)
 	}
 	return r, nil
-}
-
-// billingHandler is the handler that meters usage. It combines the work for concurrent
-// facts, so it gets up to meteredAtOnce facts of a family at once.
-const (
-	billingHandler = "billing"
-	meteredAtOnce  = 1024
-)
-
-// handledFamilies returns, by handler, the families whose facts it gets.
-func handledFamilies() map[string][]events.Family {
-	return map[string][]events.Family{
-		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
-		"simple":       {events.Simulations},
-		"simulation":   {events.Simulations},
-		"studies":      {events.Simulations},
-		"traceset":     {events.Tracesets},
-		"uses":         {events.Simulations, events.Configurations},
-		"uploads":      {events.MappingFiles},
-		"workspace":    {events.Workspaces, events.Simulations},
-	}
 }
 
 // reactionLag measures the lag of a handler, which may run in another process.
