@@ -33,14 +33,16 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"netsim/internal/devpart"
 )
 
 // sharedServer is a server that tests share: of the whole run, or of this process.
 type sharedServer struct {
 	once     sync.Once
-	endpoint endpoint
-	data     string   // its data directory
-	process  *process // nil if it is of the whole run
+	endpoint devpart.Endpoint
+	data     string        // its data directory
+	process  *devpart.Part // nil if it is of the whole run
 	err      error
 }
 
@@ -50,7 +52,7 @@ type sharedServer struct {
 var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
-func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
+func (s *sharedServer) get(t testing.TB, name string, args ...string) devpart.Endpoint {
 	t.Helper()
 	s.once.Do(func() {
 		var found bool
@@ -66,7 +68,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 		}
 		args = append([]string{"--ephemeral"}, args...)
 		if s.process, s.err = startProcess(name, dir, args...); s.err == nil {
-			s.endpoint, s.data = s.process.endpoint, dir
+			s.endpoint, s.data = s.process.Endpoint, dir
 		}
 	})
 	if s.err != nil {
@@ -77,7 +79,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 
 // ofTheRun returns the endpoint and the data directory of a server that all packages of
 // the run share, if there is one.
-func ofTheRun(name string) (at endpoint, data string, found bool, err error) {
+func ofTheRun(name string) (at devpart.Endpoint, data string, found bool, err error) {
 	file := os.Getenv("NETSIM_TEST_SERVERS")
 	if file == "" {
 		return at, "", false, nil
@@ -86,7 +88,7 @@ func ofTheRun(name string) (at endpoint, data string, found bool, err error) {
 	if err != nil {
 		return at, "", false, fmt.Errorf("NETSIM_TEST_SERVERS: %w", err)
 	}
-	var all map[string]endpoint
+	var all map[string]devpart.Endpoint
 	if err := json.Unmarshal(text, &all); err != nil {
 		return at, "", false, fmt.Errorf("NETSIM_TEST_SERVERS: %s: %w", file, err)
 	}
