@@ -37,11 +37,11 @@ check: lint generated race ## what a change must pass beside make test
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	go vet ./...
+	go vet -tags tools ./...
 	go vet -C cmd/netsim-dev ./...
-	$(TOOL) staticcheck ./...
+	$(TOOL) staticcheck -tags tools ./...
 	cd cmd/netsim-dev && $(TOOL) staticcheck ./...
-	@dead=$$($(TOOL) deadcode -test ./...) || exit 1; \
+	@dead=$$($(TOOL) deadcode -tags tools -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 generated: ## generated files are up to date
@@ -57,7 +57,7 @@ fuzz: build ## three minutes of requests that Schemathesis generates from the co
 	.ci/fuzz/run
 
 simulate: ## simulate the core: HOURS of virtual time, or the seed SEED (ROUNDS=2, SPARSE=false)
-	go test -count=1 -v -timeout 24h -tags simulation ./prove/simulation -run 'TestSimulation$$' \
+	go test -C prove -count=1 -v -timeout 24h -tags simulation ./simulation -run 'TestSimulation$$' \
 		-seed $(or $(SEED),0) -hours $(or $(HOURS),0) -rounds $(or $(ROUNDS),2) -sparse=$(or $(SPARSE),false)
 
 bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
