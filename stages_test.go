@@ -109,19 +109,19 @@ func stageScript(name, status string, depends ...string) string {
 func TestTheDigestOfAStage(t *testing.T) {
 	t.Parallel()
 	s := newScratch(t, map[string]string{
-		".ci/one/run":      stageScript("one", "0", "code docs/page.md :(exclude,glob)**/*_test.go", "@shared", "code/kept_test.go"),
+		".ci/one/run":      stageScript("one", "0", "code pages/page.txt :(exclude,glob)**/*_test.go", "@shared", "code/kept_test.go"),
 		".ci/two/run":      stageScript("two", "0", "code"),
 		".ci/paths/shared": "# Shared.\nshared :(exclude)shared/not\nmore\n",
-		"code/a.go":        "a", "code/a_test.go": "a", "code/kept_test.go": "a", "docs/page.md": "a", "docs/other.md": "a",
+		"code/a.go":        "a", "code/a_test.go": "a", "code/kept_test.go": "a", "pages/page.txt": "a", "pages/other.txt": "a",
 		"shared/a": "a", "shared/not/a": "a", "more/a": "a",
 	})
 	for _, step := range []struct {
 		path    string
 		changes bool
 	}{
-		{"code/a.go", true}, {"code/below/new.go", true}, {"docs/page.md", true}, {"code/kept_test.go", true},
+		{"code/a.go", true}, {"code/below/new.go", true}, {"pages/page.txt", true}, {"code/kept_test.go", true},
 		{"shared/a", true}, {"more/a", true}, {".ci/one/requirements.txt", true},
-		{"code/a_test.go", false}, {"docs/other.md", false}, {"shared/not/a", false}, {"elsewhere/a.go", false},
+		{"code/a_test.go", false}, {"pages/other.txt", false}, {"shared/not/a", false}, {"elsewhere/a.go", false},
 		{".ci/two/run", false}, {".ci/lib", false}, {".ci/stage", false}, {".ci/proved", false},
 	} {
 		before := s.digest("one")
