@@ -35,8 +35,8 @@ check: lint generated ## what a change must pass beside make test
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	for module in . cmd/netsim-dev prove; do (cd $$module && go vet ./... && $(TOOL) staticcheck ./...) || exit 1; done
-	@dead=$$($(TOOL) deadcode -test ./...) || exit 1; \
+	for module in . cmd/netsim-dev prove; do (cd $$module && go vet -tags tools ./... && $(TOOL) staticcheck -tags tools ./...) || exit 1; done
+	@dead=$$($(TOOL) deadcode -tags tools -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 generated: ## generated files are up to date
