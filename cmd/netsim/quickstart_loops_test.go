@@ -25,8 +25,7 @@ esac`,
 // waited for, and why that may not come.
 func TestLoopsOfTheQuickstartEnd(t *testing.T) {
 	t.Parallel()
-	root := repository(t)
-	quickstart := firstBlock(t, root, "README.md", "## Quickstart")
+	quickstart := firstBlock(t, "README.md", "## Quickstart")
 	withoutBilling, _, found := strings.Cut(quickstart, "# Find the billing item")
 	if !found {
 		t.Fatal("the quickstart has no loop for its billing item")
@@ -34,7 +33,7 @@ func TestLoopsOfTheQuickstartEnd(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"billing": {quickstart, "waited in vain: there is no closed billing item of sim_1. A run that failed before it started has none;"},
 		"lake": {
-			withoutBilling + "SERVICE=token\n" + firstBlock(t, root, "docs/lake.md", "## One ATTACH, and SQL"),
+			withoutBilling + "SERVICE=token\n" + firstBlock(t, "docs/lake.md", "## One ATTACH, and SQL"),
 			"waited in vain: the lake's total is not the invoice's 1.250000. duckdb.log says what DuckDB lacks",
 		},
 	} {
@@ -60,6 +59,23 @@ func TestLoopsOfTheQuickstartEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// firstBlock returns the first block of shell commands below a heading of a
+// page of the repository.
+func firstBlock(t *testing.T, file, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), heading+"\n")
+	_, block, _ := strings.Cut(after, "```sh\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatalf("%s has no commands below %q", file, heading)
+	}
+	return block
 }
 
 // writeProgram makes an executable file, and the folder that it is in.

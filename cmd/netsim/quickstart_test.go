@@ -30,7 +30,7 @@ func TestQuickstart(t *testing.T) {
 		{"README.md", "## Quickstart"}, {"docs/feed.md", "# The event feed"}, {"docs/traces.md", "# A real trace"},
 		{"docs/audit.md", "## An audit in five commands"}, {"docs/lake.md", "## One ATTACH, and SQL"},
 	} {
-		script += firstBlock(t, root, b.file, b.heading)
+		script += firstBlock(t, b.file, b.heading)
 	}
 	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
 	written := script
@@ -84,22 +84,6 @@ func TestQuickstart(t *testing.T) {
 			t.Errorf("the quickstart's output has no %s:\n%s", want, out)
 		}
 	}
-}
-
-// firstBlock returns the first block of shell commands below a heading of a page.
-func firstBlock(t *testing.T, root, file, heading string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(text), heading+"\n")
-	_, block, _ := strings.Cut(after, "```sh\n")
-	block, _, found := strings.Cut(block, "```")
-	if !found {
-		t.Fatalf("%s has no commands below %q", file, heading)
-	}
-	return block
 }
 
 // sameTotal compares the total in a file with that of a cost summary, digit by digit.
