@@ -38,6 +38,7 @@ func TestQuickstart(t *testing.T) {
 		t.Fatal("the quickstart does not name the address")
 	}
 	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data,
+		"WAIT_SECONDS=3600", // the loops wait as long as the test
 		"PATH="+filepath.Join(root, ".ci", "duckdb")+":"+os.Getenv("PATH")) // for duckdb
 	if err := os.Chmod(filepath.Dir(data), 0o755); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
