@@ -77,6 +77,7 @@ func directions() map[string]set {
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
 		"deploy/observe/internal/": {"deploy/observe"},
+		"docs/internal/":           {},                                                                                          // the indexes of the pages
 		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
