@@ -3,8 +3,11 @@ package netsim_test
 import (
 	"go/ast"
 	"go/build/constraint"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +35,34 @@ func TestOnlyFaultsKill(t *testing.T) {
 		default:
 			for _, how := range killed(f.syntax) {
 				t.Errorf("%s uses %s: tests that kill belong to internal/faults", f.path, how)
+			}
+		}
+	}
+}
+
+// TestEveryFaultIsRun: a command of make faults, or the stage with Prometheus, names each
+// test of the files with the build tag faults, so that none is forgotten.
+func TestEveryFaultIsRun(t *testing.T) {
+	t.Parallel()
+	var commands string
+	for _, path := range []string{"Makefile", ".ci/observe/run"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands += string(text)
+	}
+	for _, f := range sourceFiles(t) {
+		if !tagged(f, "faults") {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			test, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(test.Name.Name, "Test") || test.Name.Name == "TestMain" {
+				continue
+			}
+			if !regexp.MustCompile(`\b` + test.Name.Name + `\b`).MatchString(commands) {
+				t.Errorf("%s: no command runs %s", f.path, test.Name.Name)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Afterwards the read model has every acknowledged write exactly once and every
 // unacknowledged write at most once, and it equals a replay from zero.
 //
-// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED the random seed.
+// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED sets the random seed.
 func TestKills(t *testing.T) {
 	kills, seed := kills(t, 50), servicetest.Number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))

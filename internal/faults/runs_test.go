@@ -26,7 +26,7 @@ import (
 // results equal those of "netsim engine run" with the receipt byte for byte, and the run
 // is billed once.
 //
-// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED the random seed.
+// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED sets the random seed.
 func TestKilledRuns(t *testing.T) {
 	kills, seed := kills(t, 20), servicetest.Number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 5))

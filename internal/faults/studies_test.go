@@ -13,7 +13,7 @@ import (
 // TestAStudySurvivesItsWorkers kills the worker process with SIGKILL at random points of a
 // study. In the end every point has one completed run, and each run is billed once.
 //
-// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED the random seed.
+// NETSIM_TEST_KILLS bounds the number of kills, and NETSIM_TEST_SEED sets the random seed.
 func TestAStudySurvivesItsWorkers(t *testing.T) {
 	t.Run("submissions", func(t *testing.T) {
 		const points = 150
