@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/infra/devissuer"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
@@ -21,7 +21,7 @@ import (
 // another account's writes nor its own.
 func TestSlowBodiesDelayNobody(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 4 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxWrites = 4 })
 	account := servicetest.NewAccount()
 	token := teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "slow", Account: account})
 	var begun []net.Conn
@@ -67,7 +67,7 @@ func read(t *testing.T, conn net.Conn) *http.Response {
 // its memory is free again.
 func TestALateBodyIsRefused(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) {
+	p := servicetest.Start(t, func(c *settings.Config) {
 		c.BodyTimeout, c.BodyMemory = 50*time.Millisecond, 4*16<<10 // one account may use a quarter, 16 KiB
 	})
 	account := servicetest.NewAccount()
@@ -92,7 +92,7 @@ func TestALateBodyIsRefused(t *testing.T) {
 // served.
 func TestAnAccountDoesNotWaitForAnothersHeavyRequests(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxHeavy = 2 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxHeavy = 2 })
 	const preview = "/api/v1/simple/simulations/preview"
 	greedy, modest := p.User(t, servicetest.NewAccount()), p.User(t, servicetest.NewAccount())
 	body := map[string]any{

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"testing"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -13,8 +13,8 @@ import (
 // object store is in its metrics. It writes no other objects.
 func TestTheArchiversCallsAreMeasured(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) {
-		c.Roles = []string{service.RoleProjector, service.RoleArchiver}
+	p := servicetest.Start(t, func(c *settings.Config) {
+		c.Roles = []string{settings.RoleProjector, settings.RoleArchiver}
 		c.Archive = "s3://" + c.S3Bucket + "/" + c.TopicPrefix + "archive"
 	})
 	written := regexp.MustCompile(`(?m)^netsim_object_store_operation_duration_seconds_count\{error_type="",operation="PutObject"\} [1-9]`)

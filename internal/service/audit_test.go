@@ -16,11 +16,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/audit"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -29,16 +30,14 @@ import (
 type audited struct {
 	*servicetest.Program
 	account string
-	config  service.AuditConfig
+	config  settings.Audit
 }
 
 func newAudited(t *testing.T) audited {
 	t.Helper()
 	a := audited{Program: servicetest.Start(t), account: servicetest.NewAccount()}
-	a.config = service.AuditConfig{
-		Kafka: a.Config.Kafka, TopicPrefix: a.Config.TopicPrefix, Platform: a.Config.Platform,
-		Postgres: a.Config.Postgres, Key: a.Config.AuditKey,
-	}
+	of := settings.Offline{TopicPrefix: a.Config.TopicPrefix, Platform: a.Config.Platform, Key: a.Config.AuditKey}
+	a.config = settings.Audit{Online: settings.Online{Offline: of, Kafka: a.Config.Kafka}, Postgres: a.Config.Postgres}
 	a.Grant(t, a.account, "100")
 	user, client := a.User(t, a.account), a.Service(t, a.account)
 	workspace := client.Post("/api/v1/workspaces", map[string]any{"name": "lab"}).Want(http.StatusCreated).Object()
@@ -81,7 +80,7 @@ func (a audited) quiet(t *testing.T) {
 
 func (a audited) checkpoint(t *testing.T, name string) {
 	t.Helper()
-	tools, err := service.OpenTools(t.Context(), a.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), a.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +90,9 @@ func (a audited) checkpoint(t *testing.T, name string) {
 	}
 }
 
-func (a audited) open(t *testing.T) *service.Auditor {
+func (a audited) open(t *testing.T) *operate.Auditor {
 	t.Helper()
-	auditor, err := service.OpenAudit(t.Context(), a.config)
+	auditor, err := operate.OpenAudit(t.Context(), a.config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +102,7 @@ func (a audited) open(t *testing.T) *service.Auditor {
 
 func (a audited) verifier(t *testing.T) string {
 	t.Helper()
-	verifier, err := a.config.Verifier("")
+	verifier, err := operate.Verifier("", a.config.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +242,7 @@ func (a audited) eventLog(t *testing.T, prefix string) *eventlog.Kafka {
 // names the reason.
 func TestNoAuditKey(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.AuditKey = "" })
+	p := servicetest.Start(t, func(c *settings.Config) { c.AuditKey = "" })
 	user := p.User(t, servicetest.NewAccount())
 	ready := user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool {
 		return strings.Contains(fmt.Sprint(r.Object()["checks"]), "no checkpoints are published")
@@ -251,7 +250,7 @@ func TestNoAuditKey(t *testing.T) {
 	if status := ready.Object()["status"]; status != "degraded" {
 		t.Errorf("the service is %v, want degraded", status)
 	}
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 )
 
 // TestBillingReportsItsLag: without a reactor process the lag grows. With a reactor the
 // lag becomes 0, and then billing includes every earlier write.
 func TestBillingReportsItsLag(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) {
-		c.Roles = slices.DeleteFunc(c.Roles, func(role string) bool { return role == service.RoleReactor })
+	p := servicetest.Start(t, func(c *settings.Config) {
+		c.Roles = slices.DeleteFunc(c.Roles, func(role string) bool { return role == settings.RoleReactor })
 	})
 	account := servicetest.NewAccount()
 	client := p.Service(t, account)
@@ -37,9 +37,9 @@ func TestBillingReportsItsLag(t *testing.T) {
 	if items := client.Get("/api/v1/billing/items").Object()["items"].([]any); len(items) != 0 {
 		t.Errorf("without a reactor there are items %v, want none", items)
 	}
-	servicetest.Start(t, func(c *service.Config) {
+	servicetest.Start(t, func(c *settings.Config) {
 		*c = p.Config
-		c.Roles = []string{service.RoleReactor}
+		c.Roles = []string{settings.RoleReactor}
 	})
 	for i := range 5 {
 		id := create("workspace " + strconv.Itoa(i))

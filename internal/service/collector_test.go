@@ -13,7 +13,7 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	"google.golang.org/protobuf/proto"
 
-	"netsim/internal/service"
+	"netsim/cmd/settings"
 )
 
 // collector is an OTLP collector that keeps the spans that it receives.
@@ -110,7 +110,7 @@ func path(tree map[string]*span, s *span) (names []string) {
 
 // configure changes the settings so that the service exports spans every 20 ms and has
 // room for all of them.
-func (c *collector) configure(config *service.Config) {
+func (c *collector) configure(config *settings.Config) {
 	config.OTLPEndpoint, config.OTLPHeaders = c.URL, "api-key="+c.token
 	config.SpanDelay, config.SpanQueue = 20, 20_000
 	config.ServiceName, config.ResourceAttributes = "netsim-test", "deployment.environment.name=test"

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // editAccount is an account with the models, tracesets and mapping files that edits use.

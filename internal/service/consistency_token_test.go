@@ -7,7 +7,7 @@ import (
 	"netsim/api/contract"
 	"netsim/events"
 	"netsim/infra/replicas"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestEveryReadTakesAToken sends each read that takes a token one that is not a token, one

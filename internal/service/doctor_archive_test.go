@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/infra/doctor"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestDoctorExaminesTheArchive: with the role archiver, the doctor says whether the archive
@@ -17,7 +17,7 @@ import (
 func TestDoctorExaminesTheArchive(t *testing.T) {
 	t.Parallel()
 	c := servicetest.Config(t)
-	c.Roles, c.Archive = []string{service.RoleArchiver}, filepath.Join(t.TempDir(), "archive")
+	c.Roles, c.Archive = []string{settings.RoleArchiver}, filepath.Join(t.TempDir(), "archive")
 	check := func(status doctor.Status, finding string) {
 		t.Helper()
 		if r := examined(t, c, time.Now)["archive, readable"]; r.Status != status || !strings.Contains(r.Finding, finding) {
@@ -36,7 +36,7 @@ func TestDoctorExaminesTheArchive(t *testing.T) {
 	directory := c.Archive
 	c.Archive = "s3://" + c.S3Bucket + "-of-nobody/log"
 	check(doctor.Fail, "NoSuchBucket")
-	c.Archive, c.Roles = directory, []string{service.RoleProjector}
+	c.Archive, c.Roles = directory, []string{settings.RoleProjector}
 	if r, is := examined(t, c, time.Now)["archive, readable"]; is {
 		t.Errorf("without the role the doctor says %+v", r)
 	}

@@ -9,17 +9,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/infra/doctor"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
 // examined examines the components of the settings and returns the rows by component and
 // check, such as "kafka, clock".
-func examined(t *testing.T, c service.Config, now func() time.Time) map[string]doctor.Row {
+func examined(t *testing.T, c settings.Config, now func() time.Time) map[string]doctor.Row {
 	t.Helper()
-	rows, err := service.Examine(t.Context(), c, 10*time.Minute, now)
+	rows, err := operate.Examine(t.Context(), c, 10*time.Minute, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,26 +66,26 @@ func TestDoctor(t *testing.T) {
 	t.Cleanup(refuses.Close)
 	down, other := teststack.FreeAddress(t), anotherRelease(t)
 	for name, c := range map[string]struct {
-		change func(c *service.Config)
+		change func(c *settings.Config)
 		status doctor.Status
 		words  string
 	}{
-		"kafka, reachable":           {func(c *service.Config) { c.Kafka = []string{down} }, doctor.Fail, "no broker answers"},
-		"kafka, rights":              {func(c *service.Config) { c.Kafka = []string{down} }, doctor.Skipped, "reachable"},
-		"kafka, partitions":          {func(c *service.Config) { c.Partitions = 3 }, doctor.Warn, "NETSIM_PARTITIONS=2"},
-		"kafka, topic settings":      {func(c *service.Config) { c.Development = false }, doctor.Fail, "replicas"},
-		"kafka, identity":            {func(c *service.Config) { c.Postgres = servicetest.Shared(t).Config.Postgres }, doctor.Fail, "rebuild the read model"},
-		"postgres, reachable":        {func(c *service.Config) { c.Postgres = "postgres://netsim:x@" + down + "/netsim" }, doctor.Fail, "no connection"},
-		"postgres, read model":       {func(c *service.Config) { c.Postgres = other }, doctor.Fail, "another release"},
-		"object store, reachable":    {func(c *service.Config) { c.S3Bucket = "nowhere" }, doctor.Fail, "no bucket"},
-		"issuer, keys":               {func(c *service.Config) { c.Algorithms = []string{"EdDSA"} }, doctor.Fail, "NETSIM_OIDC_ALGORITHMS"},
-		"keys, writer keys":          {func(c *service.Config) { c.WriterKeys = strings.Repeat("b2", 32) }, doctor.Fail, "not in NETSIM_WRITER_KEYS"},
-		"keys, audit key":            {func(c *service.Config) { c.AuditKey = "/nowhere" }, doctor.Fail, "NETSIM_AUDIT_KEY"},
-		"settings, price list":       {func(c *service.Config) { c.Prices = "doctor_test.go" }, doctor.Fail, "NETSIM_PRICES"},
-		"settings, library mount":    {func(c *service.Config) { c.MountRoot = "doctor_test.go" }, doctor.Fail, "not a directory"},
-		"engine 1, reachable":        {func(c *service.Config) { c.EngineURLs, c.EngineToken = []string{"http://" + down}, "shared-secret" }, doctor.Fail, "NETSIM_ENGINE_URLS"},
-		"schema registry, reachable": {func(c *service.Config) { c.SchemaRegistry, c.SchemaRegistrySecret = refuses.URL, "registry-secret" }, doctor.Fail, "refuses the credentials"},
-		"collector, reachable":       {func(c *service.Config) { c.OTLPEndpoint = "http://" + down }, doctor.Fail, "no answer"},
+		"kafka, reachable":           {func(c *settings.Config) { c.Kafka = []string{down} }, doctor.Fail, "no broker answers"},
+		"kafka, rights":              {func(c *settings.Config) { c.Kafka = []string{down} }, doctor.Skipped, "reachable"},
+		"kafka, partitions":          {func(c *settings.Config) { c.Partitions = 3 }, doctor.Warn, "NETSIM_PARTITIONS=2"},
+		"kafka, topic settings":      {func(c *settings.Config) { c.Development = false }, doctor.Fail, "replicas"},
+		"kafka, identity":            {func(c *settings.Config) { c.Postgres = servicetest.Shared(t).Config.Postgres }, doctor.Fail, "rebuild the read model"},
+		"postgres, reachable":        {func(c *settings.Config) { c.Postgres = "postgres://netsim:x@" + down + "/netsim" }, doctor.Fail, "no connection"},
+		"postgres, read model":       {func(c *settings.Config) { c.Postgres = other }, doctor.Fail, "another release"},
+		"object store, reachable":    {func(c *settings.Config) { c.S3Bucket = "nowhere" }, doctor.Fail, "no bucket"},
+		"issuer, keys":               {func(c *settings.Config) { c.Algorithms = []string{"EdDSA"} }, doctor.Fail, "NETSIM_OIDC_ALGORITHMS"},
+		"keys, writer keys":          {func(c *settings.Config) { c.WriterKeys = strings.Repeat("b2", 32) }, doctor.Fail, "not in NETSIM_WRITER_KEYS"},
+		"keys, audit key":            {func(c *settings.Config) { c.AuditKey = "/nowhere" }, doctor.Fail, "NETSIM_AUDIT_KEY"},
+		"settings, price list":       {func(c *settings.Config) { c.Prices = "doctor_test.go" }, doctor.Fail, "NETSIM_PRICES"},
+		"settings, library mount":    {func(c *settings.Config) { c.MountRoot = "doctor_test.go" }, doctor.Fail, "not a directory"},
+		"engine 1, reachable":        {func(c *settings.Config) { c.EngineURLs, c.EngineToken = []string{"http://" + down}, "shared-secret" }, doctor.Fail, "NETSIM_ENGINE_URLS"},
+		"schema registry, reachable": {func(c *settings.Config) { c.SchemaRegistry, c.SchemaRegistrySecret = refuses.URL, "registry-secret" }, doctor.Fail, "refuses the credentials"},
+		"collector, reachable":       {func(c *settings.Config) { c.OTLPEndpoint = "http://" + down }, doctor.Fail, "no answer"},
 	} {
 		broken := p.Config
 		c.change(&broken)

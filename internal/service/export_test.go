@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/billing/focus"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/operate"
+	"netsim/internal/servicetest"
 	"netsim/rating"
 )
 
@@ -53,7 +53,7 @@ func TestExportCosts(t *testing.T) {
 		want[fmt.Sprint(c.DailyCostID)] = []string{account, plain(t, c.Cost), plain(t, c.RateAmount), c.CostCurrency, c.WorkspaceID}
 	}
 
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestForgedRecordsAreNoFacts: a client of the broker appends requests for runs that are
@@ -159,10 +160,10 @@ func (a audited) jobsOf(t *testing.T, simulations []string) (n int) {
 // malformed writer keys. The error does not contain a key.
 func TestAServiceWithoutWriterKeys(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(c *service.Config){
-		"NETSIM_WRITER_KEYS is not set":                     func(c *service.Config) { c.WriterKeys = "" },
-		"NETSIM_WRITER_KEYS: key 2 of 2: a writer's key is": func(c *service.Config) { c.WriterKeys += ",hush" },
-		"key 2 of 2 is given twice":                         func(c *service.Config) { c.WriterKeys += "\n" + c.WriterKeys },
+	for name, change := range map[string]func(c *settings.Config){
+		"NETSIM_WRITER_KEYS is not set":                     func(c *settings.Config) { c.WriterKeys = "" },
+		"NETSIM_WRITER_KEYS: key 2 of 2: a writer's key is": func(c *settings.Config) { c.WriterKeys += ",hush" },
+		"key 2 of 2 is given twice":                         func(c *settings.Config) { c.WriterKeys += "\n" + c.WriterKeys },
 	} {
 		c := servicetest.Config(t)
 		c.Development, c.Replication = false, 3

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/operate"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestGrant: a reference is granted once, and a repetition is reported. Invalid grants
@@ -18,7 +18,7 @@ func TestGrant(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

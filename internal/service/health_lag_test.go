@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -20,7 +20,7 @@ import (
 // grows while nothing is projected, and is 0 before and after.
 func TestReadinessReportsTheLag(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.VerdictTimeout = time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.VerdictTimeout = time.Second })
 	user := p.Service(t, servicetest.NewAccount())
 	lag := func(r servicetest.Reply) (events int64, seconds float64) {
 		t.Helper()
@@ -77,8 +77,8 @@ func TestReadinessReportsTheLag(t *testing.T) {
 // the process that refuses them, and not in one that does not.
 func TestOnlyProjectorsRefuseWritesForTheirLag(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.VerdictTimeout, c.MaxLag = time.Minute, 1 })
-	front := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	p := servicetest.Start(t, func(c *settings.Config) { c.VerdictTimeout, c.MaxLag = time.Minute, 1 })
+	front := servicetest.Start(t, func(c *settings.Config) { *c = p.Config; c.Roles = []string{settings.RoleAPI} })
 	account := servicetest.NewAccount()
 	lock, err := pgx.Connect(t.Context(), p.Config.Postgres)
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/infra/devissuer"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -25,7 +26,7 @@ import (
 // which can be made to fail.
 type proxied struct {
 	t        *testing.T
-	config   service.Config
+	config   settings.Config
 	database string // URL of the database without the proxy
 	servers  map[string]*teststack.Proxy
 	ops      map[string]string // base URL of the operations listener, by process
@@ -34,9 +35,9 @@ type proxied struct {
 }
 
 var processes = map[string][]string{
-	"api": {service.RoleAPI}, "projector": {service.RoleProjector},
-	"reactor": {service.RoleReactor}, "worker": {service.RoleWorker}, "lake": {service.RoleLake},
-	"all": {service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker, service.RoleLake},
+	"api": {settings.RoleAPI}, "projector": {settings.RoleProjector},
+	"reactor": {settings.RoleReactor}, "worker": {settings.RoleWorker}, "lake": {settings.RoleLake},
+	"all": {settings.RoleAPI, settings.RoleProjector, settings.RoleReactor, settings.RoleWorker, settings.RoleLake},
 }
 
 // newProxied starts the servers behind proxies.

@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/testduckdb"
 	"netsim/internal/testworld"
 )
@@ -20,7 +21,7 @@ import (
 // prints. What it shows of simulations and costs equals the API, to the last digit.
 func TestAnAnalystAttachesTheLake(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.LakeEvery = 100 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.LakeEvery = 100 * time.Millisecond })
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "100")
 	client := p.Service(t, account)
@@ -42,7 +43,7 @@ func TestAnAnalystAttachesTheLake(t *testing.T) {
 		return len(costs) >= 2
 	})
 
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestAnAnalystAttachesTheLake(t *testing.T) {
 }
 
 // awaitLake waits until the lake has every fact.
-func awaitLake(t *testing.T, tools *service.Tools) {
+func awaitLake(t *testing.T, tools *operate.Tools) {
 	t.Helper()
 	testworld.Await(t, func() bool {
 		s, err := tools.LakeStatus(t.Context())
@@ -103,7 +104,7 @@ func awaitLake(t *testing.T, tools *service.Tools) {
 
 // attachLake runs the SQL that netsim prints, with the places filled in. The extensions
 // are loaded already.
-func attachLake(t *testing.T, p *servicetest.Program, tools *service.Tools, role, password string) *testduckdb.Session {
+func attachLake(t *testing.T, p *servicetest.Program, tools *operate.Tools, role, password string) *testduckdb.Session {
 	t.Helper()
 	text, err := tools.AttachLake(role, false)
 	if err != nil {

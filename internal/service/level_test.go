@@ -11,12 +11,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/doctor"
 	"netsim/infra/projector"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -73,7 +75,7 @@ func (recordMove) Decide(*commands.Checkpoints, time.Time) (events.Data, error) 
 }
 
 // withoutLevels makes a deployment as a release without levels leaves it.
-func withoutLevels(t *testing.T, c service.Config) {
+func withoutLevels(t *testing.T, c settings.Config) {
 	t.Helper()
 	if err := service.Migrate(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func TestTheLevelIsRaised(t *testing.T) {
 	if err := service.Run(t.Context(), c, slog.New(slog.DiscardHandler), nil); err == nil || err.Error() != want {
 		t.Errorf("the service started again ends with %v, want %q", err, want)
 	}
-	if _, err := service.OpenTools(t.Context(), c, slog.New(slog.DiscardHandler)); err == nil || err.Error() != want {
+	if _, err := operate.OpenTools(t.Context(), c, slog.New(slog.DiscardHandler)); err == nil || err.Error() != want {
 		t.Errorf("the tools say %v, want %q", err, want)
 	}
 }
@@ -181,7 +183,7 @@ func TestTheNextReleaseWaitsForItsReadModel(t *testing.T) {
 	c := servicetest.Config(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	run := func(c service.Config) (started chan service.Started, ended chan error) {
+	run := func(c settings.Config) (started chan service.Started, ended chan error) {
 		started, ended = make(chan service.Started, 1), make(chan error, 1)
 		go func() {
 			ended <- service.Run(ctx, c, slog.New(slog.DiscardHandler), func(s service.Started) { started <- s })
@@ -221,9 +223,9 @@ func TestTheNextReleaseWaitsForItsReadModel(t *testing.T) {
 	}
 }
 
-func openTools(t *testing.T, c service.Config) *service.Tools {
+func openTools(t *testing.T, c settings.Config) *operate.Tools {
 	t.Helper()
-	tools, err := service.OpenTools(t.Context(), c, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,7 @@ func openTools(t *testing.T, c service.Config) *service.Tools {
 }
 
 // rebuilt makes a read model beside the live one.
-func rebuilt(t *testing.T, tools *service.Tools, schema string) {
+func rebuilt(t *testing.T, tools *operate.Tools, schema string) {
 	t.Helper()
 	if _, err := tools.Rebuild(t.Context(), schema, false, "", func(projector.Report) {}); err != nil {
 		t.Fatal(err)
@@ -240,7 +242,7 @@ func rebuilt(t *testing.T, tools *service.Tools, schema string) {
 }
 
 // setMark replaces what follows the fingerprint in the mark of a read model.
-func setMark(t *testing.T, c service.Config, schema, text string) {
+func setMark(t *testing.T, c settings.Config, schema, text string) {
 	t.Helper()
 	var comment string
 	queryRow(t, c, `SELECT obj_description('`+schema+`'::regnamespace)`, &comment)
@@ -249,7 +251,7 @@ func setMark(t *testing.T, c service.Config, schema, text string) {
 }
 
 // markOf returns the level in the mark of a read model.
-func markOf(t *testing.T, c service.Config, schema string) (level int) {
+func markOf(t *testing.T, c settings.Config, schema string) (level int) {
 	t.Helper()
 	var comment string
 	queryRow(t, c, `SELECT obj_description('`+schema+`'::regnamespace)`, &comment)
@@ -257,7 +259,7 @@ func markOf(t *testing.T, c service.Config, schema string) (level int) {
 	return level
 }
 
-func queryRow(t *testing.T, c service.Config, sql string, into any) {
+func queryRow(t *testing.T, c settings.Config, sql string, into any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), c.Postgres)
 	if err != nil {

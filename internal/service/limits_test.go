@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestRunsThatTakeTooMuch: a workload above a limit ends before it runs. A run that
 // exceeds a limit fails and publishes the results that it has.
 func TestRunsThatTakeTooMuch(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.RunFlows, c.RunResults = 1000, 100_000 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.RunFlows, c.RunResults = 1000, 100_000 })
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.User(t, account)

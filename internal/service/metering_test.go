@@ -11,7 +11,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // billed is a billing event in the API's form.

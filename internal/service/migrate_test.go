@@ -12,9 +12,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/infra/objects"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestMigratedByAnOperator: with NETSIM_MIGRATE=false a process names what is missing and
@@ -27,7 +28,7 @@ func TestMigratedByAnOperator(t *testing.T) {
 	process.Migrate = false
 	owner.Postgres, process.Postgres = roles(t, owner.Postgres)
 
-	refused := func(c service.Config, want ...string) {
+	refused := func(c settings.Config, want ...string) {
 		t.Helper()
 		err := service.Run(t.Context(), c, slog.New(slog.DiscardHandler), nil)
 		if err == nil {
@@ -45,16 +46,16 @@ func TestMigratedByAnOperator(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, change := range map[string]func(c *service.Config) string{
-		"topics": func(c *service.Config) string {
+	for name, change := range map[string]func(c *settings.Config) string{
+		"topics": func(c *settings.Config) string {
 			c.TopicPrefix += "other."
 			return "missing topics: " + c.TopicPrefix + "billing, "
 		},
-		"dead letters": func(c *service.Config) string {
+		"dead letters": func(c *settings.Config) string {
 			c.TopicPrefix += "other."
 			return ", " + c.TopicPrefix + "poison, "
 		},
-		"bucket": func(c *service.Config) string {
+		"bucket": func(c *settings.Config) string {
 			c.S3Bucket += "-other"
 			return "the bucket " + c.S3Bucket + " does not exist"
 		},
@@ -73,7 +74,7 @@ func TestMigratedByAnOperator(t *testing.T) {
 	refused(process, "the schema jobs of PostgreSQL is missing or older than this release needs")
 	execute(t, owner.Postgres, "ALTER TABLE jobs.away RENAME TO river_migration")
 
-	p := servicetest.Start(t, func(c *service.Config) { *c = process })
+	p := servicetest.Start(t, func(c *settings.Config) { *c = process })
 	client := p.Service(t, servicetest.NewAccount())
 	client.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(http.StatusCreated)
 	client.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/operate"
+	"netsim/internal/servicetest"
 )
 
 // TestMissingObjects: netsim objects missing names each object of a traceset, a mapping
@@ -44,20 +44,20 @@ func TestMissingObjects(t *testing.T) {
 		return string(out), err
 	}
 	type answer struct {
-		service.ObjectsReport
-		Objects []service.MissingObject `json:"objects"`
+		operate.ObjectsReport
+		Objects []operate.MissingObject `json:"objects"`
 	}
-	want := func(want ...service.MissingObject) {
+	want := func(want ...operate.MissingObject) {
 		t.Helper()
 		out, err := missing("--json")
 		var got answer
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		byKey := func(a, b service.MissingObject) int { return strings.Compare(a.Key, b.Key) }
+		byKey := func(a, b operate.MissingObject) int { return strings.Compare(a.Key, b.Key) }
 		slices.SortFunc(want, byKey)
 		slices.SortFunc(got.Objects, byKey)
-		if diff := cmp.Diff(append([]service.MissingObject{}, want...), got.Objects); diff != "" {
+		if diff := cmp.Diff(append([]operate.MissingObject{}, want...), got.Objects); diff != "" {
 			t.Errorf("(-want +listed):\n%s", diff)
 		}
 		if got.Missing != int64(len(want)) || (err != nil) != (len(want) > 0) || got.Referenced < 10 || got.Bytes == 0 {
@@ -100,11 +100,11 @@ func TestMissingObjects(t *testing.T) {
 	if _, err := store.Put(t.Context(), summary.Key, "application/json", strings.NewReader("{}")); err != nil {
 		t.Fatal(err)
 	}
-	inTraceset := service.MissingObject{Key: file, Owner: traceset, What: "traceset file", Size: size, Found: -1}
+	inTraceset := operate.MissingObject{Key: file, Owner: traceset, What: "traceset file", Size: size, Found: -1}
 	want(inTraceset,
-		service.MissingObject{Key: mapped, Owner: mapping, What: "mapping file", Size: mappedSize, Found: -1},
-		service.MissingObject{Key: log.Key, Owner: simulation, What: "result file", Size: log.Size, Found: -1},
-		service.MissingObject{Key: summary.Key, Owner: simulation, What: "result file", Size: summary.Size, Found: 2})
+		operate.MissingObject{Key: mapped, Owner: mapping, What: "mapping file", Size: mappedSize, Found: -1},
+		operate.MissingObject{Key: log.Key, Owner: simulation, What: "result file", Size: log.Size, Found: -1},
+		operate.MissingObject{Key: summary.Key, Owner: simulation, What: "result file", Size: summary.Size, Found: 2})
 	out, err := missing()
 	for _, line := range []string{"MISSING " + file + ": traceset file of " + traceset, "WRONG SIZE " + summary.Key + ": result file of " + simulation + ", it has 2 bytes"} {
 		if err == nil || !strings.Contains(out, line) {
@@ -116,7 +116,7 @@ func TestMissingObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.c.Delete("/api/v1/mapping-files/" + mapping).Want(204)
-	want(inTraceset, service.MissingObject{Key: manifest, Owner: simulation, What: "manifest", Found: -1})
+	want(inTraceset, operate.MissingObject{Key: manifest, Owner: simulation, What: "manifest", Found: -1})
 	j.c.Delete("/api/v1/simulations/" + simulation).Want(200)
 	want(inTraceset)
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/service"
 	"netsim/events"
 	"netsim/infra/projector"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -21,7 +22,7 @@ func TestOperationsAreFacts(t *testing.T) {
 	p := servicetest.Start(t)
 	tools := openTools(t, p.Config)
 	record := func(command string, run func() error) error {
-		o := service.Operation{Command: command, Arguments: []string{"to=" + p.Config.S3SecretKey}}
+		o := operate.Operation{Command: command, Arguments: []string{"to=" + p.Config.S3SecretKey}}
 		return tools.Record(t.Context(), o, func(reason string) { t.Errorf("%s: not recorded, because %s", command, reason) }, run)
 	}
 	if err := record("succeeds", func() error { return nil }); err != nil {
@@ -68,7 +69,7 @@ func TestOperationsAreFacts(t *testing.T) {
 	}
 	tools = openTools(t, empty)
 	reason := ""
-	if err := tools.Record(t.Context(), service.Operation{Command: "migrate"}, func(why string) { reason = why }, func() error { return nil }); err != nil || !strings.Contains(reason, "the log is empty") {
+	if err := tools.Record(t.Context(), operate.Operation{Command: "migrate"}, func(why string) { reason = why }, func() error { return nil }); err != nil || !strings.Contains(reason, "the log is empty") {
 		t.Errorf("in an empty log: %v, reason %q", err, reason)
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -28,7 +29,7 @@ type beginning struct {
 }
 
 // begin starts a service and does not wait for it.
-func begin(t *testing.T, c service.Config) *beginning {
+func begin(t *testing.T, c settings.Config) *beginning {
 	t.Helper()
 	c.Ops = teststack.FreeAddress(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -89,22 +90,22 @@ func (b *beginning) ends() {
 func TestAStartOutlastsAnOutage(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		down func(*testing.T, *service.Config) (back func())
+		down func(*testing.T, *settings.Config) (back func())
 		why  string
 	}{
-		"PostgreSQL": {func(t *testing.T, c *service.Config) func() {
+		"PostgreSQL": {func(t *testing.T, c *settings.Config) func() {
 			server := teststack.Start(t, "postgres", t.TempDir())
 			c.Postgres = server.URL
 			server.Kill()
 			return server.Restart
 		}, "no PostgreSQL answers"},
-		"broker": {func(t *testing.T, c *service.Config) func() {
+		"broker": {func(t *testing.T, c *settings.Config) func() {
 			server := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
 			c.Kafka = []string{server.Addr}
 			server.Kill()
 			return server.Restart
 		}, "no Kafka broker answers"},
-		"object store": {func(t *testing.T, c *service.Config) func() {
+		"object store": {func(t *testing.T, c *settings.Config) func() {
 			store, err := url.Parse(c.S3Endpoint)
 			if err != nil {
 				t.Fatal(err)

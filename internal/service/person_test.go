@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/cmd/operate"
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestPersonsAreForgotten: the log never contains the subject of a token, which may be an
@@ -44,7 +44,7 @@ func TestPersonsAreForgotten(t *testing.T) {
 		}
 	}
 
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/commands"
 	web "netsim/infra/web"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // limit returns one quota in the form of the operator's command.
@@ -72,8 +73,8 @@ func TestEveryQuotaHasADefault(t *testing.T) {
 // of the API, for this account only, until it is reset.
 func TestAQuotaHoldsInEveryProcess(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.Quotas = map[string]int64{"requests.heavy": 7} })
-	other := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Quotas = map[string]int64{"requests.heavy": 7} })
+	other := servicetest.Start(t, func(c *settings.Config) { *c = p.Config; c.Roles = []string{settings.RoleAPI} })
 	account := servicetest.NewAccount()
 	for _, one := range []*servicetest.Program{p, other} {
 		r := one.User(t, account).Post("/api/v1/topology/validate", nil)
@@ -88,7 +89,7 @@ func TestAQuotaHoldsInEveryProcess(t *testing.T) {
 		user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
 		one.User(t, servicetest.NewAccount()).Get("/api/v1/workspaces").Want(200)
 	}
-	again := servicetest.Start(t, func(c *service.Config) { *c = p.Config; c.Roles = []string{service.RoleAPI} })
+	again := servicetest.Start(t, func(c *settings.Config) { *c = p.Config; c.Roles = []string{settings.RoleAPI} })
 	exceeded(t, again.User(t, account).Get("/api/v1/workspaces"), "requests.read", "q=0;w=1")
 	p.SetQuotas(t, account, map[string]*int64{"requests.read": nil})
 	for _, one := range []*servicetest.Program{p, other, again} {
@@ -155,7 +156,7 @@ func TestTheQuotaOfRuns(t *testing.T) {
 // runs when another run of the account has ended.
 func TestTheQuotaOfRunningRuns(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.Workers = 3 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Workers = 3 })
 	account, other := servicetest.NewAccount(), servicetest.NewAccount()
 	p.SetQuotas(t, account, limit(commands.QuotaRunning, 1))
 	submit := func(account string) (*servicetest.Client, string) {
@@ -193,7 +194,7 @@ func TestQuotasOfAnOperator(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestQuotasOfAnOperator(t *testing.T) {
 	p.SetQuotas(t, account, limit("streams.open", 7))
 	p.SetQuotas(t, account, limit("uploads.day", 0))
 	q, err := tools.Quotas(t.Context(), account)
-	if diff := cmp.Diff(service.Quotas{Settings: commands.DefaultQuotas(), Set: map[string]int64{"streams.open": 7, "uploads.day": 0}}, q); diff != "" || err != nil {
+	if diff := cmp.Diff(operate.Quotas{Settings: commands.DefaultQuotas(), Set: map[string]int64{"streams.open": 7, "uploads.day": 0}}, q); diff != "" || err != nil {
 		t.Errorf("quotas (-want +got), %v:\n%s", err, diff)
 	}
 	for _, tt := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/billing/prices"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/operate"
+	"netsim/internal/servicetest"
 )
 
 // operator runs the price commands against its own service.
@@ -24,7 +24,7 @@ type operator struct {
 // apply returns the plan of a price list, and applies the list if confirmed is true.
 func (o *operator) apply(list string, confirmed bool) (shown []string, err error) {
 	o.t.Helper()
-	tools, err := service.OpenTools(o.t.Context(), o.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(o.t.Context(), o.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		o.t.Fatal(err)
 	}

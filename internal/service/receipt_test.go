@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestReceipts repeats simulations from their receipts. It uses only the program and the

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api/contract"
+	"netsim/cmd/settings"
 	"netsim/infra/eventlog"
 	"netsim/infra/replicas"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -19,10 +19,10 @@ import (
 // of the program.
 func startRegion(t *testing.T, p *servicetest.Program) *servicetest.Program {
 	t.Helper()
-	return servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *service.Config) {
+	return servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *settings.Config) {
 		*c = p.Config
 		c.Postgres, c.Standbys = teststack.Postgres(t), ""
-		c.ReadOnly, c.Roles, c.PrimaryURL = true, []string{service.RoleAPI, service.RoleProjector}, p.URL
+		c.ReadOnly, c.Roles, c.PrimaryURL = true, []string{settings.RoleAPI, settings.RoleProjector}, p.URL
 	})
 }
 
@@ -31,8 +31,8 @@ func startRegion(t *testing.T, p *servicetest.Program) *servicetest.Program {
 // lists, and refuses every write, which leaves nothing in the log.
 func TestARegionOnlyReads(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) {
-		c.Roles = []string{service.RoleAPI, service.RoleProjector} // nothing writes by itself
+	p := servicetest.Start(t, func(c *settings.Config) {
+		c.Roles = []string{settings.RoleAPI, settings.RoleProjector} // nothing writes by itself
 		c.TokenTimeout, c.ReadTimeout = time.Minute, 2*time.Minute
 	})
 	seeded := endOfLog(t, p)

@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestRemoteEngine runs simulations at "netsim engine serve" in another process. They
@@ -29,7 +29,7 @@ import (
 func TestRemoteEngine(t *testing.T) {
 	t.Parallel()
 	binary := buildNetsim(t)
-	p := servicetest.Start(t, func(c *service.Config) {
+	p := servicetest.Start(t, func(c *settings.Config) {
 		c.EngineURLs, c.EngineToken = []string{serveEngine(t, binary)}, "shared"
 		c.EnginePoll, c.Workers = 20*time.Millisecond, 1
 	})

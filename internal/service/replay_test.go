@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -19,11 +19,11 @@ import (
 func TestALostDatabaseIsRebuilt(t *testing.T) {
 	t.Parallel()
 	var before map[string][]string
-	var c service.Config
+	var c settings.Config
 	account := servicetest.NewAccount()
 	var simulation string
 	t.Run("before", func(t *testing.T) {
-		p := servicetest.Start(t, func(own *service.Config) {
+		p := servicetest.Start(t, func(own *settings.Config) {
 			own.TopicPrefix = events.NewID("kept") + "."
 			own.AuditKey = "" // no log checkpoint may be published between the two reads
 			c = *own
@@ -50,7 +50,7 @@ func TestALostDatabaseIsRebuilt(t *testing.T) {
 		before = tables(t, c.Postgres)
 	})
 	t.Run("after", func(t *testing.T) {
-		p := servicetest.Start(t, func(own *service.Config) {
+		p := servicetest.Start(t, func(own *settings.Config) {
 			own.TopicPrefix, own.S3Bucket, own.AuditKey = c.TopicPrefix, c.S3Bucket, c.AuditKey
 			own.Postgres = teststack.Postgres(t)
 			c.Postgres = own.Postgres

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -56,7 +56,7 @@ func endlessSubmission() object {
 // it. It does not run, its credit is released, and its jobs stop.
 func TestDeleteCancels(t *testing.T) {
 	t.Parallel()
-	w := newStoreWorld(t, time.Hour, func(c *service.Config) { c.Workers = 1 })
+	w := newStoreWorld(t, time.Hour, func(c *settings.Config) { c.Workers = 1 })
 	const simulations = "/api/v1/simulations/"
 	first := w.submit("first")
 	if s := w.ended(first); s["status"] != "completed" {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 )
 
 // TestOneAccountDoesNotKeepAnotherWaiting: an account has 33 runs and another account has
@@ -13,10 +13,10 @@ import (
 // the single run completes.
 func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.Workers = 1 })
-	servicetest.Start(t, func(c *service.Config) {
+	p := servicetest.Start(t, func(c *settings.Config) { c.Workers = 1 })
+	servicetest.Start(t, func(c *settings.Config) {
 		*c = p.Config
-		c.Roles = []string{service.RoleWorker}
+		c.Roles = []string{settings.RoleWorker}
 	})
 	greedy, modest := servicetest.NewAccount(), servicetest.NewAccount()
 	p.Grant(t, greedy, "1000000")

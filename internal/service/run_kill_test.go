@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestKilledRuns kills the worker process with SIGKILL at random points: while it starts,
@@ -74,8 +74,8 @@ type killed struct {
 
 func newKilled(t *testing.T) *killed {
 	t.Helper()
-	p := servicetest.Start(t, func(c *service.Config) {
-		c.Roles = []string{service.RoleAPI, service.RoleProjector, service.RoleReactor}
+	p := servicetest.Start(t, func(c *settings.Config) {
+		c.Roles = []string{settings.RoleAPI, settings.RoleProjector, settings.RoleReactor}
 	})
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestRunsWithoutTransfers: a run without transfers between servers completes. Its

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // gateway is a proxy in front of the object store that answers some requests itself.
@@ -86,10 +86,10 @@ type storeWorld struct {
 	service *servicetest.Client
 }
 
-func newStoreWorld(t *testing.T, timeout time.Duration, options ...func(*service.Config)) *storeWorld {
+func newStoreWorld(t *testing.T, timeout time.Duration, options ...func(*settings.Config)) *storeWorld {
 	t.Helper()
 	w := &storeWorld{t: t, account: servicetest.NewAccount()}
-	w.p = servicetest.Start(t, append(options, func(c *service.Config) {
+	w.p = servicetest.Start(t, append(options, func(c *settings.Config) {
 		w.g = startGateway(t, c.S3Endpoint)
 		c.S3Endpoint, c.StorePatience = w.g.URL, timeout
 		c.RunCheckpoint = time.Millisecond // for runs with engine snapshots

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/stream/publisher"
 )
 
@@ -44,7 +44,7 @@ func TestSchemaRegistryDown(t *testing.T) {
 		}
 	}))
 	defer registry.Close()
-	p := servicetest.Start(t, func(c *service.Config) { c.SchemaRegistry = registry.URL })
+	p := servicetest.Start(t, func(c *settings.Config) { c.SchemaRegistry = registry.URL })
 	user := p.Service(t, servicetest.NewAccount())
 	create := func(name string) string {
 		return user.Post("/api/v1/workspaces", map[string]any{"name": name}).Want(201).Object()["id"].(string)

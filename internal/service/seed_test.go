@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/blueprint"
 )
 
@@ -29,7 +29,7 @@ func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 	var first map[string]int64
 	for _, start := range []string{"first", "second"} {
 		t.Run(start, func(t *testing.T) {
-			p := servicetest.Start(t, func(own *service.Config) { *own = c })
+			p := servicetest.Start(t, func(own *settings.Config) { *own = c })
 			var listed struct{ Templates []struct{ Name string } }
 			p.User(t, servicetest.NewAccount()).Get("/api/v1/templates").Want(200).Into(&listed)
 			var got []string
@@ -55,7 +55,7 @@ func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 }
 
 // recordsOf counts the records of the families of configurations, tracesets and billing.
-func recordsOf(t *testing.T, c service.Config) map[string]int64 {
+func recordsOf(t *testing.T, c settings.Config) map[string]int64 {
 	t.Helper()
 	j, err := eventlog.Open(t.Context(), eventlog.Config{Brokers: c.Kafka, Prefix: c.TopicPrefix, Relaxed: true})
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/infra/replicas"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -190,7 +190,7 @@ func newTwoDatabases(t *testing.T) *twoDatabases {
 	t.Helper()
 	w := &twoDatabases{primary: teststack.Start(t, "postgres", t.TempDir(), "--replicas", "--no-sync")}
 	w.standby = teststack.StartStandby(t, w.primary, t.TempDir(), "--no-sync")
-	w.here = servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *service.Config) {
+	w.here = servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *settings.Config) {
 		c.Postgres, c.Standbys, c.StandbyMaxLag, c.StandbyWait = w.primary.URL, w.standby.URL, time.Hour, 10*time.Millisecond
 		c.TokenTimeout = 50 * time.Millisecond
 	})

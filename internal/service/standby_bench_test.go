@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/infra/devissuer"
 	"netsim/infra/replicas"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -20,9 +20,9 @@ func BenchmarkReads(b *testing.B) {
 	primary := teststack.Start(b, "postgres", b.TempDir(), "--replicas", "--no-sync")
 	standby := teststack.StartStandby(b, primary, b.TempDir(), "--no-sync")
 	begin := func(standbys string) (address, bearer, token string) {
-		p := servicetest.StartLogged(b, slog.New(slog.DiscardHandler), func(c *service.Config) {
+		p := servicetest.StartLogged(b, slog.New(slog.DiscardHandler), func(c *settings.Config) {
 			c.Postgres, c.Standbys, c.StandbyMaxLag = primary.URL, standbys, time.Hour
-			c.Roles = []string{service.RoleAPI, service.RoleProjector}
+			c.Roles = []string{settings.RoleAPI, settings.RoleProjector}
 			if standbys == "" {
 				c.Postgres = teststack.Postgres(b)
 			}

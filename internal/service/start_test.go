@@ -11,8 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -95,7 +96,7 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	start := func(role string) (ops string, log *lines) {
 		c := c
 		c.Roles, c.Ops, c.HTTP = []string{role}, teststack.FreeAddress(t), taken.Addr().String()
-		if role == service.RoleAPI {
+		if role == settings.RoleAPI {
 			c.HTTP = "127.0.0.1:0"
 		}
 		log = &lines{}
@@ -120,13 +121,13 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	}
 	const waiting = "waiting for a process with the role projector to create "
 	var all []string
-	for _, role := range []string{service.RoleAPI, service.RoleReactor, service.RoleWorker} {
+	for _, role := range []string{settings.RoleAPI, settings.RoleReactor, settings.RoleWorker} {
 		ops, log := start(role)
 		says(ops, http.StatusServiceUnavailable, waiting+"the read model")
 		testworld.Await(t, func() bool { return log.contain(waiting + "it") })
 		all = append(all, ops)
 	}
-	projector, _ := start(service.RoleProjector)
+	projector, _ := start(settings.RoleProjector)
 	for _, ops := range append(all, projector) {
 		says(ops, http.StatusOK, `"name":"serving","required":true,"status":"pass"`)
 	}

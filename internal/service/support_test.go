@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/infra/eventlog"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 
 	"github.com/jackc/pgx/v5"
 )

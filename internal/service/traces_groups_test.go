@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestProcessGroupsInEveryForm: comm_groups.json is accepted beside rank files, beside an

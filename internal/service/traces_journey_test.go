@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestTraces follows a user with the traces of a job: the user uploads them, attaches them

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -146,7 +146,7 @@ func TestAnInvalidTraceContextIsNoTrace(t *testing.T) {
 func TestNothingIsTracedByDefault(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
-	p := servicetest.Start(t, c.configure, func(config *service.Config) { config.TracesExporter = "none" })
+	p := servicetest.Start(t, c.configure, func(config *settings.Config) { config.TracesExporter = "none" })
 	user := p.Service(t, servicetest.NewAccount())
 	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}, servicetest.Header{Name: "traceparent", Value: sentParent}).Want(201)
 	for _, m := range messages(t, p) {
@@ -172,7 +172,7 @@ func TestACollectorOutageDelaysNoRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lines := &capture{}
-			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).configure, func(config *service.Config) {
+			p := servicetest.StartLogged(t, lines.logger(), newCollector(t).configure, func(config *settings.Config) {
 				config.OTLPEndpoint, config.OTLPTimeout, config.SpanQueue = url, 100, 2
 			})
 			user := p.Service(t, servicetest.NewAccount())

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
