@@ -238,13 +238,8 @@ func ReactionGroups(prefix string) map[string]events.Family {
 // Reacting calls use with a reactor that has every handler and does not run, for a tool
 // that retries them.
 func Reacting(ctx context.Context, c *connections.Connections, w *connections.Writer, list prices.List, use func(*reactor.Reactor) error) error {
-	l, err := newLaunch(ctx, c.Config, c.Log)
-	if err != nil {
-		return err
-	}
-	defer l.closeTraces()
 	s := &base{
-		launch: l, Connections: c, verified: c.Pool, watcher: w.Watcher, facts: facts.NewReader(c.EventLog, w.Watcher),
+		launch: unobserved(c), Connections: c, verified: c.Pool, watcher: w.Watcher, facts: facts.NewReader(c.EventLog, w.Watcher),
 	}
 	for _, partitions := range w.Partitions {
 		s.shards = max(s.shards, partitions)

@@ -99,6 +99,15 @@ func newLaunch(ctx context.Context, c settings.Config, log *slog.Logger) (_ *lau
 	return l, err
 }
 
+// unobserved returns the launch of a tool, whose metrics nothing collects, and which signs
+// and traces nothing.
+func unobserved(c *connections.Connections) *launch {
+	return &launch{
+		config: c.Config, log: c.Log, build: c.Build, startedAt: time.Now().UTC(), broker: c.Broker,
+		metrics: telemetry.NewMetrics(c.Build, nil, time.Now), certificates: &certs.Expiries{},
+	}
+}
+
 // The database sessions of a process, beside those of NETSIM_POSTGRES_POOL.
 const (
 	// unverifiedSessions is the number of sessions for the projector, the watcher of verdicts
