@@ -8,6 +8,13 @@ TOOL = go tool -modfile=$(CURDIR)/tools/go.mod
 # to date, and Go's test cache would not notice a change of it.
 export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 
+# Tests that run netsim in its own process use this one.
+export NETSIM_BIN = $(CURDIR)/bin/netsim
+
+# Tests that kill, but use what only the tests of their package have, have the build tag
+# faults. .ci/observe/run runs another one, which needs Prometheus.
+KILLING = ./cmd/netsim ./cmd/service/conformance ./runs/execution/host
+
 # Where tests record which answers of the contract they have seen. A lost
 # directory gets a new name: a changed environment makes Go repeat the tests
 # that had recorded theirs there.
@@ -16,7 +23,7 @@ SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null 
 # The packages whose tests `make race` runs.
 RACE = ./...
 
-.PHONY: run build test check lint generated race fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
+.PHONY: run build test faults check lint generated race fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -27,10 +34,15 @@ build: netsim-dev
 netsim-dev:
 	go build -C cmd/netsim-dev -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
 
-test: netsim-dev ## run all tests, and check that they saw every answer of the contract
+test: build ## run all tests, and check that they saw every answer of the contract
 	NETSIM_CONTRACT_SEEN="$(SEEN)" go test -count=1 -timeout 40m ./...
 	go run ./api/contract/contracttest/unseen "$(SEEN)"
 	go test -C cmd/netsim-dev -count=1 -timeout 20m ./...
+
+faults: build ## run the tests that kill processes, one at a time (NETSIM_TEST_KILLS)
+	go test -count=1 -p 1 -timeout 60m ./internal/faults/...
+	go test -count=1 -p 1 -timeout 60m -tags faults \
+		-run '^(TestExportSurvivesKill|TestOperationsByCommand|TestWithoutTheLogReadsContinue|TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer|TestRestarts)$$' $(KILLING)
 
 check: lint generated race ## what a change must pass beside make test
 
@@ -49,7 +61,7 @@ generated: ## generated files are up to date
 	before=$$(state); $(MAKE) --no-print-directory generate; \
 	[ "$$before" = "$$(state)" ] || { echo "generated files are out of date; commit what make generate changed"; exit 1; }
 
-race: netsim-dev ## race tests, of the packages in RACE
+race: build ## race tests, of the packages in RACE
 	go test -race -count=1 -timeout 30m $(RACE)
 	go test -C cmd/netsim-dev -race -count=1 -timeout 20m ./...
 
@@ -74,7 +86,7 @@ prove-mutants: netsim-dev ## see the campaign catch seeded bugs, all or those th
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run -C prove ./bench/accuracy
 
-upgrade-test: netsim-dev ## a rolling upgrade from the previous release, which is built from git's history
+upgrade-test: build ## a rolling upgrade from the previous release, which is built from git's history
 	.ci/upgrade/run
 
 sbom: build ## write bin/netsim.cdx.json, what netsim is made of

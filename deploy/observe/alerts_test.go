@@ -1,3 +1,5 @@
+//go:build faults
+
 package observe_test
 
 import (
@@ -28,8 +30,10 @@ type broken struct {
 // It breaks several things at once. With NETSIM_TEST_ALERTS=all it breaks everything, one
 // after the other, and sees that every alert of the rules fires; that takes a quarter of
 // an hour. With names, separated by commas, it breaks those.
+//
+// It kills, and needs Prometheus. It is not in internal/faults because it checks the rules and the
+// dashboard of this package. .ci/observe/run runs it.
 func TestAlertsFire(t *testing.T) {
-	t.Parallel()
 	which := os.Getenv("NETSIM_TEST_ALERTS")
 	s := newSite(t)
 	s.quiet()
@@ -141,4 +145,39 @@ func (s *site) breakAndMend(group []broken) (fired map[string]string) {
 	s.t.Logf("%s: fired after %v, over %v after the repair: %s", strings.Join(names, ", "), took, time.Since(began).Round(time.Second),
 		strings.Join(slices.Sorted(maps.Keys(fired)), ", "))
 	return fired
+}
+
+// mayBeEmpty lists panels without data while nothing is refused and no job waits.
+var mayBeEmpty = []string{"Not admitted", "Oldest job", "Jobs"}
+
+// dashboardHasData fails the test if Prometheus refuses a query of the dashboard, or if
+// none of a panel's queries returns data within a minute. A process that is busy may be too
+// late for a scrape, and Prometheus then has no recent value of it.
+func (s *site) dashboardHasData() {
+	s.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for _, p := range readDashboard(s.t) {
+		if p.Type == "row" {
+			continue
+		}
+		for ; !s.hasData(p) && !slices.Contains(mayBeEmpty, p.Title); s.pause() {
+			if time.Now().After(deadline) {
+				s.t.Errorf("no query of the panel %s returns data", p.Title)
+				break
+			}
+		}
+	}
+}
+
+// hasData sends all queries of a panel and reports whether one returns data.
+func (s *site) hasData(p panel) (found bool) {
+	s.t.Helper()
+	for _, q := range p.Targets {
+		samples, err := s.prometheus.query(plain(q.Expr))
+		if err != nil {
+			s.t.Errorf("the query of %s fails: %v: %s", p.Title, err, q.Expr)
+		}
+		found = found || len(samples) > 0
+	}
+	return found
 }

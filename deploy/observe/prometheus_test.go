@@ -1,7 +1,8 @@
+//go:build faults
+
 package observe_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,38 +23,6 @@ import (
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
-
-// ruleFile is rules.yaml.
-type ruleFile struct {
-	Groups []struct {
-		Name  string `yaml:"name"`
-		Rules []rule `yaml:"rules"`
-	} `yaml:"groups"`
-}
-
-type rule struct {
-	Record      string            `yaml:"record,omitempty"`
-	Alert       string            `yaml:"alert,omitempty"`
-	Expr        string            `yaml:"expr"`
-	For         string            `yaml:"for,omitempty"`
-	Labels      map[string]string `yaml:"labels,omitempty"`
-	Annotations map[string]string `yaml:"annotations,omitempty"`
-}
-
-func readRules(t *testing.T) ruleFile {
-	t.Helper()
-	text, err := os.ReadFile("rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rules ruleFile
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&rules); err != nil {
-		t.Fatal(err)
-	}
-	return rules
-}
 
 // shorter is by how much the tests of alerts divide every duration of the rules: the
 // windows in square brackets and the times after "for". Nothing else of the rules

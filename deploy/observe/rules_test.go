@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -9,6 +10,38 @@ import (
 
 	"go.yaml.in/yaml/v3"
 )
+
+// ruleFile is rules.yaml.
+type ruleFile struct {
+	Groups []struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	} `yaml:"groups"`
+}
+
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+func readRules(t *testing.T) ruleFile {
+	t.Helper()
+	text, err := os.ReadFile("rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules ruleFile
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&rules); err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
 
 const runbook = "../../docs/runbook.md"
 
