@@ -75,7 +75,6 @@ func directions() map[string]set {
 		"cmd/":                     everything,
 		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
 		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
-		"internal/service":         {},                                                                 // tests of the service and its tools
 		"internal/servicetest":     everything,
 		"prove/bench":              everything,
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	byEdits      = "TestConfigurationEditsAtTheSameTime, in internal/service, checks that it shows the version that the edit made"
+	byEdits      = "TestConfigurationEditsAtTheSameTime, in cmd/service, checks that it shows the version that the edit made"
 	byWorkspaces = "TestTheAnswerToAWorkspaceWriteIsItsOwn, in writeapi, checks it"
 	fromRequest  = "it depends on the request alone"
 	fromVersion  = "it shows the version that was read before the command, and has its tag"

@@ -1,4 +1,4 @@
-package service_test
+package operate_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package service_test
+package operate_test
 
 import (
 	"context"
@@ -277,4 +277,16 @@ func sessionName(url, name string) string {
 		return "&application_name=" + name
 	}
 	return "?application_name=" + name
+}
+
+func execute(t *testing.T, database, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // the statements have ended
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
 }
