@@ -21,7 +21,7 @@ type set = []string
 func directions() map[string]set {
 	domain := set{"events", "commands", "fault", "simulator/"}
 	writers := append(set{"commands/handle"}, domain...)
-	handlers := set{"api", "api/report", "api/submission", "infra/auth", "infra/web"}
+	handlers := set{"api", "api/report", "content/simple", "infra/auth", "infra/web"}
 	everything := set{"/"}
 	return map[string]set{
 		"events":          {},
@@ -31,7 +31,6 @@ func directions() map[string]set {
 		"audit":           {"events", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
 		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
-		"api/submission":  {"api", "fault", "simulator/"},                // resolves simple submissions
 		"api/report":      {"api", "simulator/"},                         // converts validation findings
 
 		"infra/columns":         {}, // the columns of a struct, for set-based SQL
@@ -39,24 +38,23 @@ func directions() map[string]set {
 		"infra/recent":          {}, // caches what was used recently
 		"infra/sqlstate":        {}, // errors of PostgreSQL
 		"infra/wait":            {}, // a pause that a context can end
-		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/design"},
-		"writeapi":              append(append(set{"runs/studies/plan", "runs/studies/inputs"}, handlers...), writers...),
+		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
+		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "runs/studies/pricing", "runs/studies/table", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
-		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"}, // price lists and changes of prices
-		"billing/focus":         {"events", "fault", "rating", "projections"},                 // the FOCUS dataset of costs
-		"content/library":       {"events"},                                                   // object keys of traceset files
-		"reactions":             append(set{"projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
+		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                   // price lists and changes of prices
+		"billing/focus":         {"events", "fault", "rating", "projections"},                                                                   // the FOCUS dataset of costs
+		"content/library":       {"events"},                                                                                                     // object keys of traceset files
+		"content/simple":        {"api", "commands", "content/library", "events", "fault", "simulator/"},                                        // simple submissions
+		"content/simple/unfold": append(set{"projections", "infra/objects", "infra/postgres", "content/library", "content/simple"}, writers...), // their tracesets and configurations
+		"reactions":             {"billing", "commands", "commands/handle", "content/library", "content/simple/unfold", "content/uploads", "events", "fault", "infra/objects", "infra/postgres", "projections", "runs/studies"},
 		"content/uploads":       append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host":   {"runs/execution", "fault", "simulator/", "infra/wait"},
-		"runs/studies/plan":     {"simulator/splitmix"},                                                // the points of studies
-		"runs/studies/inputs":   {"api", "api/submission", "fault", "simulator/", "runs/studies/plan"}, // the inputs of their points
-		"runs/studies/pricing":  {"simulator/"},                                                        // what a fabric costs
-		"runs/studies/analysis": {},                                                                    // the Pareto front, and the sensitivity of axes
-		"runs/studies":          append(set{"projections", "runs/execution", "runs/studies/", "infra/wait"}, writers...),
-		"runs/studies/table":    {}, // tables of results
+		"runs/studies/plan":     {"api", "content/simple", "fault", "simulator/"}, // the points of studies, and their inputs
+		"runs/studies/analysis": {"simulator/"},                                   // the front, the sensitivity, the prices and the table of results
+		"runs/studies":          append(set{"content/simple", "projections", "runs/execution", "runs/studies/", "infra/wait"}, writers...),
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
@@ -83,7 +81,7 @@ func directions() map[string]set {
 		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
-		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait"},                                                         // the cluster that it breaks
+		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait", "internal/devpart"},                                     // the cluster that it breaks
 		"prove/history":  {},                                                                                                                         // judges what its clients saw
 
 		"prove/bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
@@ -93,10 +91,12 @@ func directions() map[string]set {
 		"stream/contracts/internal/":       {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/scripted":                {"internal/teststack"},                          // an engine whose answers a test writes
-		"internal/teststack":               {"infra/devissuer", "internal/teststack/kafka"}, // servers for tests
-		"internal/teststack/kafka":         {},                                              // the jars of Apache Kafka
-		"internal/testwait":                {},                                              // bounds the waits of tests
+		"internal/scripted":                {"internal/teststack"},                                              // an engine whose answers a test writes
+		"internal/devpart":                 {},                                                                  // servers that netsim-dev runs
+		"internal/teststack":               {"infra/devissuer", "internal/devpart", "internal/teststack/kafka"}, // servers for tests
+		"internal/linear":                  {"commands", "commands/handle", "fault"},                            // whether a history can have happened
+		"internal/teststack/kafka":         {},                                                                  // the jars of Apache Kafka
+		"internal/testwait":                {},                                                                  // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/testduckdb":              {}, // stock DuckDB
 		"rating/slowbill":                  {}, // the reference model of rating
@@ -104,9 +104,9 @@ func directions() map[string]set {
 	}
 }
 
-// support lists the packages that only tests may import.
+// support lists the packages that only tests, and the packages of prove, may import.
 func support() set {
-	return set{"internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
+	return set{"internal/devpart", "internal/linear", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -133,11 +133,12 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
-		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/pricing", "runs/studies/analysis"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/table"},
+		"github.com/cenkalti/backoff/":        {"infra/wait"},
+		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/analysis"},
+		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/analysis"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
-		"github.com/anishathalye/porcupine":   {"prove/history"},
+		"github.com/anishathalye/porcupine":   {"internal/linear", "prove/history"},
 		"github.com/google/go-cmp/":           {"internal/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
@@ -165,16 +166,17 @@ func reach() (pure, never map[string]set) {
 		"runs/execution":       {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
-		"writeapi":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
-		"readapi/access":  log,
-		"readapi":         log,
-		"reactions":       log,
-		"billing":         log,
-		"billing/focus":   log,
-		"runs":            log,
-		"runs/studies":    log,
-		"content/traces":  log,
-		"content/uploads": log,
+		"writeapi":              append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
+		"readapi/access":        log,
+		"readapi":               log,
+		"reactions":             log,
+		"billing":               log,
+		"billing/focus":         log,
+		"runs":                  log,
+		"runs/studies":          log,
+		"content/traces":        log,
+		"content/uploads":       log,
+		"content/simple/unfold": log,
 	}
 	return pure, never
 }
@@ -200,7 +202,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
-			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove/campaign":
+			case isOurs && in(support(), ours) && !in(support(), p.path()) && !strings.HasPrefix(p.path(), "prove/"):
 				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}

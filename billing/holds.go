@@ -13,8 +13,8 @@ import (
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/rating"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 )
 
 // Holds sets credit aside for simulations, and releases it (completions 7.5).
@@ -87,7 +87,7 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 // not say yet.
 func (h *Holds) ranksOf(ctx context.Context, d events.SimulationRequested) (int64, error) {
 	if d.Simple != "" {
-		submission, err := blueprint.ParseSimple(d.Simple)
+		submission, err := presets.ParseSimple(d.Simple)
 		return int64(collective.Ranks(submission.Groups)), err
 	}
 	if d.TracesetID == "" {

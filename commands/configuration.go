@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"netsim/events"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 )
 
@@ -44,27 +44,27 @@ func (c *Configuration) Evolve(e events.Event) {
 	case events.ConfigurationUpdated:
 		c.update(d)
 	case events.ConfigurationComponentAdded:
-		c.revise(d.Version, func(doc *design.Document) { addComponent(doc, d) })
+		c.revise(d.Version, func(doc *document.Document) { addComponent(doc, d) })
 	case events.ConfigurationComponentRemoved:
-		c.revise(d.Version, func(doc *design.Document) { doc.Remove(d.Name); setShares(doc, d.Shares) })
+		c.revise(d.Version, func(doc *document.Document) { doc.Remove(d.Name); setShares(doc, d.Shares) })
 	case events.ConfigurationReferenceSet:
-		c.revise(d.Version, func(doc *design.Document) { doc.SetReference(d.Holder, referenceOf(d)) })
+		c.revise(d.Version, func(doc *document.Document) { doc.SetReference(d.Holder, referenceOf(d)) })
 	case events.ConfigurationReferenceRemoved:
-		c.revise(d.Version, func(doc *design.Document) { doc.RemoveReference(d.Holder, d.Name) })
+		c.revise(d.Version, func(doc *document.Document) { doc.RemoveReference(d.Holder, d.Name) })
 	case events.ConfigurationParametersPatched:
-		c.revise(d.Version, func(doc *design.Document) { patchParameters(doc, d) })
+		c.revise(d.Version, func(doc *document.Document) { patchParameters(doc, d) })
 	case events.ConfigurationTracesetAttached:
 		c.TracesetID, c.RankCount = d.TracesetID, d.RankCount
-		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(d.RankCount) })
+		c.revise(d.Version, func(doc *document.Document) { doc.SetRankCount(d.RankCount) })
 	case events.ConfigurationTracesetDetached:
 		c.TracesetID, c.RankCount = "", 0
-		c.revise(d.Version, func(doc *design.Document) { doc.SetRankCount(0) })
+		c.revise(d.Version, func(doc *document.Document) { doc.SetRankCount(0) })
 	case events.ConfigurationMappingFileAttached:
 		c.MappingFile = d.MappingFileID
-		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping(mapping.Name) })
+		c.revise(d.Version, func(doc *document.Document) { doc.SetMapping(mapping.Name) })
 	case events.ConfigurationMappingFileDetached:
 		c.MappingFile = ""
-		c.revise(d.Version, func(doc *design.Document) { doc.SetMapping("") })
+		c.revise(d.Version, func(doc *document.Document) { doc.SetMapping("") })
 	case events.ConfigurationValidated:
 		c.Status, c.Findings = d.Status, d.Findings
 	case events.ConfigurationDeleted:
@@ -75,25 +75,25 @@ func (c *Configuration) Evolve(e events.Event) {
 // revise makes a new version, which is a draft. If the document or the change cannot
 // be parsed, the document stays as it is, so that every reader of the log gets the
 // same state.
-func (c *Configuration) revise(version int64, change func(*design.Document)) {
+func (c *Configuration) revise(version int64, change func(*document.Document)) {
 	c.Version, c.Status, c.Findings = version, Draft, ""
-	document, err := design.Parse(c.Document)
+	doc, err := document.Parse(c.Document)
 	if err != nil {
 		return
 	}
-	change(document)
-	if text, err := design.Canonical(document); err == nil {
+	change(doc)
+	if text, err := document.Canonical(doc); err == nil {
 		c.Document = text
 	}
 }
 
 // rankCountOf returns the rank count that a document's application is set to.
 func rankCountOf(text string) int64 {
-	document, err := design.Parse(text)
+	doc, err := document.Parse(text)
 	if err != nil {
 		return 0
 	}
-	return document.RankCount()
+	return doc.RankCount()
 }
 
 func (c *Configuration) update(d events.ConfigurationUpdated) {
@@ -103,32 +103,32 @@ func (c *Configuration) update(d events.ConfigurationUpdated) {
 	if d.TracesetID != "" {
 		c.TracesetID, c.RankCount = d.TracesetID, d.RankCount
 	}
-	c.revise(d.Version, func(doc *design.Document) {
+	c.revise(d.Version, func(doc *document.Document) {
 		for _, m := range d.Members {
 			_ = doc.Replace(m.Member, m.Value) // a value that cannot be parsed changes nothing
 		}
 	})
 }
 
-func addComponent(doc *design.Document, d events.ConfigurationComponentAdded) {
+func addComponent(doc *document.Document, d events.ConfigurationComponentAdded) {
 	_ = doc.Declare(d.Collection, d.Declaration) // a declaration that cannot be parsed changes nothing
 	for _, s := range d.Shares {
-		doc.AddShare(design.Entry{
+		doc.AddShare(document.Entry{
 			Name: s.Name, ParentApplication: s.ParentApplication, ApplicationType: s.ApplicationType,
-			DistributionPercent: design.Percent{DistributionID: s.DistributionID, Value: shareOf(s)},
+			DistributionPercent: document.Percent{DistributionID: s.DistributionID, Value: shareOf(s)},
 		})
 	}
 }
 
-func patchParameters(doc *design.Document, d events.ConfigurationParametersPatched) {
+func patchParameters(doc *document.Document, d events.ConfigurationParametersPatched) {
 	setShares(doc, d.Shares)
 	stored, found := doc.Parameters(d.TargetKind, d.Target)
-	if patch, err := design.ParseParams(d.Patch); found && err == nil {
+	if patch, err := document.ParseParams(d.Patch); found && err == nil {
 		stored.Overlay(patch)
 	}
 }
 
-func setShares(doc *design.Document, shares []events.DistributionShare) {
+func setShares(doc *document.Document, shares []events.DistributionShare) {
 	for _, s := range shares {
 		doc.SetShare(s.ParentApplication, s.DistributionID, shareOf(s))
 	}
@@ -142,8 +142,8 @@ func shareOf(s events.DistributionShare) float64 {
 // decimalOf formats a share so that it parses to the same number.
 func decimalOf(share float64) string { return strconv.FormatFloat(share, 'f', -1, 64) }
 
-func referenceOf(d events.ConfigurationReferenceSet) design.Ref {
-	return design.Ref{
+func referenceOf(d events.ConfigurationReferenceSet) document.Ref {
+	return document.Ref{
 		Name: d.Name, Type: d.Type, Count: int(d.Count), Group: d.Group,
 		Model: d.Model, Version: d.ModelVersion, ParentApplicationName: d.ParentApplicationName,
 	}

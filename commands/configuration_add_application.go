@@ -6,7 +6,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // AddApplication declares an application of a model, with the model's defaults. A
@@ -23,7 +23,7 @@ type AddApplication struct {
 
 // Decide implements Command.
 func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -31,24 +31,24 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case model.Type != design.TypeApplication:
+	case model.Type != document.TypeApplication:
 		return nil, fault.New(fault.Validation, "modelId '%s' is the model of a %s, not of an application", c.Model, model.Type)
 	}
 	application := model.Application(c.Name, version)
-	if model.TrafficType == design.TrafficChakra {
-		if _, taken := document.Find(c.Name); s.MappingFile != "" && !taken {
+	if model.TrafficType == document.TrafficChakra {
+		if _, taken := doc.Find(c.Name); s.MappingFile != "" && !taken {
 			return nil, mappingLocked()
 		}
 		application.TypedParameters.SetRankCount(s.RankCount)
-		return s.declare(document, design.Applications, c.Name, application)
+		return s.declare(doc, document.Applications, c.Name, application)
 	}
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {
 		name := c.Name + "-" + kind
-		if slices.ContainsFunc(document.Shares(), func(e design.Entry) bool { return e.IsOf(c.Name, name) }) { // left by an earlier application of this name
+		if slices.ContainsFunc(doc.Shares(), func(e document.Entry) bool { return e.IsOf(c.Name, name) }) { // left by an earlier application of this name
 			continue
 		}
-		missing := 1 - sumOf(document.Shares(), kind)
+		missing := 1 - sumOf(doc.Shares(), kind)
 		if missing < -tolerance {
 			return nil, fault.New(fault.Validation, "the %s entries of the distribution sum up to %v, above 1", kind, 1-missing)
 		}
@@ -57,5 +57,5 @@ func (c AddApplication) Decide(s *Configuration, _ time.Time) (events.Data, erro
 			DistributionID: name, Value: decimalOf(max(missing, 0)),
 		})
 	}
-	return s.declare(document, design.Applications, c.Name, application, shares...)
+	return s.declare(doc, document.Applications, c.Name, application, shares...)
 }

@@ -5,7 +5,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // AddComponent declares a component of a model, with the model's defaults. A
@@ -22,7 +22,7 @@ type AddComponent struct {
 
 // Decide implements Command.
 func (c AddComponent) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -32,18 +32,18 @@ func (c AddComponent) Decide(s *Configuration, _ time.Time) (events.Data, error)
 		return nil, err
 	case model.Type != c.Type:
 		return nil, fault.New(fault.Validation, "type must be '%s' as that of model '%s', got '%s'", model.Type, c.Model, c.Type)
-	case model.Type == design.TypeApplication:
+	case model.Type == document.TypeApplication:
 		return nil, fault.New(fault.Validation, "model '%s' is the model of an application; add it as an application", c.Model)
 	}
 	var declared any
-	collection := design.Components
+	collection := document.Components
 	switch model.Type {
-	case design.TypeRack, design.TypePod:
-		collection, declared = design.Containers, model.Container(c.Name, version)
-	case design.TypeLayer:
-		collection, declared = design.Links, model.Component(c.Name, version)
+	case document.TypeRack, document.TypePod:
+		collection, declared = document.Containers, model.Container(c.Name, version)
+	case document.TypeLayer:
+		collection, declared = document.Links, model.Component(c.Name, version)
 	default:
 		declared = model.Component(c.Name, version)
 	}
-	return s.declare(document, collection, c.Name, declared)
+	return s.declare(doc, collection, c.Name, declared)
 }

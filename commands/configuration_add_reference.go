@@ -7,7 +7,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // AddReference adds a reference to a declared component to a holder: the
@@ -27,14 +27,14 @@ type AddReference struct {
 
 // Decide implements Command.
 func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, holder, err := s.holder(c.ID, c.Match, c.In, c.Holder)
+	doc, holder, err := s.holder(c.ID, c.Match, c.In, c.Holder)
 	if err != nil {
 		return nil, err
 	}
-	if allowed := design.Allowed(holder.Type); !slices.Contains(allowed, c.Type) {
+	if allowed := document.Allowed(holder.Type); !slices.Contains(allowed, c.Type) {
 		return nil, fault.New(fault.Validation, "type must be one of [%s] in a %s, got '%s'", strings.Join(allowed, ", "), holder.Type, c.Type)
 	}
-	at, declared := document.Find(c.Name)
+	at, declared := doc.Find(c.Name)
 	switch {
 	case !declared && c.In == InContainer: // row 18 answers 400, the others 404
 		return nil, fault.New(fault.Validation, "name '%s' is not declared", c.Name)
@@ -46,7 +46,7 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 	if _, found := holder.Reference(c.Name); found {
 		return nil, fault.New(fault.Validation, "name '%s' is referenced there already", c.Name)
 	}
-	if err := c.parent(document); err != nil {
+	if err := c.parent(doc); err != nil {
 		return nil, err
 	}
 	return s.fitting(events.ConfigurationReferenceSet{
@@ -57,16 +57,16 @@ func (c AddReference) Decide(s *Configuration, _ time.Time) (events.Data, error)
 }
 
 // parent checks the parent application, which only an application has.
-func (c AddReference) parent(document *design.Document) error {
+func (c AddReference) parent(doc *document.Document) error {
 	switch {
-	case c.Type != design.TypeApplication && c.ParentApplicationName != "":
+	case c.Type != document.TypeApplication && c.ParentApplicationName != "":
 		return fault.New(fault.Validation, "parentApplicationName is only for applications, the type is '%s'", c.Type)
-	case c.Type != design.TypeApplication:
+	case c.Type != document.TypeApplication:
 		return nil
 	case c.ParentApplicationName == "":
 		return fault.New(fault.Validation, "parentApplicationName is required for an application")
 	}
-	if at, declared := document.Find(c.ParentApplicationName); !declared || at.Collection != design.Applications {
+	if at, declared := doc.Find(c.ParentApplicationName); !declared || at.Collection != document.Applications {
 		return fault.New(fault.Validation, "parentApplicationName '%s' is not an application", c.ParentApplicationName)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -16,9 +16,9 @@ import (
 
 // small returns the document of one rack with two servers, a chakra application,
 // and components that are declared but not used.
-func small(t *testing.T) *design.Document {
+func small(t *testing.T) *document.Document {
 	t.Helper()
-	d, err := design.Parse(`{
+	d, err := document.Parse(`{
 		"components": [
 			{"type":"switch","model":"clos-switch-v1","name":"leaf","version":"1.0.0"},
 			{"type":"nic","model":"roce-nic-v1","name":"nic","version":"1.0.0"},
@@ -42,7 +42,7 @@ func small(t *testing.T) *design.Document {
 
 func smallText(t *testing.T) string {
 	t.Helper()
-	text, err := design.Canonical(small(t))
+	text, err := document.Canonical(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestAddApplication(t *testing.T) {
 	}
 	first := and(smallCreated(t), generator(2, "gen", "1"))
 	set := func(value string) events.Data {
-		return events.ConfigurationParametersPatched{Version: 3, TargetKind: design.OfDistribution, Shares: []events.DistributionShare{
+		return events.ConfigurationParametersPatched{Version: 3, TargetKind: document.OfDistribution, Shares: []events.DistributionShare{
 			{ParentApplication: "gen", DistributionID: "gen-client", Value: value}, {ParentApplication: "gen", DistributionID: "gen-server", Value: value},
 		}}
 	}
@@ -341,7 +341,7 @@ func TestUpdateConfiguration(t *testing.T) {
 		{"with a name twice", smallCreated(t), update("", "containers", `[{"type":"rack","name":"nic"}]`), refusal(fault.Validation)},
 		{"a traceset for no application", smallCreated(t), traced, refusal(fault.Validation)},
 		{"another version", smallCreated(t), stale, refusal(fault.PreconditionFailed)},
-		{"a document that is too large", smallCreated(t), update("", "topology", `{"type":"clos","components":[],"name":"`+strings.Repeat("x", design.MaxDocument)+`"}`), refusal(fault.PayloadTooLarge)},
+		{"a document that is too large", smallCreated(t), update("", "topology", `{"type":"clos","components":[],"name":"`+strings.Repeat("x", document.MaxDocument)+`"}`), refusal(fault.PayloadTooLarge)},
 	})
 	after := configurationOf(and(smallCreated(t), events.ConfigurationUpdated{Version: 2, Members: []events.DocumentMember{{Member: "topology", Value: topology}}}))
 	if !strings.Contains(after.Document, `"count":4`) || after.Status != commands.Draft {

@@ -4,30 +4,30 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 )
 
 // open returns a copy of the document to decide on. It returns NotFound for a
 // configuration that does not exist, PreconditionFailed for another version.
-func (c *Configuration) open(id string, m Match) (*design.Document, error) {
+func (c *Configuration) open(id string, m Match) (*document.Document, error) {
 	if !c.Exists || c.Deleted {
 		return nil, fault.Missing("configuration", id)
 	}
 	if err := m.Check(c.Version); err != nil {
 		return nil, err
 	}
-	return design.Parse(c.Document)
+	return document.Parse(c.Document)
 }
 
 // holder returns the document, as open does, and a holder in it.
-func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*design.Document, design.Holder, error) {
-	document, err := c.open(id, m)
+func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (*document.Document, document.Holder, error) {
+	doc, err := c.open(id, m)
 	if err != nil {
-		return nil, design.Holder{}, err
+		return nil, document.Holder{}, err
 	}
-	h, err := in.find(document, name)
-	return document, h, err
+	h, err := in.find(doc, name)
+	return doc, h, err
 }
 
 // fitting returns the event of a change, or PayloadTooLarge when the change would
@@ -37,7 +37,7 @@ func (c *Configuration) holder(id string, m Match, in HolderKind, name string) (
 func (c *Configuration) fitting(change events.Data) (events.Data, error) {
 	const margin = 1 << 20 // more than what a change adds beside its event's text: the models of references
 	text, err := events.Encode(change)
-	if err != nil || len(c.Document)+len(text)+margin <= design.MaxDocument {
+	if err != nil || len(c.Document)+len(text)+margin <= document.MaxDocument {
 		return change, err
 	}
 	after := *c
@@ -51,18 +51,18 @@ func (c *Configuration) fitting(change events.Data) (events.Data, error) {
 }
 
 // CheckSize returns PayloadTooLarge for the text of a document that is too large.
-func CheckSize(document string) error {
-	if len(document) > design.MaxDocument {
-		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(document), design.MaxDocument)
+func CheckSize(doc string) error {
+	if len(doc) > document.MaxDocument {
+		return fault.New(fault.PayloadTooLarge, "the document would have %d bytes; at most %d are allowed", len(doc), document.MaxDocument)
 	}
 	return nil
 }
 
 // keepsChakra refuses a change that removes the last chakra application while a
 // mapping file or a traceset is attached. had says whether there was one before.
-func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
+func (c *Configuration) keepsChakra(had bool, doc *document.Document) error {
 	switch {
-	case !had || document.HasChakra():
+	case !had || doc.HasChakra():
 		return nil
 	case c.MappingFile != "":
 		return fault.New(fault.Conflict, "mapping file %s is attached and places the ranks of the chakra application; detach it first", c.MappingFile)
@@ -74,14 +74,14 @@ func (c *Configuration) keepsChakra(had bool, document *design.Document) error {
 
 // keepsMapping refuses a change after which an attached mapping file would no
 // longer place exactly the ranks of the traceset.
-func (c *Configuration) keepsMapping(document *design.Document, ranks int64) error {
+func (c *Configuration) keepsMapping(doc *document.Document, ranks int64) error {
 	switch {
 	case c.MappingFile == "":
 		return nil
 	case ranks != c.RankCount:
 		return fault.New(fault.TracesetConflictsWithMapping, "mapping file %s places %d ranks, the traceset has %d; detach it first",
 			c.MappingFile, c.RankCount, ranks)
-	case !document.Mapped(mapping.Name):
+	case !doc.Mapped(mapping.Name):
 		return mappingLocked()
 	}
 	return nil
@@ -104,21 +104,21 @@ const (
 // find returns the holder with a name. It returns NotFound for a name that is not
 // declared as a component or container, Validation for a component that is not a
 // server.
-func (k HolderKind) find(document *design.Document, name string) (design.Holder, error) {
+func (k HolderKind) find(doc *document.Document, name string) (document.Holder, error) {
 	if k == InTopology {
-		h, _ := document.FindHolder("")
+		h, _ := doc.FindHolder("")
 		return h, nil
 	}
-	at, declared := document.Find(name)
+	at, declared := doc.Find(name)
 	switch {
-	case k == InContainer && (!declared || at.Collection != design.Containers):
-		return design.Holder{}, fault.Missing("container", name)
-	case k == InServer && (!declared || at.Collection != design.Components):
-		return design.Holder{}, fault.Missing("component", name)
-	case k == InServer && at.Type != design.TypeServer:
-		return design.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
+	case k == InContainer && (!declared || at.Collection != document.Containers):
+		return document.Holder{}, fault.Missing("container", name)
+	case k == InServer && (!declared || at.Collection != document.Components):
+		return document.Holder{}, fault.Missing("component", name)
+	case k == InServer && at.Type != document.TypeServer:
+		return document.Holder{}, fault.New(fault.Validation, "component '%s' is a %s; only a server has components", name, at.Type)
 	}
-	h, _ := document.FindHolder(name)
+	h, _ := doc.FindHolder(name)
 	return h, nil
 }
 
@@ -137,11 +137,11 @@ func modelOf(id, version string) (catalogue.Entry, string, error) {
 }
 
 // declare adds a declaration to a collection, unless its name is taken.
-func (s *Configuration) declare(document *design.Document, collection, name string, declared any, shares ...events.DistributionShare) (events.Data, error) {
-	if at, taken := document.Find(name); taken {
+func (s *Configuration) declare(doc *document.Document, collection, name string, declared any, shares ...events.DistributionShare) (events.Data, error) {
+	if at, taken := doc.Find(name); taken {
 		return nil, fault.New(fault.Validation, "name '%s' is taken by a declaration in %s", name, at.Collection)
 	}
-	text, err := design.Canonical(declared)
+	text, err := document.Canonical(declared)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Configuration) declare(document *design.Document, collection, name stri
 const tolerance = 1e-9
 
 // sumOf adds up the shares of one kind of application.
-func sumOf(entries []design.Entry, kind string) float64 {
+func sumOf(entries []document.Entry, kind string) float64 {
 	sum := 0.0
 	for _, e := range entries {
 		if e.ApplicationType == kind {

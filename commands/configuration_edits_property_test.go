@@ -14,7 +14,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 	"netsim/simulator/validation"
 )
@@ -115,7 +115,7 @@ func (d drawer) changeReference() commands.Command[commands.Configuration] {
 }
 
 func (d drawer) patch() commands.Command[commands.Configuration] {
-	of := d.of("of", design.OfApplication, design.OfComponent, design.OfLink, design.OfGlobal)
+	of := d.of("of", document.OfApplication, document.OfComponent, document.OfLink, document.OfGlobal)
 	target := d.name()
 	return commands.PatchParameters{Of: of, Target: target, Patch: json.RawMessage(fmt.Sprintf(d.of("patch",
 		`{"NumUpLinks":{"value":%d,"type":"uint"}}`, `{"LogicalGroupId":{"value":%d,"type":"uint"}}`, `{"LinksPerPair":{"value":%d,"type":"uint"}}`,
@@ -149,11 +149,11 @@ func (d drawer) validation() commands.Command[commands.Configuration] {
 
 // dangling returns the references and shares of a document that name a missing
 // declaration.
-func dangling(d *design.Document) map[string]bool {
+func dangling(d *document.Document) map[string]bool {
 	none := map[string]bool{}
 	application := func(name string) bool {
 		at, declared := d.Find(name)
-		return declared && at.Collection == design.Applications
+		return declared && at.Collection == document.Applications
 	}
 	for _, h := range d.Holders() {
 		for _, r := range h.Refs {
@@ -220,38 +220,38 @@ func decoded(t *rapid.T, data events.Data) events.Data {
 
 // checkDocument checks the document of a new version.
 func checkDocument(t *rapid.T, state, next *commands.Configuration, cmd commands.Command[commands.Configuration]) {
-	old, document := parsed(t, state.Document), parsed(t, next.Document)
-	if text, _ := design.Canonical(document); text != next.Document {
+	old, doc := parsed(t, state.Document), parsed(t, next.Document)
+	if text, _ := document.Canonical(doc); text != next.Document {
 		t.Fatalf("%T makes a document that is not canonical:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
-	if len(next.Document) > design.MaxDocument && len(next.Document) > len(state.Document) {
+	if len(next.Document) > document.MaxDocument && len(next.Document) > len(state.Document) {
 		t.Fatalf("%T makes a document of %d bytes", cmd, len(next.Document))
 	}
-	if err := validation.Complete(document); err != nil {
+	if err := validation.Complete(doc); err != nil {
 		t.Fatalf("%T makes a document that no client may send: %v", cmd, err)
 	}
-	if text, _ := design.Canonical(document); text != next.Document {
+	if text, _ := document.Canonical(doc); text != next.Document {
 		t.Fatalf("%T makes a document that is not complete:\n%s\nwant\n%s", cmd, next.Document, text)
 	}
-	if document.RankCount() != next.RankCount && document.HasChakra() {
-		t.Fatalf("%T: the document has %d ranks, the attached traceset %d", cmd, document.RankCount(), next.RankCount)
+	if doc.RankCount() != next.RankCount && doc.HasChakra() {
+		t.Fatalf("%T: the document has %d ranks, the attached traceset %d", cmd, doc.RankCount(), next.RankCount)
 	}
-	if next.MappingFile != "" && !document.Mapped(mapping.Name) {
+	if next.MappingFile != "" && !doc.Mapped(mapping.Name) {
 		t.Fatalf("%T: the mapping file %s is attached, but the document does not use it", cmd, next.MappingFile)
 	}
 	if _, client := cmd.(commands.UpdateConfiguration); client {
 		return // a client may send references to missing declarations; validation reports them
 	}
 	before := dangling(old)
-	for what := range dangling(document) {
+	for what := range dangling(doc) {
 		if !before[what] {
 			t.Fatalf("%T leaves the name of a missing declaration: %s", cmd, what)
 		}
 	}
 }
 
-func parsed(t *rapid.T, text string) *design.Document {
-	d, err := design.Parse(text)
+func parsed(t *rapid.T, text string) *document.Document {
+	d, err := document.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestEditedConfigurationsStaySmall(t *testing.T) {
 		"an application": commands.AddApplication{Name: "gen", Model: "traffic-generator-v1"},
 		"a reference":    commands.AddReference{In: commands.InServer, Holder: "server", Name: "nic2", Type: "nic", Group: "g"},
 		"its count":      commands.ChangeReference{In: commands.InTopology, Name: "rack", Count: &many},
-		"a parameter":    commands.PatchParameters{Of: design.OfComponent, Target: "leaf", Patch: json.RawMessage(`{"NumUpLinks":{"value":1234567,"type":"uint"}}`)},
+		"a parameter":    commands.PatchParameters{Of: document.OfComponent, Target: "leaf", Patch: json.RawMessage(`{"NumUpLinks":{"value":1234567,"type":"uint"}}`)},
 		"a traceset":     commands.AttachTraceset{TracesetID: "ts_1", RankCount: 65536},
 		"members":        commands.UpdateConfiguration{Members: []events.DocumentMember{{Member: "topology", Value: `{"name":"larger","type":"clos","topologyTiers":1,"components":[{"name":"rack","type":"rack"}]}`}}},
 	} {
@@ -300,7 +300,7 @@ func TestEditedConfigurationsStaySmall(t *testing.T) {
 				state := configurationOf(smallCreated(t))
 				before := len(state.Document)
 				padded := configurationOf(and(smallCreated(t), decide(grows, state).Event))
-				pad(t, state, design.MaxDocument-(len(padded.Document)-before)-room)
+				pad(t, state, document.MaxDocument-(len(padded.Document)-before)-room)
 				data, err := grows.Decide(state, time.UnixMilli(0))
 				if tooLarge := fault.Is(err, fault.PayloadTooLarge); tooLarge != (room < 0) || (data == nil) != tooLarge {
 					t.Errorf("with room for %d bytes more than the command adds: event %v, error %v", room, data != nil, err)
@@ -314,13 +314,13 @@ func TestEditedConfigurationsStaySmall(t *testing.T) {
 // nothing reads.
 func pad(t *testing.T, state *commands.Configuration, size int) {
 	t.Helper()
-	document, err := design.Parse(state.Document)
+	doc, err := document.Parse(state.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const empty = len(`"Padding":{"type":"string","value":""},`)
-	document.Components[0].TypedParameters["Padding"] = design.Param{Leaf: &design.Leaf{Type: "string", Value: strings.Repeat("x", size-len(state.Document)-empty)}}
-	if state.Document, err = design.Canonical(document); err != nil || len(state.Document) != size {
+	doc.Components[0].TypedParameters["Padding"] = document.Param{Leaf: &document.Leaf{Type: "string", Value: strings.Repeat("x", size-len(state.Document)-empty)}}
+	if state.Document, err = document.Canonical(doc); err != nil || len(state.Document) != size {
 		t.Fatalf("%d bytes, want %d: %v", len(state.Document), size, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -17,33 +17,33 @@ import (
 type PatchParameters struct {
 	ID     string
 	Match  Match
-	Of     string // design.OfApplication, OfComponent, OfLink or OfGlobal
+	Of     string // document.OfApplication, OfComponent, OfLink or OfGlobal
 	Target string // its name; "" for the global ones
 	Patch  json.RawMessage
 }
 
 // Decide implements Command.
 func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
-	stored, found := document.Parameters(c.Of, c.Target)
+	stored, found := doc.Parameters(c.Of, c.Target)
 	if !found {
 		return nil, fault.Missing(c.Of, c.Target)
 	}
-	after, err := c.apply(document, stored)
+	after, err := c.apply(doc, stored)
 	if err != nil {
 		return nil, fault.New(fault.Validation, "%s", err)
 	}
-	if patch, err := design.ParseParams(string(c.Patch)); err == nil && s.MappingFile != "" && patch.NamesMapping() {
+	if patch, err := document.ParseParams(string(c.Patch)); err == nil && s.MappingFile != "" && patch.NamesMapping() {
 		return nil, mappingLocked()
 	}
-	changes := design.Changes(stored, after)
+	changes := document.Changes(stored, after)
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	text, err := design.Canonical(changes)
+	text, err := document.Canonical(changes)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (c PatchParameters) Decide(s *Configuration, _ time.Time) (events.Data, err
 
 // apply returns the whole tree after the patch. A parameter that the model does
 // not know may be set; validation reports it.
-func (c PatchParameters) apply(document *design.Document, stored design.Params) (design.Params, error) {
-	if c.Of == design.OfGlobal {
+func (c PatchParameters) apply(doc *document.Document, stored document.Params) (document.Params, error) {
+	if c.Of == document.OfGlobal {
 		return validation.PatchGlobals("globalParameters", stored, c.Patch)
 	}
-	at, _ := document.Find(c.Target)
+	at, _ := doc.Find(c.Target)
 	model, _ := catalogue.Find(at.Model)
 	return validation.Patch("parameters", stored, c.Patch, model.Parameters)
 }

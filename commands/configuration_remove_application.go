@@ -5,7 +5,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // RemoveApplication removes an application, the references to it and its entries
@@ -20,26 +20,26 @@ type RemoveApplication struct {
 
 // Decide implements Command.
 func (c RemoveApplication) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
-	if at, found := document.Find(c.Name); !found || at.Collection != design.Applications {
+	if at, found := doc.Find(c.Name); !found || at.Collection != document.Applications {
 		return nil, fault.Missing("application", c.Name)
 	}
-	removed := s.remove(document, design.Applications, c.Name)
-	had := document.HasChakra()
-	document.Remove(c.Name)
-	if err := s.keepsChakra(had, document); err != nil {
+	removed := s.remove(doc, document.Applications, c.Name)
+	had := doc.HasChakra()
+	doc.Remove(c.Name)
+	if err := s.keepsChakra(had, doc); err != nil {
 		return nil, err
 	}
-	removed.Shares = rescaled(document.Shares())
+	removed.Shares = rescaled(doc.Shares())
 	return removed, nil
 }
 
 // rescaled scales the shares of each kind to the sum 1 and returns the entries
 // that change. Where all shares are 0, each entry gets the same share.
-func rescaled(entries []design.Entry) []events.DistributionShare {
+func rescaled(entries []document.Entry) []events.DistributionShare {
 	var shares []events.DistributionShare
 	for _, kind := range []string{"client", "server"} {
 		sum, count := sumOf(entries, kind), 0.0

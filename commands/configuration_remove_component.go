@@ -6,7 +6,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // RemoveComponent removes a component, a container or a link, and every reference
@@ -19,21 +19,21 @@ type RemoveComponent struct {
 
 // Decide implements Command.
 func (c RemoveComponent) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
-	at, found := document.Find(c.Name)
-	if !found || at.Collection == design.Applications {
+	at, found := doc.Find(c.Name)
+	if !found || at.Collection == document.Applications {
 		return nil, fault.Missing("component", c.Name)
 	}
-	return s.remove(document, at.Collection, c.Name), nil
+	return s.remove(doc, at.Collection, c.Name), nil
 }
 
-func (s *Configuration) remove(document *design.Document, collection, name string) events.ConfigurationComponentRemoved {
+func (s *Configuration) remove(doc *document.Document, collection, name string) events.ConfigurationComponentRemoved {
 	removed := events.ConfigurationComponentRemoved{Version: s.Version + 1, Collection: collection, Name: name}
-	for _, h := range document.Holders() {
-		if slices.ContainsFunc(h.Refs, func(r design.Ref) bool { return r.Names(name) }) {
+	for _, h := range doc.Holders() {
+		if slices.ContainsFunc(h.Refs, func(r document.Ref) bool { return r.Names(name) }) {
 			removed.References = append(removed.References, events.ReferenceHolder{HolderKind: h.Type, Holder: h.Name})
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // SetDistribution sets the share of an entry in the distribution of
@@ -21,15 +21,15 @@ type SetDistribution struct {
 
 // Decide implements Command.
 func (c SetDistribution) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
-	if document.Topology.AppDistribution == nil {
+	if doc.Topology.AppDistribution == nil {
 		return nil, fault.New(fault.Validation, "the topology has no appDistribution; add a non-coordinated application first")
 	}
-	entries := document.Shares()
-	i := slices.IndexFunc(entries, func(e design.Entry) bool { return e.IsOf(c.ParentApplication, c.DistributionID) })
+	entries := doc.Shares()
+	i := slices.IndexFunc(entries, func(e document.Entry) bool { return e.IsOf(c.ParentApplication, c.DistributionID) })
 	switch {
 	case i < 0:
 		return nil, fault.New(fault.NotFound, "distribution %s of application %s does not exist", c.DistributionID, c.ParentApplication)
@@ -37,7 +37,7 @@ func (c SetDistribution) Decide(s *Configuration, _ time.Time) (events.Data, err
 		return nil, nil
 	}
 	return s.fitting(events.ConfigurationParametersPatched{
-		Version: s.Version + 1, TargetKind: design.OfDistribution,
+		Version: s.Version + 1, TargetKind: document.OfDistribution,
 		Shares: []events.DistributionShare{{
 			ParentApplication: c.ParentApplication, DistributionID: c.DistributionID, Value: decimalOf(c.Value),
 		}},

@@ -6,7 +6,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -24,7 +24,7 @@ type UpdateConfiguration struct {
 
 // Decide implements Command.
 func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data, error) {
-	document, err := s.open(c.ID, c.Match)
+	doc, err := s.open(c.ID, c.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -36,18 +36,18 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 	if c.TracesetID != "" && (c.TracesetID != s.TracesetID || c.RankCount != s.RankCount) {
 		updated.TracesetID, updated.RankCount, ranks = c.TracesetID, c.RankCount, c.RankCount
 	}
-	had := document.HasChakra()
-	updated.Members, err = c.replace(document, ranks)
+	had := doc.HasChakra()
+	updated.Members, err = c.replace(doc, ranks)
 	if err != nil {
 		return nil, err
 	}
-	if updated.TracesetID != "" && !document.HasChakra() {
+	if updated.TracesetID != "" && !doc.HasChakra() {
 		return nil, fault.New(fault.Validation, "activeTraceset needs a chakra application")
 	}
-	if err := cmp.Or(s.keepsChakra(had, document), s.keepsMapping(document, ranks)); err != nil {
+	if err := cmp.Or(s.keepsChakra(had, doc), s.keepsMapping(doc, ranks)); err != nil {
 		return nil, err
 	}
-	updated.ComponentCount = int64(document.ComponentCount())
+	updated.ComponentCount = int64(doc.ComponentCount())
 	if updated.Name == "" && updated.Members == nil && updated.TracesetID == "" {
 		return nil, nil
 	}
@@ -55,21 +55,21 @@ func (c UpdateConfiguration) Decide(s *Configuration, _ time.Time) (events.Data,
 }
 
 // replace changes the document and returns the members that changed.
-func (c UpdateConfiguration) replace(document *design.Document, ranks int64) ([]events.DocumentMember, error) {
-	before, err := document.Members()
+func (c UpdateConfiguration) replace(doc *document.Document, ranks int64) ([]events.DocumentMember, error) {
+	before, err := doc.Members()
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range c.Members {
-		if err := document.Replace(m.Member, m.Value); err != nil {
+		if err := doc.Replace(m.Member, m.Value); err != nil {
 			return nil, fault.New(fault.Validation, "%s", err)
 		}
 	}
-	if err := validation.Complete(document); err != nil {
+	if err := validation.Complete(doc); err != nil {
 		return nil, fault.New(fault.Validation, "%s", err)
 	}
-	document.SetRankCount(ranks)
-	after, err := document.Members()
+	doc.SetRankCount(ranks)
+	after, err := doc.Members()
 	var changed []events.DocumentMember
 	for i, m := range after {
 		if m != before[i] {

@@ -25,7 +25,7 @@ type ConfigurationCreated struct {
 	AccountID             string `json:"accountId"`
 	WorkspaceID           string `json:"workspaceId"`
 	Name                  string `json:"name"`
-	Document              string `json:"document"` // canonical JSON text of the document, see simulator/design
+	Document              string `json:"document"` // canonical JSON text of the document, see simulator/document
 	ComponentCount        int64  `json:"componentCount"`
 	Status                string `json:"status"` // draft, or validated for a simple submission
 	Findings              string `json:"findings,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/columns"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Configuration is a row of the configurations: the newest version.
@@ -106,12 +106,12 @@ func (c Configuration) After(e *events.Event, s *commands.Configuration) (Config
 	if e.Sequence == 1 {
 		return begun(foldConfiguration, e), nil
 	}
-	document, err := design.Parse(s.Document)
+	doc, err := document.Parse(s.Document)
 	if err != nil {
 		return c, fmt.Errorf("configuration %s: %w", c.ID, err)
 	}
 	c.change(s, e.Time)
-	c.ComponentCount = int64(document.ComponentCount()) // c may lack earlier changes, so its count may be wrong
+	c.ComponentCount = int64(doc.ComponentCount()) // c may lack earlier changes, so its count may be wrong
 	return c, nil
 }
 
@@ -121,11 +121,11 @@ func componentCount(before int64, data events.Data) int64 {
 	case events.ConfigurationUpdated:
 		return d.ComponentCount
 	case events.ConfigurationComponentAdded:
-		if d.Collection == design.Components {
+		if d.Collection == document.Components {
 			return before + 1
 		}
 	case events.ConfigurationComponentRemoved:
-		if d.Collection == design.Components {
+		if d.Collection == document.Components {
 			return before - 1
 		}
 	}

@@ -2,5 +2,6 @@
 // on other streams. It gets facts only, in the order of their stream and each at
 // least once, when the read model has them. A reaction is idempotent, because the
 // ids of its commands, or of the streams that they write to, derive from the
-// fact. Package infra/reactor delivers the facts and handles failures.
+// fact. Package infra/reactor delivers the facts and handles failures. Table lists every
+// handler, also those that are with their domain.
 package reactions

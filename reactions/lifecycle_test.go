@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/api"
 	"netsim/commands"
 	"netsim/commands/handle"
+	"netsim/content/simple"
+	"netsim/content/simple/unfold"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/postgres"
@@ -18,9 +20,7 @@ import (
 	"netsim/projections"
 	"netsim/reactions"
 	"netsim/runs"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
 )
 
 // stand is a world and what its reactions enqueue.
@@ -31,12 +31,9 @@ type stand struct {
 
 func newStand(t *testing.T) *stand { return &stand{World: testworld.New(t)} }
 
-func (s *stand) simple() *reactions.Simple {
-	return &reactions.Simple{Commands: s.Commands, Workloads: s.workloads(), EnqueueRun: note(&s.runs)}
-}
-
-func (s *stand) workloads() *reactions.Workloads {
-	return &reactions.Workloads{Commands: s.Commands, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB}}
+func (s *stand) submissions() *unfold.Submissions {
+	workloads := &unfold.Workloads{Commands: s.Commands, DB: s.DB, Objects: s.Objects, Locks: postgres.Locks{Pool: s.DB}}
+	return &unfold.Submissions{Commands: s.Commands, Workloads: workloads, EnqueueRun: note(&s.runs)}
 }
 
 func (s *stand) simulation() *reactions.Simulation {
@@ -68,25 +65,15 @@ func react(t *testing.T, reaction func(context.Context, events.Fact) error, f ev
 
 func submission(t *testing.T, workspace, id string, ranks int) events.SimulationRequested {
 	t.Helper()
-	simple, _, err := blueprint.NewSimple(nil, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
+	s, err := simple.Parse(&api.SimpleSubmission{Workload: &api.SimpleWorkload{Ranks: int64(ranks), Phases: api.SimplePhases{
 		{OperationType: collective.AllReduce, DataSize: 1 << 20},
-	}}, nil)
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := design.Canonical(simple)
-	if err != nil {
-		t.Fatal(err)
-	}
-	traceset, err := reactions.SimpleTracesetID(testworld.Account, simple)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return events.SimulationRequested{
-		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: workspace,
-		ConfigurationID: events.DerivedID(events.ConfigurationPrefix, id), ConfigurationVersion: 1,
-		Name: "one", DurationNs: int64(time.Hour), Duration: "1h", TracesetID: traceset, Simple: text,
-	}
+	r := events.SimulationRequested{AccountID: testworld.Account, WorkspaceID: workspace, Name: "one"}
+	s.Fill(&r, id)
+	return r
 }
 
 // submit makes a simple submission and its inputs.
@@ -94,7 +81,7 @@ func (s *stand) submit(t *testing.T, workspace string, ranks int) (string, event
 	t.Helper()
 	id := events.NewID(events.SimulationPrefix)
 	r := submission(t, workspace, id, ranks)
-	react(t, s.simple().React, fact(testworld.In(t, s.World, workspace, id, commands.RequestSimulation{Requested: r})))
+	react(t, s.submissions().React, fact(testworld.In(t, s.World, workspace, id, commands.RequestSimulation{Requested: r})))
 	return id, r
 }
 
@@ -276,11 +263,15 @@ func TestUnfoldAndReact(t *testing.T) {
 	id := events.NewID(events.SimulationPrefix)
 	r := submission(t, events.DefaultWorkspace, id, 8)
 	f := fact(testworld.Do(t, s.World, id, commands.RequestSimulation{Requested: r}))
-	if err := s.simple().Unfold(t.Context(), id, r); err != nil {
+	read, err := simple.Read(r.Simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.submissions().Unfold(t.Context(), id, r, read); err != nil {
 		t.Fatal(err)
 	}
 	testworld.Do(t, s.World, r.TracesetID, commands.DeleteTraceset{ID: r.TracesetID})
-	react(t, s.simple().React, f)
+	react(t, s.submissions().React, f)
 	traceset, err := projections.FindTraceset(t.Context(), s.DB, r.TracesetID)
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +279,7 @@ func TestUnfoldAndReact(t *testing.T) {
 	if traceset.Status != projections.Deleted {
 		t.Error("the reaction made the traceset again that was deleted after the submission was answered")
 	}
-	if err := s.simple().React(t.Context(), events.Fact{Event: events.Event{Data: events.SimulationRequested{
+	if err := s.submissions().React(t.Context(), events.Fact{Event: events.Event{Data: events.SimulationRequested{
 		Origin: commands.OriginSimple, Simple: "{",
 	}}}); err == nil || fault.CodeOf(err) != fault.Internal {
 		t.Errorf("a submission that cannot be read gave %v", err)

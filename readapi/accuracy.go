@@ -10,8 +10,8 @@ import (
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/simulator/accuracy"
-	"netsim/simulator/blueprint"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/results"
 )
 
@@ -66,7 +66,7 @@ func (a *API) knownAccuracy(ctx context.Context, set *resultSet) (accuracy.Accur
 	if err != nil {
 		return accuracy.Accuracy{}, err
 	}
-	if run.Document, err = design.Parse(version.Document); err != nil {
+	if run.Document, err = document.Parse(version.Document); err != nil {
 		return accuracy.Accuracy{}, err
 	}
 	run.Mapped = s.MappingFileID != ""
@@ -113,5 +113,5 @@ func (a *API) traced(ctx context.Context, s *projections.Simulation) (bool, erro
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return false, err
 	}
-	return t.Format != blueprint.Format, nil
+	return t.Format != presets.Format, nil
 }

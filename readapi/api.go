@@ -16,7 +16,7 @@ import (
 	"netsim/events"
 	"netsim/infra/health"
 	"netsim/infra/objects"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 	"netsim/simulator/chakra"

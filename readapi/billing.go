@@ -9,7 +9,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 )

@@ -23,7 +23,7 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/columns"
 	"netsim/infra/postgres"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/internal/teststack"
 	"netsim/projections"
 	"netsim/readapi"

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"netsim/api"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/charts"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // ListComponents implements GET /components (completions.md section 2.3). Every
@@ -114,7 +114,7 @@ func containerSchema(kind string) *api.ContainerSchema {
 	if catalogue.Category(kind) != catalogue.CategoryContainer {
 		return nil
 	}
-	allowed := design.Allowed(kind)
+	allowed := document.Allowed(kind)
 	types := make([]api.EntityType, len(allowed))
 	for i, t := range allowed {
 		types[i] = api.EntityType(t)

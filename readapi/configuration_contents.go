@@ -9,7 +9,7 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"netsim/api"
 	"netsim/projections"
-	"netsim/simulator/design/difference"
+	"netsim/simulator/document/difference"
 )
 
 // GetConfigurationDiff implements GET /configurations/{config_id}/diff: the

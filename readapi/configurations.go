@@ -9,10 +9,10 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -193,11 +193,11 @@ func readDocument(text string, view any) error {
 // reachable returns the components that the topology reaches (completions.md
 // section 3.2).
 func reachable(text string, components []api.Component) ([]api.Component, error) {
-	document, err := design.Parse(text)
+	doc, err := document.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	reached := validation.Reachable(document)
+	reached := validation.Reachable(doc)
 	return slices.DeleteFunc(components, func(c api.Component) bool { return !reached[c.Name] }), nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/infra/facts"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 	"netsim/stream/feed"

@@ -14,7 +14,7 @@ import (
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 	"netsim/internal/teststack"

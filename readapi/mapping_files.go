@@ -8,7 +8,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/objects"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 	"netsim/simulator/mapping"

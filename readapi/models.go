@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"netsim/api"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/simulator/catalogue"
 )
 

@@ -11,7 +11,7 @@ import (
 	"netsim/api"
 	"netsim/fault"
 	"netsim/infra/auth"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 )

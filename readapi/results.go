@@ -14,7 +14,7 @@ import (
 	"netsim/commands"
 	"netsim/fault"
 	"netsim/infra/objects"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/simulator/results"
 	"netsim/simulator/units"

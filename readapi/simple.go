@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"netsim/api"
-	"netsim/api/submission"
+	"netsim/content/simple"
 	"netsim/simulator/collective"
 	"netsim/simulator/topology"
 )
@@ -12,7 +12,7 @@ import (
 // PreviewSimple implements POST /simple/simulations/preview (completions.md
 // section 4.3): the topology that the submission would get. It records nothing.
 func (a *API) PreviewSimple(_ context.Context, r api.PreviewSimpleRequestObject) (api.PreviewSimpleResponseObject, error) {
-	_, derived, err := submission.Resolve(r.Body)
+	_, derived, err := simple.Resolve(r.Body)
 	if err != nil {
 		return nil, err
 	}

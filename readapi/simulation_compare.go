@@ -13,9 +13,9 @@ import (
 	"netsim/commands"
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/runs/studies/pricing"
-	"netsim/simulator/design"
-	"netsim/simulator/design/difference"
+	"netsim/runs/studies/analysis"
+	"netsim/simulator/document"
+	"netsim/simulator/document/difference"
 	"netsim/simulator/results"
 )
 
@@ -175,7 +175,7 @@ func inputChanges(this, other *projections.Simulation, documents [2]string) (cha
 
 // comparedFabrics returns what the networks of two configurations cost.
 func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
-	list := pricing.Current()
+	list := analysis.CurrentPrices()
 	view := api.ComparedFabrics{PriceList: list.Version}
 	for i, side := range [...]**api.StudyFabric{&view.This, &view.Other} {
 		if documents[i] == "" {
@@ -185,15 +185,15 @@ func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
 			view.Other = view.This
 			continue
 		}
-		document, err := design.Parse(documents[i])
+		doc, err := document.Parse(documents[i])
 		if err != nil {
 			return view, err
 		}
-		wired, err := document.Fabric()
+		wired, err := doc.Fabric()
 		if err != nil {
 			return view, err
 		}
-		parts := pricing.Wired(wired)
+		parts := analysis.WiredFabric(wired)
 		bill, err := list.Bill(parts)
 		if err != nil {
 			return view, err

@@ -2,14 +2,14 @@ package readapi
 
 import (
 	"netsim/api"
-	"netsim/runs/studies/pricing"
+	"netsim/runs/studies/analysis"
 )
 
 // fabricView returns what a fabric is made of, and what it costs.
-func fabricView(bill *pricing.Bill, parts *pricing.Fabric) api.StudyFabric {
+func fabricView(bill *analysis.Bill, parts *analysis.Fabric) api.StudyFabric {
 	return api.StudyFabric{
-		Price: pricing.Text(bill.Price), PowerWatts: pricing.Text(bill.Watts),
-		Switches: pricing.Count(parts.Switches), Nics: pricing.Count(parts.NICs),
-		Links: pricing.Count(parts.Copper) + pricing.Count(parts.Optical),
+		Price: analysis.DecimalText(bill.Price), PowerWatts: analysis.DecimalText(bill.Watts),
+		Switches: analysis.CountParts(parts.Switches), Nics: analysis.CountParts(parts.NICs),
+		Links: analysis.CountParts(parts.Copper) + analysis.CountParts(parts.Optical),
 	}
 }

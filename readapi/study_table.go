@@ -10,7 +10,6 @@ import (
 
 	"netsim/api"
 	"netsim/runs/studies/analysis"
-	"netsim/runs/studies/table"
 )
 
 // table returns all rows as CSV with a header, or as Parquet.
@@ -31,13 +30,13 @@ func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParams
 	var out bytes.Buffer
 	columns, cells := t.columns(), each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
 	if format == api.GetStudyResultsParamsFormatParquet {
-		if err := table.WriteParquet(&out, columns, cells); err != nil {
+		if err := analysis.WriteParquet(&out, columns, cells); err != nil {
 			return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
 		}
 		return api.GetStudyResults200ApplicationVndApacheParquetResponse{Body: &out}, nil
 	}
 	w := csv.NewWriter(&out)
-	header := each(columns, func(c *table.Column) string { return c.Name })
+	header := each(columns, func(c *analysis.Column) string { return c.Name })
 	if err := w.WriteAll(append([][]string{header}, cells...)); err != nil {
 		return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
 	}
@@ -63,30 +62,30 @@ func (t *pointTable) optimal(rows []api.StudyResult) (map[int]bool, error) {
 }
 
 // columns returns the columns of the table.
-func (t *pointTable) columns() []table.Column {
-	columns := []table.Column{{Name: "point", Type: table.Integer}}
+func (t *pointTable) columns() []analysis.Column {
+	columns := []analysis.Column{{Name: "point", Type: analysis.IntegerColumn}}
 	for _, a := range t.plan.Axes {
-		columns = append(columns, table.Column{Name: a.Field, Type: table.TypeOf(a.Values)})
+		columns = append(columns, analysis.Column{Name: a.Field, Type: analysis.ColumnTypeOf(a.Values)})
 	}
-	columns = append(columns, table.Column{Name: "status"}, table.Column{Name: "simulationId"}, table.Column{Name: "shared", Type: table.Boolean})
+	columns = append(columns, analysis.Column{Name: "status"}, analysis.Column{Name: "simulationId"}, analysis.Column{Name: "shared", Type: analysis.BooleanColumn})
 	columns = append(append(columns, figureColumns()...), fabricColumns()...)
-	return append(columns, table.Column{Name: "paretoOptimal", Type: table.Boolean}, table.Column{Name: "failureReason"})
+	return append(columns, analysis.Column{Name: "paretoOptimal", Type: analysis.BooleanColumn}, analysis.Column{Name: "failureReason"})
 }
 
 // figureColumns are the columns for the figures of a row.
-func figureColumns() []table.Column {
-	return []table.Column{
-		{Name: "ranks", Type: table.Integer}, {Name: "simulatedTimePs", Type: table.Integer}, {Name: "goodputBps", Type: table.Integer},
-		{Name: "busiestTier"}, {Name: "linkUtilization", Type: table.Number},
-		{Name: "bottleneck"}, {Name: "bottleneckShare", Type: table.Number}, {Name: "exposedShare", Type: table.Number},
+func figureColumns() []analysis.Column {
+	return []analysis.Column{
+		{Name: "ranks", Type: analysis.IntegerColumn}, {Name: "simulatedTimePs", Type: analysis.IntegerColumn}, {Name: "goodputBps", Type: analysis.IntegerColumn},
+		{Name: "busiestTier"}, {Name: "linkUtilization", Type: analysis.NumberColumn},
+		{Name: "bottleneck"}, {Name: "bottleneckShare", Type: analysis.NumberColumn}, {Name: "exposedShare", Type: analysis.NumberColumn},
 	}
 }
 
 // fabricColumns are those for its fabric.
-func fabricColumns() []table.Column {
-	return []table.Column{
-		{Name: "price", Type: table.Number}, {Name: "powerWatts", Type: table.Number},
-		{Name: "switches", Type: table.Integer}, {Name: "nics", Type: table.Integer}, {Name: "links", Type: table.Integer},
+func fabricColumns() []analysis.Column {
+	return []analysis.Column{
+		{Name: "price", Type: analysis.NumberColumn}, {Name: "powerWatts", Type: analysis.NumberColumn},
+		{Name: "switches", Type: analysis.IntegerColumn}, {Name: "nics", Type: analysis.IntegerColumn}, {Name: "links", Type: analysis.IntegerColumn},
 	}
 }
 

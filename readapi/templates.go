@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"netsim/api"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // ListTemplates implements GET /templates: the built-in templates, the account's
@@ -102,7 +102,7 @@ func describeWith(p *json.RawMessage, schema []catalogue.Parameter, before error
 	if before != nil || len(*p) == 0 {
 		return before
 	}
-	tree, err := design.ParseParams(string(*p))
+	tree, err := document.ParseParams(string(*p))
 	if err != nil {
 		return err
 	}

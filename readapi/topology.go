@@ -6,13 +6,13 @@ import (
 	"netsim/api"
 	"netsim/api/report"
 	"netsim/fault"
-	"netsim/simulator/outline"
+	"netsim/simulator/summary"
 )
 
 // ValidateTopology implements POST /topology/validate (completions.md section
 // 2.6). The response depends only on the request.
 func (a *API) ValidateTopology(_ context.Context, r api.ValidateTopologyRequestObject) (api.ValidateTopologyResponseObject, error) {
-	found, err := outline.Validate(*r.Body)
+	found, err := summary.Validate(*r.Body)
 	if err != nil {
 		return nil, fault.New(fault.Validation, "%s", err)
 	}
@@ -20,7 +20,7 @@ func (a *API) ValidateTopology(_ context.Context, r api.ValidateTopologyRequestO
 		Validation: report.Of(found.Findings), TopologyMap: found.Map, Checksum: found.Checksum,
 		SimulationParameters: []api.TopologyFigure{}, SwitchBandwidth: []api.SwitchBandwidth{},
 	}
-	if o := found.Outline; o != nil {
+	if o := found.Summary; o != nil {
 		view.SimulationParameters = figures(o)
 		for _, b := range o.Bandwidth {
 			view.SwitchBandwidth = append(view.SwitchBandwidth, api.SwitchBandwidth{
@@ -32,7 +32,7 @@ func (a *API) ValidateTopology(_ context.Context, r api.ValidateTopologyRequestO
 	return api.ValidateTopology200JSONResponse(view), nil
 }
 
-func figures(o *outline.Outline) []api.TopologyFigure {
+func figures(o *summary.Summary) []api.TopologyFigure {
 	return []api.TopologyFigure{
 		{Name: api.TopologyFigureNameTotalHosts, Label: "Hosts", Value: int64(o.Hosts)},
 		{Name: api.TopologyFigureNameTotalNics, Label: "NICs", Value: int64(o.NICs)},

@@ -13,9 +13,9 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/chakra"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/validation"
 )
 
@@ -43,7 +43,7 @@ func (a *API) ValidateTraceset(ctx context.Context, r api.ValidateTracesetReques
 		return nil, err
 	}
 	checks := []api.TracesetCheck{integrity, metadata(&t), correlation}
-	if t.LibraryHash != "" && t.Format != blueprint.Format {
+	if t.LibraryHash != "" && t.Format != presets.Format {
 		content, err := a.content(ctx, &t)
 		if err != nil {
 			return nil, err
@@ -121,11 +121,11 @@ func (a *API) correlation(ctx context.Context, t *projections.Traceset, topology
 	if err != nil {
 		return check, err
 	}
-	document, err := design.Parse(c.Document)
+	doc, err := document.Parse(c.Document)
 	if err != nil {
 		return check, err
 	}
-	servers, ok := validation.Placeable(document)
+	servers, ok := validation.Placeable(doc)
 	switch {
 	case !ok:
 		check.Message = "configuration " + topology + " does not say what its topology holds; validate it"

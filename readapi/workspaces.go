@@ -6,7 +6,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/events"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 	"netsim/readapi/access"
 )

@@ -13,7 +13,7 @@ import (
 	"netsim/runs"
 	"netsim/runs/execution"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/results"
 )
 
@@ -48,7 +48,7 @@ func runVersion(t *testing.T, w *testworld.World, configuration string, version 
 func changeParameters(t *testing.T, w *testworld.World, configuration string, version int64, component, patch string) {
 	t.Helper()
 	testworld.Do(t, w, configuration, commands.PatchParameters{
-		ID: configuration, Of: design.OfComponent, Target: component, Patch: json.RawMessage(patch),
+		ID: configuration, Of: document.OfComponent, Target: component, Patch: json.RawMessage(patch),
 	})
 	testworld.Do(t, w, configuration, commands.ValidateConfiguration{
 		ID: configuration, Version: version, Status: commands.Validated, Findings: "[]",
@@ -112,17 +112,17 @@ func newTrafficConfiguration(t *testing.T, w *testworld.World) string {
 		}
 		return e
 	}
-	d := design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
-		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	d := document.Document{GlobalParameters: document.Params{}, Topology: document.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []document.Ref{{Type: document.TypeRack, Name: "rack", Count: 1}},
 	}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
-	d.Applications = []design.Application{find("traffic-generator-v1").Application("web", "1.0.0")}
+	d.Applications = []document.Application{find("traffic-generator-v1").Application("web", "1.0.0")}
 	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
-	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}}
-	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 8}}
-	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
-	d.Containers = []design.Container{rack}
-	text, err := design.Canonical(d)
+	server.Components = []document.Ref{{Type: document.TypeNIC, Name: "nic", Count: 1}}
+	rack.Components = []document.Ref{{Type: document.TypeSwitch, Name: "leaf", Count: 1}, {Type: document.TypeServer, Name: "server", Count: 8}}
+	d.Components = []document.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
+	d.Containers = []document.Container{rack}
+	text, err := document.Canonical(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 )
 
@@ -40,15 +40,15 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	if err != nil {
 		return nil, err
 	}
-	document, err := design.Parse(v.Document)
+	doc, err := document.Parse(v.Document)
 	if err != nil {
 		return nil, unfit("configuration %s: %w", sim.ConfigurationID, err)
 	}
-	options, err := document.Options(time.Duration(sim.DurationNs))
+	options, err := doc.Options(time.Duration(sim.DurationNs))
 	if err != nil {
 		return nil, unfit("configuration %s cannot be simulated: %w", sim.ConfigurationID, err)
 	}
-	asked := document.Engine()
+	asked := doc.Engine()
 	if asked != commands.EngineBuiltin && (asked != commands.EngineRemote || !s.Remote) {
 		return nil, unfit("engine %s is not available", asked)
 	}
@@ -65,7 +65,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	if sim.CheckpointIntervalNs > 0 {
 		o.Checkpointing = &execution.Checkpointing{IntervalNs: sim.CheckpointIntervalNs}
 	}
-	if document.Chakra() == nil {
+	if doc.Chakra() == nil {
 		return o, nil
 	}
 	traceset := v.TracesetID

@@ -14,7 +14,7 @@ import (
 	"netsim/infra/engines"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Remote has the settings for runs at remote engines.
@@ -50,8 +50,8 @@ func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	document, err := design.Parse(v.Document)
-	return err == nil && document.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run reports an unreadable document
+	doc, err := document.Parse(v.Document)
+	return err == nil && doc.Engine() == commands.EngineRemote, nil //nolint:nilerr // the run reports an unreadable document
 }
 
 // dispatch orders the run of a simulation from a remote engine, records the

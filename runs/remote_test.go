@@ -17,7 +17,7 @@ import (
 	"netsim/projections"
 	"netsim/runs"
 	"netsim/runs/execution"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // endedEngine returns the script of an engine whose runs have ended in a state.
@@ -74,7 +74,7 @@ func newRemoteSimulation(t *testing.T, w *testworld.World) string {
 	simple := provisioned(t, w, small())
 	configuration := w.Simulation(t, simple).ConfigurationID
 	testworld.Do(t, w, configuration, commands.PatchParameters{
-		ID: configuration, Of: design.OfGlobal,
+		ID: configuration, Of: document.OfGlobal,
 		Patch: json.RawMessage(`{"EngineParameters": {"Engine": {"value": "remote", "type": "string"}}}`),
 	})
 	testworld.Do(t, w, configuration, commands.ValidateConfiguration{ID: configuration, Version: 2, Status: commands.Validated, Findings: "[]"})

@@ -9,7 +9,6 @@ import (
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/jobs"
-	"netsim/infra/postgres"
 	"netsim/infra/reactor"
 	"netsim/internal/testworld"
 	"netsim/projections"
@@ -48,7 +47,8 @@ func serve(t *testing.T, w *testworld.World) {
 	testworld.Running(t, all.Work)
 
 	stage := runs.Stage{DB: w.DB, Objects: w.Objects}
-	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}, EnqueueRun: queue.EnqueueRun}
+	simple := submissions(w)
+	simple.EnqueueRun = queue.EnqueueRun
 	simulation := reactions.Simulation{
 		Commands: w.Commands, DB: w.DB, Check: stage.Check, EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
 	}

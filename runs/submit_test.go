@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/content/simple"
+	"netsim/content/simple/unfold"
 	"netsim/events"
 	"netsim/infra/postgres"
 	"netsim/internal/testworld"
 	"netsim/projections"
-	"netsim/reactions"
 	"netsim/runs"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -48,25 +48,17 @@ func endless() collective.Workload {
 // submit requests a simple simulation, as the API does.
 func submit(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) (string, events.SimulationRequested) {
 	t.Helper()
-	simple, _, err := blueprint.NewSimple(&topology.Constraints{}, &workload, nil)
+	resolved, _, err := presets.NewSimple(&topology.Constraints{}, &workload, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := design.Canonical(simple)
-	if err != nil {
-		t.Fatal(err)
-	}
-	traceset, err := reactions.SimpleTracesetID(testworld.Account, simple)
+	submission, err := simple.New(resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := events.NewID(events.SimulationPrefix)
-	requested := events.SimulationRequested{
-		Origin: commands.OriginSimple, AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace,
-		ConfigurationID: events.DerivedID(events.ConfigurationPrefix, id), ConfigurationVersion: 1,
-		Name: "test*run", DurationNs: int64(time.Hour), Duration: "1h",
-		TracesetID: traceset, Simple: text,
-	}
+	requested := events.SimulationRequested{AccountID: testworld.Account, WorkspaceID: events.DefaultWorkspace, Name: "test*run"}
+	submission.Fill(&requested, id)
 	for _, f := range change {
 		f(&requested)
 	}
@@ -74,12 +66,21 @@ func submit(t *testing.T, w *testworld.World, workload collective.Workload, chan
 	return id, requested
 }
 
+// submissions creates the inputs of simple submissions.
+func submissions(w *testworld.World) *unfold.Submissions {
+	workloads := &unfold.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}
+	return &unfold.Submissions{Commands: w.Commands, Workloads: workloads}
+}
+
 // provisioned submits a simulation, and creates its inputs.
 func provisioned(t *testing.T, w *testworld.World, workload collective.Workload, change ...func(*events.SimulationRequested)) string {
 	t.Helper()
 	id, requested := submit(t, w, workload, change...)
-	simple := reactions.Simple{Commands: w.Commands, Workloads: &reactions.Workloads{Commands: w.Commands, DB: w.DB, Objects: w.Objects, Locks: postgres.Locks{Pool: w.DB}}}
-	if err := simple.Unfold(t.Context(), id, requested); err != nil {
+	submission, err := simple.Read(requested.Simple)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := submissions(w).Unfold(t.Context(), id, requested, submission); err != nil {
 		t.Fatal(err)
 	}
 	return id

@@ -19,7 +19,7 @@ import (
 	"netsim/runs"
 	"netsim/runs/execution"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 	"netsim/simulator/results"
 )
@@ -146,23 +146,23 @@ func (r replaying) configuration(t *testing.T, w *testworld.World) string {
 		}
 		return e
 	}
-	d := design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
-		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	d := document.Document{GlobalParameters: document.Params{}, Topology: document.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []document.Ref{{Type: document.TypeRack, Name: "rack", Count: 1}},
 	}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
 	app := find("chakra-workload-v1").Application("training", "1.0.0")
 	for name, value := range r.set {
 		app.TypedParameters["ChakraConfiguration"].Branch[name].Leaf.Value = value
 	}
-	d.Applications = []design.Application{app}
+	d.Applications = []document.Application{app}
 	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
-	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}, {Type: design.TypeGPU, Name: "gpu", Count: 1}}
-	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: r.servers}}
+	server.Components = []document.Ref{{Type: document.TypeNIC, Name: "nic", Count: 1}, {Type: document.TypeGPU, Name: "gpu", Count: 1}}
+	rack.Components = []document.Ref{{Type: document.TypeSwitch, Name: "leaf", Count: 1}, {Type: document.TypeServer, Name: "server", Count: r.servers}}
 	gpu := find("gpu-v1").Component("gpu", "1.0.0")
 	gpu.TypedParameters["ComputeScale"].Leaf.Value = 2.0
-	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0"), gpu}
-	d.Containers = []design.Container{rack}
-	text, err := design.Canonical(d)
+	d.Components = []document.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0"), gpu}
+	d.Containers = []document.Container{rack}
+	text, err := document.Canonical(d)
 	if err != nil {
 		t.Fatal(err)
 	}

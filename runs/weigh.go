@@ -5,8 +5,8 @@ import (
 
 	"netsim/fault"
 	"netsim/projections"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 )
 
 // Weigh returns the account of a simulation and the weight of its run in the job
@@ -20,7 +20,7 @@ func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int
 	case sim.Ranks > 0:
 		cost = sim.Ranks
 	case sim.Simple != "":
-		if submission, err := blueprint.ParseSimple(sim.Simple); err == nil {
+		if submission, err := presets.ParseSimple(sim.Simple); err == nil {
 			cost = int64(collective.Ranks(submission.Groups))
 		}
 	case sim.TracesetID != "":

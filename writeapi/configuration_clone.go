@@ -9,7 +9,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // CloneConfiguration implements POST /configurations/{config_id}/clone: it copies
@@ -40,7 +40,7 @@ func (a *API) cloneVersion(ctx context.Context, w write, id string, body *api.Co
 		return none, err
 	}
 	if body.Version != 0 {
-		if c, err = a.Configurations.ConfigurationAt(ctx, id, body.Version); err != nil {
+		if c, err = a.Views.ConfigurationAt(ctx, id, body.Version); err != nil {
 			return none, err
 		}
 	}
@@ -62,19 +62,19 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	if err != nil {
 		return none, err
 	}
-	document, err := design.Parse(from.Document)
+	doc, err := document.Parse(from.Document)
 	if err != nil {
 		return none, err
 	}
 	if from.MappingFile != "" {
-		document.SetMapping("")
-		if from.Document, err = design.Canonical(document); err != nil {
+		doc.SetMapping("")
+		if from.Document, err = document.Canonical(doc); err != nil {
 			return none, err
 		}
 	}
 	ranks := int64(0)
 	if from.TracesetID != "" {
-		t, err := a.Tracesets.Traceset(ctx, from.TracesetID)
+		t, err := a.Views.Traceset(ctx, from.TracesetID)
 		if err != nil {
 			return none, err
 		}
@@ -83,7 +83,7 @@ func (a *API) clone(ctx context.Context, w write, from source, name, workspace s
 	return handle.Command[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: name,
-			Document: from.Document, ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
+			Document: from.Document, ComponentCount: int64(doc.ComponentCount()), Status: commands.Draft,
 			TracesetID: from.TracesetID, RankCount: ranks, ParentConfigurationID: from.id,
 		}})
 }
@@ -97,5 +97,5 @@ func (a *API) destination(ctx context.Context, workspace string) (string, error)
 	case events.TemplateWorkspace:
 		return "", fault.New(fault.Validation, "workspaceId must not be the template workspace")
 	}
-	return workspace, a.Workspaces.AdmitWorkspace(ctx, workspace)
+	return workspace, a.Views.AdmitWorkspace(ctx, workspace)
 }

@@ -8,7 +8,7 @@ import (
 	"netsim/api"
 	"netsim/commands"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // AddApplication implements POST /configurations/{config_id}/applications
@@ -106,7 +106,7 @@ func (a *API) RemoveComponent(ctx context.Context, r api.RemoveComponentRequestO
 // /configurations/{config_id}/applications/{app_name}/parameters (row 9).
 func (a *API) PatchApplicationParameters(ctx context.Context, r api.PatchApplicationParametersRequestObject) (api.PatchApplicationParametersResponseObject, error) {
 	tree, tag, err := a.patch(ctx, edit{"PatchApplicationParameters", []string{r.ConfigID, r.AppName}, headers(r.Params), r.Body},
-		design.OfApplication, r.AppName, *r.Body)
+		document.OfApplication, r.AppName, *r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (a *API) PatchApplicationParameters(ctx context.Context, r api.PatchApplica
 // /configurations/{config_id}/components/{component_name}/parameters (row 13).
 func (a *API) PatchComponentParameters(ctx context.Context, r api.PatchComponentParametersRequestObject) (api.PatchComponentParametersResponseObject, error) {
 	tree, tag, err := a.patch(ctx, edit{"PatchComponentParameters", []string{r.ConfigID, r.ComponentName}, headers(r.Params), r.Body},
-		design.OfComponent, r.ComponentName, *r.Body)
+		document.OfComponent, r.ComponentName, *r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (a *API) PatchComponentParameters(ctx context.Context, r api.PatchComponent
 // /configurations/{config_id}/links/{link_name}/parameters (row 24).
 func (a *API) PatchLinkParameters(ctx context.Context, r api.PatchLinkParametersRequestObject) (api.PatchLinkParametersResponseObject, error) {
 	tree, tag, err := a.patch(ctx, edit{"PatchLinkParameters", []string{r.ConfigID, r.LinkName}, headers(r.Params), r.Body},
-		design.OfLink, r.LinkName, *r.Body)
+		document.OfLink, r.LinkName, *r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (a *API) PatchLinkParameters(ctx context.Context, r api.PatchLinkParameters
 // (row 25).
 func (a *API) PatchGlobalParameters(ctx context.Context, r api.PatchGlobalParametersRequestObject) (api.PatchGlobalParametersResponseObject, error) {
 	tree, tag, err := a.patch(ctx, edit{"PatchGlobalParameters", []string{r.ConfigID}, headers(r.Params), r.Body},
-		design.OfGlobal, "", *r.Body)
+		document.OfGlobal, "", *r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (a *API) PatchGlobalParameters(ctx context.Context, r api.PatchGlobalParame
 // patch changes parameters and returns their whole tree (completions.md
 // section 3.7).
 func (a *API) patch(ctx context.Context, e edit, kind, target string, body api.Params) (tree api.Params, tag string, err error) {
-	if patch, err := design.ParseParams(string(body)); err == nil && len(patch) == 0 {
+	if patch, err := document.ParseParams(string(body)); err == nil && len(patch) == 0 {
 		return nil, "", fault.New(fault.Validation, "the request body must name at least one parameter to change")
 	}
 	after, err := a.edit(ctx, e, always(func(m commands.Match) decision {

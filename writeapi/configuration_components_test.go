@@ -10,7 +10,7 @@ import (
 	"netsim/events"
 	"netsim/internal/service/servicetest"
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // newWorkbench creates a workbench in a new account. It returns a user of the
@@ -179,7 +179,7 @@ func TestAddComponent(t *testing.T) {
 	add := func(query string) servicetest.Reply { return user.Post(path+"/components?"+query, nil) }
 	before := whole(user, path)
 	for _, model := range catalogue.Entries() {
-		if model.Type == design.TypeApplication {
+		if model.Type == document.TypeApplication {
 			continue
 		}
 		name := "new-" + model.Type
@@ -192,11 +192,11 @@ func TestAddComponent(t *testing.T) {
 			"type": model.Type, "name": name, "model": model.Model, "version": model.Latest(),
 			"allowedComponents": []any{}, "components": []any{},
 		}
-		for _, kind := range design.Allowed(model.Type) {
+		for _, kind := range document.Allowed(model.Type) {
 			want["allowedComponents"] = append(want["allowedComponents"].([]any), kind)
 		}
 		switch model.Type {
-		case design.TypeRack, design.TypePod:
+		case document.TypeRack, document.TypePod:
 			want["configuration"] = nil
 		default:
 			if model.Parameters != nil && len(got["typedParameters"].(object)) == 0 {

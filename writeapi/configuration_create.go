@@ -10,7 +10,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -24,11 +24,11 @@ func (a *API) CreateConfiguration(ctx context.Context, r api.CreateConfiguration
 	if err := oneAccount(w.caller); err != nil {
 		return nil, err
 	}
-	document, err := readDocument(r.Body)
+	doc, err := readDocument(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.made(ctx, w, func() (handle.Result, error) { return a.create(ctx, w, r.Body, document) })
+	made, tag, err := a.made(ctx, w, func() (handle.Result, error) { return a.create(ctx, w, r.Body, doc) })
 	if err != nil {
 		return nil, err
 	}
@@ -45,31 +45,31 @@ func (a *API) made(ctx context.Context, w write, create func() (handle.Result, e
 	if err != nil {
 		return api.Configuration{}, "", err
 	}
-	return a.Configurations.ConfigurationView(w.stream)(ctx, result.Event, result.State)
+	return a.Views.ConfigurationView(w.stream)(ctx, result.Event, result.State)
 }
 
 // create checks the resources that the request names and makes the configuration.
-func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, document *design.Document) (none handle.Result, err error) {
+func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate, doc *document.Document) (none handle.Result, err error) {
 	workspace, err := a.destination(ctx, body.WorkspaceID)
 	if err != nil {
 		return none, err
 	}
 	created := events.ConfigurationCreated{
 		AccountID: w.caller.AccountID, WorkspaceID: workspace, Name: body.Name,
-		ComponentCount: int64(document.ComponentCount()), Status: commands.Draft,
+		ComponentCount: int64(doc.ComponentCount()), Status: commands.Draft,
 	}
 	if t := body.ActiveTraceset; t != nil {
-		if !document.HasChakra() {
+		if !doc.HasChakra() {
 			return none, fault.New(fault.Validation, "activeTraceset needs a chakra application")
 		}
 		ranks, err := a.rankCount(ctx, "activeTraceset.id", t.ID)
 		if err != nil {
 			return none, err
 		}
-		document.SetRankCount(ranks)
+		doc.SetRankCount(ranks)
 		created.TracesetID, created.RankCount = t.ID, ranks
 	}
-	if created.Document, err = storable(document); err != nil {
+	if created.Document, err = storable(doc); err != nil {
 		return none, err
 	}
 	return handle.Command[commands.Configuration](ctx, a.Commands, w.to(workspace), w.origin,
@@ -77,8 +77,8 @@ func (a *API) create(ctx context.Context, w write, body *api.ConfigurationCreate
 }
 
 // storable returns the canonical text of a document, or PayloadTooLarge.
-func storable(document *design.Document) (string, error) {
-	text, err := design.Canonical(document)
+func storable(doc *document.Document) (string, error) {
+	text, err := document.Canonical(doc)
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +87,7 @@ func storable(document *design.Document) (string, error) {
 
 // readDocument reads the document of a request, and completes it from the
 // catalogue.
-func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
+func readDocument(body *api.ConfigurationCreate) (*document.Document, error) {
 	sent := documentMembers{body.Applications, body.Components, body.Containers, body.Links, &body.Topology, body.GlobalParameters}
 	if err := sent.checkParams(); err != nil {
 		return nil, refusal(err)
@@ -96,14 +96,14 @@ func readDocument(body *api.ConfigurationCreate) (*design.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
-	document, err := design.Parse(string(text))
+	doc, err := document.Parse(string(text))
 	if err != nil {
 		return nil, err
 	}
-	if err := validation.Complete(document); err != nil {
+	if err := validation.Complete(doc); err != nil {
 		return nil, refusal(err)
 	}
-	return document, nil
+	return doc, nil
 }
 
 // documentMembers are the members of a document in a request; missing ones are

@@ -11,8 +11,8 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/fault"
-	web "netsim/infra/web"
-	"netsim/simulator/design"
+	"netsim/infra/web"
+	"netsim/simulator/document"
 )
 
 // edit is a request to change a configuration.
@@ -58,7 +58,7 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if err != nil {
 		return edited{}, err
 	}
-	view := a.Configurations.ConfigurationView(id)
+	view := a.Views.ConfigurationView(id)
 	var result handle.Result
 	_, err = a.once(ctx, w, func() error {
 		c, after, err := a.mutable(ctx, id)
@@ -79,7 +79,7 @@ func (a *API) edit(ctx context.Context, e edit, decide decider) (edited, error) 
 	if made, ok := result.State.(*commands.Configuration); ok {
 		return edited{*made, web.ETag(made.Version), whole}, nil
 	}
-	c, err := a.Configurations.AdmitConfiguration(ctx, id)
+	c, err := a.Views.AdmitConfiguration(ctx, id)
 	return edited{c, web.ETag(c.Version), whole}, err
 }
 
@@ -140,13 +140,13 @@ func (e edited) application(name string) (api.Application, error) {
 }
 
 // parameters returns the parameter tree of a target, whose kind is one of
-// design.OfComponent, ….
+// document.OfComponent, ….
 func (e edited) parameters(kind, target string) (api.Params, error) {
-	document, err := design.Parse(e.Document)
+	doc, err := document.Parse(e.Document)
 	if err != nil {
 		return nil, err
 	}
-	tree, found := document.Parameters(kind, target)
+	tree, found := doc.Parameters(kind, target)
 	if !found {
 		return nil, fault.Missing(kind, target)
 	}

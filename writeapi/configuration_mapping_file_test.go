@@ -6,7 +6,7 @@ import (
 
 	"netsim/events"
 	"netsim/internal/service/servicetest"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // mappingOf returns the chakra application's parameters UseMapping and
@@ -140,12 +140,12 @@ func TestAttachMappingFileOrder(t *testing.T) {
 
 	// No operation attaches a traceset whose rank count is unknown, so the
 	// configuration is created directly.
-	document := `{"applications":[{"type":"application","trafficType":"chakra","name":"workload","model":"chakra-workload-v1","version":"1.0.0"}],"topology":{"type":"clos"}}`
-	if _, err := design.Parse(document); err != nil {
+	doc := `{"applications":[{"type":"application","trafficType":"chakra","name":"workload","model":"chakra-workload-v1","version":"1.0.0"}],"topology":{"type":"clos"}}`
+	if _, err := document.Parse(doc); err != nil {
 		t.Fatal(err)
 	}
 	id := createDirectly(t, h, events.ConfigurationCreated{
-		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "early", Document: document, Status: "draft",
+		AccountID: account, WorkspaceID: events.DefaultWorkspace, Name: "early", Document: doc, Status: "draft",
 		TracesetID: putTraceset(t, h, account, "processing", 0),
 	})
 	user.Patch(configurations+"/"+id+"/mapping-file", unknown).Refused(409, "CONFLICT")

@@ -37,13 +37,13 @@ func (a *API) DetachTraceset(ctx context.Context, r api.DetachTracesetRequestObj
 // rankCount returns the number of ranks of a traceset to attach. member is the
 // request member that errors name.
 func (a *API) rankCount(ctx context.Context, member, id string) (int64, error) {
-	if err := a.Tracesets.AdmitTraceset(ctx, id); err != nil {
+	if err := a.Views.AdmitTraceset(ctx, id); err != nil {
 		if fault.Is(err, fault.NotFound) {
 			err = fault.New(fault.Validation, "%s %s is unknown", member, id)
 		}
 		return 0, err
 	}
-	t, err := a.Tracesets.Traceset(ctx, id)
+	t, err := a.Views.Traceset(ctx, id)
 	switch {
 	case err != nil:
 		return 0, err

@@ -11,7 +11,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -52,13 +52,13 @@ func (a *API) UpdateConfiguration(ctx context.Context, r api.UpdateConfiguration
 // unreached returns a warning for each declared component that the response omits
 // because the topology does not reach it.
 func (e edited) unreached() (warnings []string, err error) {
-	document, err := design.Parse(e.Document)
+	doc, err := document.Parse(e.Document)
 	if err != nil {
 		return nil, err
 	}
-	reached := validation.Reachable(document)
-	for i := range document.Components {
-		if name := document.Components[i].Name; !reached[name] {
+	reached := validation.Reachable(doc)
+	for i := range doc.Components {
+		if name := doc.Components[i].Name; !reached[name] {
 			warnings = append(warnings, fmt.Sprintf("component %s is declared and not reachable from the topology; include=all lists it", name))
 		}
 	}

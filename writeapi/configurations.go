@@ -10,8 +10,8 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	web "netsim/infra/web"
-	"netsim/simulator/design"
+	"netsim/infra/web"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -45,7 +45,7 @@ func (a *API) delete(ctx context.Context, w write, match commands.Match) error {
 // mutable returns a configuration that the caller may change, and its view after a
 // change. It refuses templates.
 func (a *API) mutable(ctx context.Context, id string) (commands.Configuration, View[api.Configuration], error) {
-	c, after, err := a.Configurations.AdmitConfigurationChange(ctx, id)
+	c, after, err := a.Views.AdmitConfigurationChange(ctx, id)
 	if err == nil && c.WorkspaceID == events.TemplateWorkspace {
 		err = inTemplateWorkspace()
 	}
@@ -64,7 +64,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.Configurations.AdmitConfiguration(ctx, r.ConfigID)
+	c, err := a.Views.AdmitConfiguration(ctx, r.ConfigID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 	if !verdict.Valid {
 		status = commands.Invalid
 	}
-	text, err := design.Canonical(findings)
+	text, err := document.Canonical(findings)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (a *API) ValidateConfiguration(ctx context.Context, r api.ValidateConfigura
 }
 
 func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]validation.Finding, error) {
-	document, err := design.Parse(c.Document)
+	doc, err := document.Parse(c.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (a *API) findings(ctx context.Context, c *commands.Configuration) ([]valida
 	if err != nil {
 		return nil, err
 	}
-	return validation.Check(document, with), nil
+	return validation.Check(doc, with), nil
 }
 
 // attachments returns the data of a traceset and of a mapping file that validation needs.
 func (a *API) attachments(ctx context.Context, traceset, mappingFile string) (with validation.Attachments, err error) {
 	if traceset != "" {
-		t, err := a.Tracesets.Traceset(ctx, traceset)
+		t, err := a.Views.Traceset(ctx, traceset)
 		if err != nil {
 			return with, err
 		}
@@ -121,13 +121,13 @@ func (a *API) attachments(ctx context.Context, traceset, mappingFile string) (wi
 // placement returns the data of a mapping file that validation needs. It reads
 // the content only if the rank counts agree, which bounds its size in memory.
 func (a *API) placement(ctx context.Context, id string, t *validation.Traceset) (*validation.MappingFile, error) {
-	made, live, err := a.MappingFiles.MappingFile(ctx, id)
+	made, live, err := a.Views.MappingFile(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	m := &validation.MappingFile{Deleted: !live, Ranks: made.RankCount}
 	if live && t != nil && t.Ranks == m.Ranks {
-		m.Servers, err = a.MappingFiles.Servers(ctx, made)
+		m.Servers, err = a.Views.Servers(ctx, made)
 	}
 	return m, err
 }

@@ -16,7 +16,7 @@ func (a *API) DeleteMappingFile(ctx context.Context, r api.DeleteMappingFileRequ
 		return nil, err
 	}
 	_, err = a.once(ctx, w, func() error {
-		workspace, err := a.MappingFiles.AdmitMappingFile(ctx, r.MappingFileID)
+		workspace, err := a.Views.AdmitMappingFile(ctx, r.MappingFileID)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (a *API) AttachMappingFile(ctx context.Context, r api.AttachMappingFileRequ
 	id := r.Body.MappingFileID
 	whole, tag, err := a.editWhole(ctx, edit{"AttachMappingFile", []string{r.ConfigID}, headers(r.Params), r.Body},
 		func(c commands.Configuration, m commands.Match) (decision, error) {
-			made, live, err := a.MappingFiles.MappingFile(ctx, id)
+			made, live, err := a.Views.MappingFile(ctx, id)
 			return commands.AttachMappingFile{
 				ID: r.ConfigID, Match: m, MappingFileID: id, RankCount: made.RankCount,
 				Live: live && made.WorkspaceID == c.WorkspaceID && made.AccountID == c.AccountID,

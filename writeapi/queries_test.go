@@ -67,10 +67,7 @@ func TestQueriesOfAWrite(t *testing.T) {
 	w := testworld.New(t)
 	c := &counter{Reader: w.DB, Log: w.WriteLog}
 	get := &readapi.API{Access: &access.Access{DB: c, Rows: projections.NewLookups(c)}}
-	change := writeapi.API{
-		Commands:   &handle.Handler{Log: c, Now: time.Now},
-		Workspaces: get, Configurations: get, Tracesets: get, MappingFiles: get, Templates: get,
-	}
+	change := writeapi.API{Commands: &handle.Handler{Log: c, Now: time.Now}, Views: get}
 	ctx := auth.WithCaller(t.Context(), auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})
 	var workspace, configuration string
 	document := func(workspace string) *api.ConfigurationCreate {

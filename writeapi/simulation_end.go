@@ -20,7 +20,7 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	if err != nil {
 		return nil, err
 	}
-	workspace, live, state, err := a.Simulations.AdmitTermination(ctx, r.SimID)
+	workspace, live, state, err := a.Views.AdmitTermination(ctx, r.SimID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.Simulations.Simulation(ctx, r.SimID)
+	s, err := a.Views.Simulation(ctx, r.SimID)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (a *API) DeleteSimulation(ctx context.Context, r api.DeleteSimulationReques
 		return nil, err
 	}
 	_, err = a.once(ctx, w, func() error {
-		workspace, err := a.Simulations.AdmitDeletion(ctx, r.SimID)
+		workspace, err := a.Views.AdmitDeletion(ctx, r.SimID)
 		if err != nil {
 			return err
 		}

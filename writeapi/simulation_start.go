@@ -33,9 +33,9 @@ func (a *API) StartSimulation(ctx context.Context, r api.StartSimulationRequestO
 	}
 	var s api.Simulation
 	if result.Event != nil {
-		s, err = a.Simulations.RequestedSimulation(ctx, result.Event)
+		s, err = a.Views.RequestedSimulation(ctx, result.Event)
 	} else {
-		s, err = a.Simulations.Simulation(ctx, w.stream)
+		s, err = a.Views.Simulation(ctx, w.stream)
 	}
 	if err != nil {
 		return nil, err
@@ -86,12 +86,12 @@ func readStart(body *api.SimulationStart) (events.SimulationRequested, error) {
 
 // start checks the resources that the request names, and requests the simulation.
 func (a *API) start(ctx context.Context, w write, requested events.SimulationRequested, body *api.SimulationStart) (none handle.Result, err error) {
-	newest, err := a.Configurations.AdmitConfiguration(ctx, body.ConfigurationID)
+	newest, err := a.Views.AdmitConfiguration(ctx, body.ConfigurationID)
 	if err != nil {
 		return none, err
 	}
 	if body.WorkspaceID != "" && body.WorkspaceID != newest.WorkspaceID {
-		if err := a.Workspaces.AdmitWorkspace(ctx, body.WorkspaceID); err != nil {
+		if err := a.Views.AdmitWorkspace(ctx, body.WorkspaceID); err != nil {
 			return none, err
 		}
 		return none, fault.New(fault.Validation, "workspaceId must be that of the configuration, %s, got %s", newest.WorkspaceID, body.WorkspaceID)
@@ -101,12 +101,12 @@ func (a *API) start(ctx context.Context, w write, requested events.SimulationReq
 	}
 	version := newest
 	if body.ConfigurationVersion != 0 && body.ConfigurationVersion != newest.Version {
-		if version, err = a.Configurations.ConfigurationAt(ctx, body.ConfigurationID, body.ConfigurationVersion); err != nil {
+		if version, err = a.Views.ConfigurationAt(ctx, body.ConfigurationID, body.ConfigurationVersion); err != nil {
 			return none, err
 		}
 	}
 	if version.MappingFile != "" {
-		_, live, err := a.MappingFiles.MappingFile(ctx, version.MappingFile)
+		_, live, err := a.Views.MappingFile(ctx, version.MappingFile)
 		if err != nil {
 			return none, err
 		}

@@ -8,9 +8,8 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/units"
 	"netsim/simulator/validation"
 )
@@ -26,7 +25,7 @@ const (
 // and everything that they name.
 func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *plan.Plan, started *events.StudyStarted) error {
 	from := *base.Configuration
-	newest, err := a.Configurations.AdmitConfiguration(ctx, from.ConfigurationID)
+	newest, err := a.Views.AdmitConfiguration(ctx, from.ConfigurationID)
 	if err != nil {
 		return err
 	}
@@ -35,17 +34,17 @@ func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *
 	}
 	if from.ConfigurationVersion == 0 {
 		from.ConfigurationVersion = newest.Version
-	} else if _, err := a.Configurations.ConfigurationAt(ctx, from.ConfigurationID, from.ConfigurationVersion); err != nil {
+	} else if _, err := a.Views.ConfigurationAt(ctx, from.ConfigurationID, from.ConfigurationVersion); err != nil {
 		return err
 	}
 	if _, err := units.ParseDuration(from.Duration); err != nil {
 		return fault.New(fault.Validation, "base.configuration.duration %s", err)
 	}
 	started.WorkspaceID, started.Kind = newest.WorkspaceID, commands.StudyOfConfiguration
-	if started.Base, err = design.Canonical(from); err != nil {
+	if started.Base, err = document.Canonical(from); err != nil {
 		return err
 	}
-	if err := inputs.CheckFields(p); err != nil {
+	if err := plan.CheckFields(p); err != nil {
 		return err
 	}
 	if err := a.admitNamed(ctx, p, started.WorkspaceID); err != nil {
@@ -64,23 +63,23 @@ func (a *API) admitNamed(ctx context.Context, p *plan.Plan, workspace string) er
 		field string
 		admit func(id string) error
 	}{
-		{inputs.Template, func(id string) error {
-			_, err := a.Templates.AdmitTemplate(ctx, id)
+		{plan.Template, func(id string) error {
+			_, err := a.Views.AdmitTemplate(ctx, id)
 			return err
 		}},
-		{inputs.Traceset, func(id string) error {
-			_, err := a.rankCount(ctx, inputs.Traceset, id)
+		{plan.Traceset, func(id string) error {
+			_, err := a.rankCount(ctx, plan.Traceset, id)
 			return err
 		}},
-		{inputs.MappingFile, func(id string) error {
-			in, err := a.MappingFiles.AdmitMappingFile(ctx, id)
+		{plan.MappingFile, func(id string) error {
+			in, err := a.Views.AdmitMappingFile(ctx, id)
 			if err == nil && in != workspace {
 				err = fault.New(fault.NotFound, "mapping file %s is not in workspace %s", id, workspace)
 			}
 			return err
 		}},
 	} {
-		axis, ids, err := inputs.Named(p, named.field)
+		axis, ids, err := plan.Named(p, named.field)
 		if err != nil {
 			return err
 		}
@@ -102,7 +101,7 @@ func (a *API) admitNamed(ctx context.Context, p *plan.Plan, workspace string) er
 }
 
 // checkPoints returns the fault of the first point that cannot run.
-func (a *API) checkPoints(ctx context.Context, p *plan.Plan, sources *inputs.Sources) error {
+func (a *API) checkPoints(ctx context.Context, p *plan.Plan, sources *plan.Sources) error {
 	type checked struct{ text, traceset, file string }
 	seen := map[checked]bool{}
 	attached := map[checked]validation.Attachments{} // by traceset and file
@@ -133,7 +132,7 @@ func (a *API) checkPoints(ctx context.Context, p *plan.Plan, sources *inputs.Sou
 		findings, fabric := validation.Survey(c.Document, with)
 		for _, f := range findings {
 			if f.Severity == validation.Error {
-				return inputs.Refuse(p, point, fmt.Errorf("%s", f.Message))
+				return plan.Refuse(p, point, fmt.Errorf("%s", f.Message))
 			}
 		}
 		if servers += len(fabric.Hosts); servers > maxStudyServers {

@@ -35,7 +35,7 @@ func (a *API) changeStudy(ctx context.Context, operation, id, key string, decide
 	if err != nil {
 		return none, err
 	}
-	workspace, unfinished, err := a.Studies.AdmitStudyChange(ctx, id)
+	workspace, unfinished, err := a.Views.AdmitStudyChange(ctx, id)
 	if err != nil {
 		return none, err
 	}
@@ -51,7 +51,7 @@ func (a *API) changeStudy(ctx context.Context, operation, id, key string, decide
 	if err != nil {
 		return none, err
 	}
-	return a.Studies.StudyAfter(ctx, id, result.Event)
+	return a.Views.StudyAfter(ctx, id, result.Event)
 }
 
 // DeleteStudy implements DELETE /studies/{study_id}. The runs are deleted in the
@@ -62,7 +62,7 @@ func (a *API) DeleteStudy(ctx context.Context, r api.DeleteStudyRequestObject) (
 		return nil, err
 	}
 	_, err = a.once(ctx, w, func() error {
-		workspace, _, err := a.Studies.AdmitStudyChange(ctx, r.StudyID)
+		workspace, _, err := a.Views.AdmitStudyChange(ctx, r.StudyID)
 		if err != nil {
 			return err
 		}

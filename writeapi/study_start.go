@@ -11,9 +11,8 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // StartStudy implements POST /studies. It checks the inputs of every point, so that a
@@ -57,9 +56,9 @@ func (a *API) StartStudy(ctx context.Context, r api.StartStudyRequestObject) (ap
 // event.
 func (a *API) startedStudy(ctx context.Context, id string, started *events.Event) (api.Study, error) {
 	if started == nil {
-		return a.Studies.StudyAsStarted(ctx, id)
+		return a.Views.StudyAsStarted(ctx, id)
 	}
-	return a.Studies.StartedStudy(started)
+	return a.Views.StartedStudy(started)
 }
 
 // admitCredit returns PaymentRequired if the study needs runs, and the account has no
@@ -133,11 +132,11 @@ func (a *API) readStudy(ctx context.Context, w write, body *api.StudyStart) (eve
 // readSimpleBase reads the base of a study of simple submissions, and checks its points.
 func readSimpleBase(_ context.Context, base api.StudyBase, p *plan.Plan, started *events.StudyStarted) (err error) {
 	started.WorkspaceID, started.Kind = events.DefaultWorkspace, commands.StudyOfSimple
-	if started.Base, err = design.Canonical(base.Simple); err != nil {
+	if started.Base, err = document.Canonical(base.Simple); err != nil {
 		return err
 	}
 	for point := range p.Points() {
-		if _, err := inputs.Simple(started.Base, p, point); err != nil {
+		if _, err := plan.Simple(started.Base, p, point); err != nil {
 			return err
 		}
 	}
@@ -157,7 +156,7 @@ func readAxes(sent api.StudyAxes) ([]plan.Axis, error) {
 			if err := json.Unmarshal(raw, &value); err != nil {
 				return nil, fmt.Errorf("read axes[%d].values[%d]: %w", i, k, err)
 			}
-			axes[i].Values[k] = design.CanonicalTree(value)
+			axes[i].Values[k] = document.CanonicalTree(value)
 			size += len(axes[i].Values[k])
 		}
 	}

@@ -19,7 +19,7 @@ func (a *API) CloneTemplate(ctx context.Context, r api.CloneTemplateRequestObjec
 		return nil, err
 	}
 	made, tag, err := a.made(ctx, w, func() (handle.Result, error) {
-		template, err := a.Templates.AdmitTemplate(ctx, r.TemplateID)
+		template, err := a.Views.AdmitTemplate(ctx, r.TemplateID)
 		if err != nil {
 			return handle.Result{}, err
 		}

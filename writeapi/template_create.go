@@ -10,17 +10,6 @@ import (
 	"netsim/events"
 )
 
-// Templates reads templates.
-type Templates interface {
-	// AdmitTemplate returns a template that the caller may see.
-	AdmitTemplate(ctx context.Context, id string) (commands.Configuration, error)
-	// AdmitTemplateDeletion returns NotFound unless the caller may see the template,
-	// and Forbidden unless it belongs to the caller's account.
-	AdmitTemplateDeletion(ctx context.Context, id string) error
-	// TemplateView returns the view of a template that a command makes.
-	TemplateView(id string) View[api.Template]
-}
-
 // CreateTemplate implements POST /templates: it makes a configuration in the
 // template workspace, with a category and a description.
 func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObject) (api.CreateTemplateResponseObject, error) {
@@ -49,7 +38,7 @@ func (a *API) CreateTemplate(ctx context.Context, r api.CreateTemplateRequestObj
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.Templates.TemplateView(w.stream)(ctx, result.Event, result.State)
+	made, tag, err := a.Views.TemplateView(w.stream)(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}

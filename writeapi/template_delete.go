@@ -17,7 +17,7 @@ func (a *API) DeleteTemplate(ctx context.Context, r api.DeleteTemplateRequestObj
 		return nil, err
 	}
 	_, err = a.once(ctx, w, func() error {
-		if err := a.Templates.AdmitTemplateDeletion(ctx, r.TemplateID); err != nil {
+		if err := a.Views.AdmitTemplateDeletion(ctx, r.TemplateID); err != nil {
 			return err
 		}
 		_, err := handle.Command[commands.Configuration](ctx, a.Commands, w.existing(events.TemplateWorkspace), w.origin,

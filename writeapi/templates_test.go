@@ -14,7 +14,7 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/internal/service/servicetest"
-	"netsim/simulator/blueprint"
+	"netsim/simulator/presets"
 )
 
 const templates = "/api/v1/templates"
@@ -27,8 +27,8 @@ func aTemplate(name string) object {
 	return body
 }
 
-// document returns the members that a configuration and its clone have in common.
-func document(c object) object {
+// documentOf returns the members that a configuration and its clone have in common.
+func documentOf(c object) object {
 	d := object{}
 	for _, member := range []string{"components", "containers", "applications", "links", "topology", "globalParameters"} {
 		d[member] = c[member]
@@ -190,7 +190,7 @@ func TestCreateEmptyTemplate(t *testing.T) {
 			"allowedComponents": []any{"switch", "layer", "pod", "rack"},
 		},
 	}
-	got := document(c)
+	got := documentOf(c)
 	if got["globalParameters"] == nil {
 		t.Error("got no global parameters, want the defaults")
 	}
@@ -254,7 +254,7 @@ func TestCloneTemplate(t *testing.T) {
 		t.Errorf("got %v, want draft 1 in the requested workspace", copied)
 	}
 	original := user.Get(configurations + "/" + id).Want(200).Object()
-	if diff := gocmp.Diff(document(original), document(copied)); diff != "" || original["componentCount"] != copied["componentCount"] {
+	if diff := gocmp.Diff(documentOf(original), documentOf(copied)); diff != "" || original["componentCount"] != copied["componentCount"] {
 		t.Errorf("got %v components, want %v; document (-original +clone):\n%s", copied["componentCount"], original["componentCount"], diff)
 	}
 	if again := user.Post(path, object{"name": "copy", "workspaceId": workspace}, key("k")).Want(201).Object(); again["id"] != copied["id"] {
@@ -317,7 +317,7 @@ func TestCloneTemplateRefusals(t *testing.T) {
 func TestCuratedTemplates(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
-	curated, err := blueprint.Curated()
+	curated, err := presets.Curated()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestCuratedTemplates(t *testing.T) {
 }
 
 // startClone clones the template, validates the clone and starts it.
-func startClone(t *testing.T, user *servicetest.Client, c blueprint.Template) string {
+func startClone(t *testing.T, user *servicetest.Client, c presets.Template) string {
 	t.Helper()
 	var found struct {
 		Templates []struct{ ID, Name, Description, Category string }

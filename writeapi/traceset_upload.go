@@ -74,7 +74,7 @@ func (a *API) UploadTraceset(ctx context.Context, r api.UploadTracesetRequestObj
 			return nil, err
 		}
 	}
-	made, err := a.Uploaded.TracesetView(ctx, traceset)
+	made, err := a.Views.TracesetView(ctx, traceset)
 	if err != nil {
 		return nil, err
 	}

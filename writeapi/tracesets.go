@@ -8,32 +8,8 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/fault"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
-
-// TracesetFiles locates the files of tracesets, and says whether a use must be
-// recorded. A use postpones the expiry of a traceset.
-type TracesetFiles interface {
-	// TracesetDownload returns a download link for a file; "" is the primary file of
-	// the lowest rank.
-	TracesetDownload(ctx context.Context, id, file string) (api.TracesetDownload, error)
-	// TracesetResolution returns the locations of the files. It returns Validation
-	// if there are none.
-	TracesetResolution(ctx context.Context, id string) (api.TracesetResolution, error)
-	// TracesetUse reports whether to record a use now, and returns the partition key
-	// for it.
-	TracesetUse(ctx context.Context, id string) (partition string, due bool, err error)
-}
-
-// TracesetOwners checks who may change a traceset.
-type TracesetOwners interface {
-	// OwnTraceset returns the partition key of a traceset that the caller may
-	// change. For a traceset whose files are not stored yet, it returns the partition
-	// key and the id of its upload.
-	OwnTraceset(ctx context.Context, id string) (partition, upload string, err error)
-	// TracesetView returns a traceset.
-	TracesetView(ctx context.Context, id string) (api.Traceset, error)
-}
 
 // maxWorkload bounds the stored text of workload metadata, in bytes
 // (completions.md section 6.2).
@@ -52,7 +28,7 @@ func (a *API) DeleteTraceset(ctx context.Context, r api.DeleteTracesetRequestObj
 
 func (a *API) deleteTraceset(ctx context.Context, w write) error {
 	id := w.stream
-	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, id)
+	partition, upload, err := a.Views.OwnTraceset(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -83,7 +59,7 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 			cmd.Target = string(r.Body.Target)
 		}
 	}
-	partition, upload, err := a.TracesetOwners.OwnTraceset(ctx, r.ID)
+	partition, upload, err := a.Views.OwnTraceset(ctx, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +75,7 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 		promoted.Scope = api.TracesetScope(made.Scope)
 		return promoted, nil
 	}
-	t, err := a.TracesetOwners.TracesetView(ctx, r.ID)
+	t, err := a.Views.TracesetView(ctx, r.ID)
 	promoted.Scope = t.Scope
 	return promoted, err
 }
@@ -107,12 +83,12 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 // workloadText returns the stored form of workload metadata, "" if it is empty.
 func workloadText(given *api.WorkloadMetadata) (string, error) {
 	m := *given
-	text, err := design.Canonical(m)
+	text, err := document.Canonical(m)
 	if err != nil || text == "{}" {
 		return "", err
 	}
 	m.SchemaVersion = cmp.Or(m.SchemaVersion, 1)
-	if text, err = design.Canonical(m); err == nil && len(text) > maxWorkload {
+	if text, err = document.Canonical(m); err == nil && len(text) > maxWorkload {
 		err = fault.New(fault.Validation, "workloadMetadata must be at most %d bytes, got %d", maxWorkload, len(text))
 	}
 	return text, err
@@ -120,7 +96,7 @@ func workloadText(given *api.WorkloadMetadata) (string, error) {
 
 // GetTracesetDownload implements GET /tracesets/{id}/download.
 func (a *API) GetTracesetDownload(ctx context.Context, r api.GetTracesetDownloadRequestObject) (api.GetTracesetDownloadResponseObject, error) {
-	link, err := a.TracesetFiles.TracesetDownload(ctx, r.ID, r.Params.File)
+	link, err := a.Views.TracesetDownload(ctx, r.ID, r.Params.File)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +106,7 @@ func (a *API) GetTracesetDownload(ctx context.Context, r api.GetTracesetDownload
 // ResolveTraceset implements GET /tracesets/{id}/resolve. The error for a traceset
 // without files has a message but no code (document 2).
 func (a *API) ResolveTraceset(ctx context.Context, r api.ResolveTracesetRequestObject) (api.ResolveTracesetResponseObject, error) {
-	resolved, err := a.TracesetFiles.TracesetResolution(ctx, r.ID)
+	resolved, err := a.Views.TracesetResolution(ctx, r.ID)
 	if fault.Is(err, fault.Validation) {
 		var none api.ResolveTraceset400JSONResponse
 		none.Error.Message = err.Error()
@@ -148,7 +124,7 @@ func (a *API) use(ctx context.Context, id, what string) error {
 	if err != nil {
 		return err
 	}
-	partition, due, err := a.TracesetFiles.TracesetUse(ctx, id)
+	partition, due, err := a.Views.TracesetUse(ctx, id)
 	if err != nil || !due {
 		return err
 	}

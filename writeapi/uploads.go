@@ -33,17 +33,6 @@ type Completions interface {
 	CompleteMappingFile(ctx context.Context, upload string, parts []api.UploadedPart, from handle.Origin) (file string, duplicate bool, err error)
 }
 
-// Uploaded reads the resources that uploads make.
-type Uploaded interface {
-	// AdmitUpload returns the workspace of a session that the caller may use. It
-	// returns Validation for a session of another kind.
-	AdmitUpload(ctx context.Context, upload, kind string) (workspace string, err error)
-	// TracesetView returns a traceset.
-	TracesetView(ctx context.Context, id string) (api.Traceset, error)
-	// UploadedMappingFile returns a mapping file and its entity tag.
-	UploadedMappingFile(ctx context.Context, id string, duplicate bool) (api.MappingFile, string, error)
-}
-
 // Defaults of uploads (document 2, completions 6.2).
 const (
 	defaultTTLDays     = 7
@@ -173,7 +162,7 @@ func (a *API) CompleteTracesetUpload(ctx context.Context, r api.CompleteTraceset
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.Uploaded.TracesetView(ctx, traceset)
+	made, err := a.Views.TracesetView(ctx, traceset)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +194,7 @@ func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappi
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.Uploaded.UploadedMappingFile(ctx, file, duplicate)
+	made, tag, err := a.Views.UploadedMappingFile(ctx, file, duplicate)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +213,7 @@ func (a *API) CompleteMappingFileUpload(ctx context.Context, r api.CompleteMappi
 func (a *API) completion(ctx context.Context, operation, kind, id, key string, body any) (write, error) {
 	w, err := change(ctx, operation, id, key, body)
 	if err == nil {
-		_, err = a.Uploaded.AdmitUpload(ctx, id, kind)
+		_, err = a.Views.AdmitUpload(ctx, id, kind)
 	}
 	return w, err
 }

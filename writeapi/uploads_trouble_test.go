@@ -146,7 +146,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	p, account, workspace, _ := newUploader(t)
 	impatient := servicetest.Start(t, func(c *service.Config) {
 		*c = p.Config
-		c.Roles, c.UploadPatience = []string{service.RoleAPI}, 3*time.Second // connecting takes some of it
+		c.Roles, c.UploadLockTimeout = []string{service.RoleAPI}, 3*time.Second // connecting takes some of it
 	}).User(t, account)
 
 	s := openMapping(t, impatient, workspace, "m.txt", 4)

@@ -26,7 +26,7 @@ func (a *API) CreateWorkspace(ctx context.Context, r api.CreateWorkspaceRequestO
 	if err != nil {
 		return nil, err
 	}
-	made, tag, err := a.Workspaces.WorkspaceView(w.stream)(ctx, result.Event, result.State)
+	made, tag, err := a.Views.WorkspaceView(w.stream)(ctx, result.Event, result.State)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 	if err != nil {
 		return nil, err
 	}
-	after, err := a.Workspaces.AdmitWorkspaceChange(ctx, r.WorkspaceID)
+	after, err := a.Views.AdmitWorkspaceChange(ctx, r.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (a *API) DeleteWorkspace(ctx context.Context, r api.DeleteWorkspaceRequestO
 	if err := notBuiltIn(r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if err := a.Workspaces.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
+	if err := a.Views.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
 		return nil, err
 	}
 	if _, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
@@ -94,7 +94,7 @@ func (a *API) SetLegacyProject(ctx context.Context, r api.SetLegacyProjectReques
 	if err := notBuiltIn(r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	after, err := a.Workspaces.AdmitWorkspaceChange(ctx, r.WorkspaceID)
+	after, err := a.Views.AdmitWorkspaceChange(ctx, r.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}

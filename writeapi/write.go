@@ -9,7 +9,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // write is a request to run one command. It has the caller, the stream, and the

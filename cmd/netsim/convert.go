@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"netsim/simulator/archive"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/goal"
+	"netsim/simulator/presets"
 	"netsim/simulator/replay"
 )
 
@@ -74,7 +74,7 @@ func convertWorkload(workload io.Reader, create createTrace, dir *os.Root) (said
 	if err != nil {
 		return "", err
 	}
-	groups, err := blueprint.ParseWorkload(text)
+	groups, err := presets.ParseWorkload(text)
 	if err != nil {
 		return "", err
 	}
@@ -100,7 +100,7 @@ func algorithmsOf(groups []collective.GroupSpec) string {
 	var all []string
 	for _, g := range groups {
 		for _, p := range g.Phases {
-			set := design.AlgorithmParameter(p.OperationType) + " to " + collective.AlgorithmNamed(p.Algorithm).Parameter
+			set := document.AlgorithmParameter(p.OperationType) + " to " + collective.AlgorithmNamed(p.Algorithm).Parameter
 			if !slices.Contains(all, set) {
 				all = append(all, set)
 			}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/infragraph"
 	"netsim/simulator/validation"
 )
@@ -44,7 +44,7 @@ func (c fabric) Run() error {
 
 func (c fabric) convert(content []byte) ([]byte, []string, error) {
 	if c.To == "infragraph" {
-		d, err := design.Parse(string(content))
+		d, err := document.Parse(string(content))
 		if err == nil {
 			err = validation.Complete(d)
 		}
@@ -63,7 +63,7 @@ func (c fabric) convert(content []byte) ([]byte, []string, error) {
 	}
 	made, err := json.MarshalIndent(struct {
 		Name string `json:"name"`
-		*design.Document
+		*document.Document
 	}{name, d}, "", " ")
 	return append(made, '\n'), notes, err
 }

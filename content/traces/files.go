@@ -13,7 +13,7 @@ import (
 	"netsim/projections"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 )
 
 // Folder returns the key prefix of the files of a library with the layout prefix.
@@ -77,7 +77,7 @@ func readGroups(ctx context.Context, store *objects.Store, f events.TracesetFile
 		return nil, err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	watched := packed.Watch(body)
+	watched := compressed.Watch(body)
 	groups, err := chakra.ReadGroups(watched)
 	switch {
 	case watched.Err != nil:

@@ -109,10 +109,11 @@ func (r *Reactor) Handle(name string, react Reaction, families ...events.Family)
 	r.HandleMany(name, defaultInFlight, react, families...)
 }
 
-// HandleMany adds a handler that gets up to inFlight facts of each family at once.
+// HandleMany adds a handler that gets up to inFlight facts of each family at once, 0 for
+// the default.
 func (r *Reactor) HandleMany(name string, inFlight int, react Reaction, families ...events.Family) {
 	for _, family := range families {
-		r.handlers = append(r.handlers, handler{name: name, family: family, react: react, inFlight: inFlight})
+		r.handlers = append(r.handlers, handler{name: name, family: family, react: react, inFlight: cmp.Or(inFlight, defaultInFlight)})
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"netsim/fault"
 	"netsim/infra/projector"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // Kind is what a request does.

@@ -13,7 +13,7 @@ import (
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/projector"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // Header is the name of the header with a token, in requests and responses.

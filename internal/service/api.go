@@ -14,7 +14,7 @@ import (
 	"netsim/billing"
 	"netsim/events"
 	"netsim/infra/replicas"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/reactions"
 	"netsim/readapi"
 	"netsim/readapi/access"
@@ -102,13 +102,13 @@ func (s *core) api(ctx context.Context, d *domain, follow, followStudies *readap
 		Health: &s.health, Feed: follow, StudyFeed: followStudies,
 	}
 	change := &writeapi.API{
-		Commands: s.handler, Workspaces: get, Configurations: get, Simulations: get, Studies: get, Tracesets: get, TracesetFiles: get, TracesetOwners: get, MappingFiles: get, Templates: get,
-		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Uploaded: get, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
-		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, TracesetID: reactions.SimpleTracesetID, Unfold: d.simple.Unfold,
+		Commands: s.handler, Views: get,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
+		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.pool, Cursors: cursors, Now: time.Now,
-		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(billingHandler, handledFamilies()[billingHandler]).Behind,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: s.handler}).Record, Lag: s.reactionLag(reactions.Billing, reactions.Families()[reactions.Billing]).Behind,
 	}
 	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
 	observeStreams(s.metrics, follow, followStudies)

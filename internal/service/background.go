@@ -11,6 +11,7 @@ import (
 
 	"netsim/billing"
 	"netsim/billing/prices"
+	"netsim/content/simple/unfold"
 	"netsim/content/traces"
 	"netsim/content/uploads"
 	"netsim/events"
@@ -30,7 +31,7 @@ type domain struct {
 	metering    *billing.Metering
 	books       *billing.Books
 	holds       *billing.Holds
-	simple      *reactions.Simple
+	simple      *unfold.Submissions
 	simulation  *reactions.Simulation
 	workspace   *reactions.Workspace
 	traceset    *reactions.Traceset
@@ -60,7 +61,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		holds: &billing.Holds{Commands: s.handler, DB: s.pool, Now: time.Now, Postpaid: list.Postpaid},
 		runner: &runs.Runner{
 			Commands: s.handler, DB: s.pool, Objects: s.objects, Now: time.Now, Log: s.log,
-			Stall: s.config.RunStall, StoreTimeout: s.config.StorePatience, SnapshotEvery: s.config.RunCheckpoint,
+			Stall: s.config.RunStall, StoreTimeout: s.config.StoreTimeout, SnapshotEvery: s.config.RunCheckpoint,
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
@@ -72,7 +73,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 		},
 	}
 	d.studies = &studies.Worker{
-		Commands: s.handler, DB: s.pool, Room: s.room, Hold: d.holds.Hold, Library: reactions.SimpleLibrary,
+		Commands: s.handler, DB: s.pool, Room: s.room, Hold: d.holds.Hold,
 		Changes: func() (<-chan struct{}, func()) { return s.watcher.Changes(events.Simulations, events.Billing) },
 	}
 	d.lake = s.lake()
@@ -81,11 +82,11 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	if err != nil {
 		return nil, err
 	}
-	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Timeout: s.config.EnginePatience}
+	d.runner.Remote = runs.Remote{Engines: d.engines, Poll: s.config.EnginePoll, Timeout: s.config.EngineOutageTimeout}
 	d.extractor = &traces.Extractor{Commands: s.handler, DB: s.pool, Objects: s.objects}
 	d.uploads = uploads.New(uploads.Config{
 		Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks, Log: s.log, Now: time.Now,
-		Lifetime: s.config.UploadLife, LockTimeout: s.config.UploadPatience,
+		Lifetime: s.config.UploadLife, LockTimeout: s.config.UploadLockTimeout,
 		EnqueueClear: func(ctx context.Context, upload string) error {
 			return d.jobs.Enqueue(ctx, uploads.ClearUpload{UploadID: upload})
 		},
@@ -100,7 +101,7 @@ func (s *core) openDomain(ctx context.Context, list prices.List) (_ *domain, err
 	d.traceset = &reactions.Traceset{EnqueueExtraction: func(ctx context.Context, traceset string) error {
 		return d.jobs.Enqueue(ctx, traces.ExtractTraceset{TracesetID: traceset})
 	}}
-	d.simple = &reactions.Simple{Commands: s.handler, Workloads: s.workloads, EnqueueRun: queue.EnqueueRun}
+	d.simple = &unfold.Submissions{Commands: s.handler, Workloads: s.workloads, EnqueueRun: queue.EnqueueRun}
 	d.simulation = &reactions.Simulation{
 		Commands: s.handler, DB: s.pool, Check: d.runner.Check,
 		EnqueueRun: queue.EnqueueRun, EnqueuePurge: queue.EnqueuePurge,
@@ -168,48 +169,19 @@ func (s *core) reactorConfig() reactor.Config {
 	}
 }
 
-// reactor returns a reactor with every handler. The name of a handler must not change,
-// because its consumer groups have this name.
+// reactor returns a reactor with every handler.
 func (s *core) reactor(d *domain) (*reactor.Reactor, error) {
 	r, err := reactor.New(s.reactorConfig())
 	if err != nil {
 		return nil, err
 	}
-	families := handledFamilies()
-	r.HandleMany(billingHandler, meteredAtOnce, d.metering.React, families[billingHandler]...)
-	for name, react := range map[string]reactor.Reaction{
-		"simple":     d.simple.React,
-		"simulation": d.simulation.React,
-		"studies":    studies.React(d.jobs.Enqueue),
-		"traceset":   d.traceset.React,
-		"uses":       d.tracesetTTL.React,
-		"uploads":    d.uploads.React,
-		"workspace":  d.workspace.React,
-	} {
-		r.Handle(name, react, families[name]...)
+	for _, h := range reactions.Table(reactions.Parts{
+		Metering: d.metering, Submissions: d.simple, Simulation: d.simulation, Traceset: d.traceset, Life: d.tracesetTTL,
+		Uploads: d.uploads, Workspace: d.workspace, Enqueue: d.jobs.Enqueue,
+	}) {
+		r.HandleMany(h.Name, h.AtOnce, h.React, h.Families...)
 	}
 	return r, nil
-}
-
-// billingHandler is the handler that meters usage. It combines the work for concurrent
-// facts, so it gets up to meteredAtOnce facts of a family at once.
-const (
-	billingHandler = "billing"
-	meteredAtOnce  = 1024
-)
-
-// handledFamilies returns, by handler, the families whose facts it gets.
-func handledFamilies() map[string][]events.Family {
-	return map[string][]events.Family{
-		billingHandler: {events.Simulations, events.Tracesets, events.MappingFiles, events.Workspaces},
-		"simple":       {events.Simulations},
-		"simulation":   {events.Simulations},
-		"studies":      {events.Simulations},
-		"traceset":     {events.Tracesets},
-		"uses":         {events.Simulations, events.Configurations},
-		"uploads":      {events.MappingFiles},
-		"workspace":    {events.Workspaces, events.Simulations},
-	}
 }
 
 // reactionLag measures the lag of a handler, which may run in another process.

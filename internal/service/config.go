@@ -65,13 +65,13 @@ type Config struct {
 	PrimaryURL    string        `env:"NETSIM_PRIMARY_URL" form:"url" roles:"api"`
 
 	// Object store
-	S3Endpoint    string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
-	S3Region      string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
-	S3Bucket      string        `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
-	S3AccessKey   string        `env:"NETSIM_S3_ACCESS_KEY" secret:"true" unset:"the role of the process"`
-	S3SecretKey   string        `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
-	StorePatience time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m" roles:"worker"`
-	MountRoot     string        `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries" roles:"api"`
+	S3Endpoint   string        `env:"NETSIM_S3_ENDPOINT,required" form:"url"`
+	S3Region     string        `env:"NETSIM_S3_REGION" envDefault:"us-east-1" form:"name"`
+	S3Bucket     string        `env:"NETSIM_S3_BUCKET" envDefault:"netsim" form:"name"`
+	S3AccessKey  string        `env:"NETSIM_S3_ACCESS_KEY" secret:"true" unset:"the role of the process"`
+	S3SecretKey  string        `env:"NETSIM_S3_SECRET_KEY" secret:"true"`
+	StoreTimeout time.Duration `env:"NETSIM_STORE_PATIENCE" envDefault:"10m" roles:"worker"`
+	MountRoot    string        `env:"NETSIM_LIBRARY_MOUNT" envDefault:"/mnt/libraries" roles:"api"`
 
 	// Tokens
 	Issuer       string        `env:"NETSIM_OIDC_ISSUER,required" form:"url" roles:"api"`
@@ -94,19 +94,19 @@ type Config struct {
 	ResultsOwnership bool   `env:"NETSIM_RESULTS_OWNERSHIP" roles:"api"`
 
 	// Requests
-	MaxReads       int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1" unit:"requests" roles:"api"`
-	MaxWrites      int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1" unit:"requests" roles:"api"`
-	MaxHeavy       int              `env:"NETSIM_MAX_HEAVY" unset:"two for each core" unit:"requests" roles:"api"`
-	MaxStreams     int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1" unit:"clients" roles:"api"`
-	MaxUploads     int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1" unit:"requests" roles:"api"`
-	MaxFiles       int              `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1" unit:"files" roles:"api"`
-	BodyTimeout    time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms" roles:"api"`
-	BodyMemory     int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864" unit:"bytes" roles:"api"`
-	ReadTimeout    time.Duration    `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms" roles:"api"`
-	StreamLife     time.Duration    `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s" roles:"api"`
-	UploadLife     time.Duration    `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m" roles:"api"`
-	UploadPatience time.Duration    `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s" roles:"api"`
-	Quotas         map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"=" unset:"those of docs/quotas.md" roles:"api"`
+	MaxReads          int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1" unit:"requests" roles:"api"`
+	MaxWrites         int              `env:"NETSIM_MAX_WRITES" envDefault:"4096" min:"1" unit:"requests" roles:"api"`
+	MaxHeavy          int              `env:"NETSIM_MAX_HEAVY" unset:"two for each core" unit:"requests" roles:"api"`
+	MaxStreams        int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1" unit:"clients" roles:"api"`
+	MaxUploads        int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1" unit:"requests" roles:"api"`
+	MaxFiles          int              `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1" unit:"files" roles:"api"`
+	BodyTimeout       time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms" roles:"api"`
+	BodyMemory        int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864" unit:"bytes" roles:"api"`
+	ReadTimeout       time.Duration    `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms" roles:"api"`
+	StreamLife        time.Duration    `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s" roles:"api"`
+	UploadLife        time.Duration    `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m" roles:"api"`
+	UploadLockTimeout time.Duration    `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s" roles:"api"`
+	Quotas            map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"=" unset:"those of docs/quotas.md" roles:"api"`
 
 	// Reactions and jobs
 	Retries      int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30" unit:"retries" roles:"reactor"`
@@ -123,12 +123,12 @@ type Config struct {
 	RunCheckpoint time.Duration `env:"NETSIM_RUN_CHECKPOINT" unset:"as the simulation asks" roles:"worker"`
 
 	// Remote engines
-	EngineURLs     []string      `env:"NETSIM_ENGINE_URLS" form:"url" roles:"api,worker"`
-	EngineToken    string        `env:"NETSIM_ENGINE_TOKEN" secret:"true" roles:"api,worker"`
-	EnginePoll     time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms" roles:"worker"`
-	EngineTimeout  time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms" roles:"api,worker"`
-	EnginePatience time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms" roles:"worker"`
-	EngineRuns     int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000" unit:"runs" roles:"worker"`
+	EngineURLs          []string      `env:"NETSIM_ENGINE_URLS" form:"url" roles:"api,worker"`
+	EngineToken         string        `env:"NETSIM_ENGINE_TOKEN" secret:"true" roles:"api,worker"`
+	EnginePoll          time.Duration `env:"NETSIM_ENGINE_POLL" envDefault:"2s" min:"1ms" roles:"worker"`
+	EngineTimeout       time.Duration `env:"NETSIM_ENGINE_TIMEOUT" envDefault:"10s" min:"1ms" roles:"api,worker"`
+	EngineOutageTimeout time.Duration `env:"NETSIM_ENGINE_PATIENCE" envDefault:"10m" min:"1ms" roles:"worker"`
+	EngineRuns          int           `env:"NETSIM_ENGINE_RUNS" envDefault:"16" min:"1" max:"10000" unit:"runs" roles:"worker"`
 
 	// Public topics
 	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000" unset:"as many as the log has" unit:"partitions" roles:"publisher"`

@@ -18,6 +18,7 @@ import (
 	"netsim/audit"
 	"netsim/commands"
 	"netsim/commands/handle"
+	"netsim/content/simple/unfold"
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/infra/auth"
@@ -35,7 +36,6 @@ import (
 	"netsim/infra/telemetry"
 	"netsim/infra/writelog"
 	"netsim/projections"
-	"netsim/reactions"
 )
 
 // core has the parts that every role needs: the log, the read model, the object store,
@@ -59,7 +59,7 @@ type core struct {
 	shards         int32                   // the largest of these numbers
 	writeLog       *writelog.Log
 	handler        *handle.Handler
-	workloads      *reactions.Workloads
+	workloads      *unfold.Workloads
 	objects        *objects.Store
 	observeObjects observed // the calls to the object store
 	verifier       *auth.Verifier
@@ -294,7 +294,7 @@ func (s *core) openWriteLog(ctx context.Context) error {
 		Log: s.writeLog, Now: time.Now, Timeout: s.config.VerdictTimeout, Keys: s.keys,
 		Begin: s.commandBegins, Observe: s.commandEnds, Held: s.held,
 	}
-	s.workloads = &reactions.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
+	s.workloads = &unfold.Workloads{Commands: s.handler, DB: s.pool, Objects: s.objects, Locks: s.locks}
 	return nil
 }
 

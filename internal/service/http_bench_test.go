@@ -18,7 +18,7 @@ import (
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
 	"netsim/infra/telemetry"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/internal/teststack"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"netsim/api/contract"
 	"netsim/infra/health"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/readapi"
 )
 

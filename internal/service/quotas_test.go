@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/commands"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
 )

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // refusal returns the error for a write in a deployment that only reads; nil in any other.

@@ -17,7 +17,7 @@ import (
 	"netsim/fault"
 	"netsim/infra/auth"
 	"netsim/infra/replicas"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/projections"
 )
 

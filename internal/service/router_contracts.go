@@ -7,7 +7,7 @@ import (
 
 	"netsim/api"
 	"netsim/fault"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // eventContracts serves the contracts of the event stream. Like the contract of the

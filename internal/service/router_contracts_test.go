@@ -14,7 +14,7 @@ import (
 	"netsim/api/contract"
 	"netsim/events"
 	"netsim/infra/facts"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 	"netsim/stream/public"
 )
 

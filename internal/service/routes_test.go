@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api/contract"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // The router, the contract and the documents have exactly the same operations. The list

@@ -91,7 +91,7 @@ func newStoreWorld(t *testing.T, timeout time.Duration, options ...func(*service
 	w := &storeWorld{t: t, account: servicetest.NewAccount()}
 	w.p = servicetest.Start(t, append(options, func(c *service.Config) {
 		w.g = startGateway(t, c.S3Endpoint)
-		c.S3Endpoint, c.StorePatience = w.g.URL, timeout
+		c.S3Endpoint, c.StoreTimeout = w.g.URL, timeout
 		c.RunCheckpoint = time.Millisecond // for runs with engine snapshots
 	})...)
 	w.p.Grant(t, w.account, "100000")

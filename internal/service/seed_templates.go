@@ -8,11 +8,12 @@ import (
 
 	"netsim/commands"
 	"netsim/commands/handle"
+	"netsim/content/simple"
 	"netsim/events"
 	"netsim/projections"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/validation"
 )
 
@@ -20,7 +21,7 @@ import (
 // replay. One query finds the existing ones. The id of a template derives from its name
 // and revision, so a new revision is added and the old one stays.
 func (s *core) seedTemplates(ctx context.Context) error {
-	curated, err := blueprint.Curated()
+	curated, err := presets.Curated()
 	if err != nil {
 		return err
 	}
@@ -45,21 +46,25 @@ func (s *core) seedTemplates(ctx context.Context) error {
 
 // seedTemplate stores a template and its traceset in steps that do nothing when repeated.
 // Both belong to no account, so no account pays for them. The traceset does not expire.
-func (s *core) seedTemplate(ctx context.Context, id string, t blueprint.Template) error {
+func (s *core) seedTemplate(ctx context.Context, id string, t presets.Template) error {
 	from := handle.Origin{Actor: events.System, CommandID: "curated"}
-	traceset, err := s.workloads.Keep(ctx, t.Workload.Groups, events.TracesetCreated{
+	workload, err := simple.NewWorkload(t.Workload.Groups)
+	if err != nil {
+		return err
+	}
+	traceset, err := s.workloads.Keep(ctx, &workload, events.TracesetCreated{
 		WorkspaceID: events.TracesetWorkspace, Name: t.Workload.Name, Description: t.Workload.Description,
 		Scope: commands.ScopePublic,
 	}, from)
 	if err != nil {
 		return err
 	}
-	text, err := design.Canonical(t.Document)
+	text, err := document.Canonical(t.Document)
 	if err != nil {
 		return err
 	}
 	ranks := int64(collective.Ranks(t.Workload.Groups))
-	findings, err := design.Canonical(validation.Check(t.Document, validation.Attachments{
+	findings, err := document.Canonical(validation.Check(t.Document, validation.Attachments{
 		Traceset: &validation.Traceset{Status: "ready", Ranks: ranks},
 	}))
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
-	"netsim/simulator/blueprint"
+	"netsim/simulator/presets"
 )
 
 // TestCuratedTemplatesAreStoredOnce: the first start stores the curated templates in the
 // order of the list. The second start appends nothing. No account is billed for them.
 func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 	t.Parallel()
-	curated, err := blueprint.Curated()
+	curated, err := presets.Curated()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,8 +83,8 @@ func contradictions() []contradiction {
 			return nil
 		}},
 		{[]string{"NETSIM_ENGINE_PATIENCE", "NETSIM_ENGINE_POLL"}, func(c *Config) error {
-			if 0 < c.EnginePatience && c.EnginePatience < c.EnginePoll {
-				return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EnginePatience, c.EnginePoll)
+			if 0 < c.EngineOutageTimeout && c.EngineOutageTimeout < c.EnginePoll {
+				return fmt.Errorf("NETSIM_ENGINE_PATIENCE is %q: it must be at least NETSIM_ENGINE_POLL, which is %q", c.EngineOutageTimeout, c.EnginePoll)
 			}
 			return nil
 		}},

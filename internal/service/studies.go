@@ -7,7 +7,7 @@ import (
 	"netsim/api/contract"
 	"netsim/events"
 	"netsim/runs/studies"
-	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/plan"
 )
 
 // forecastStudy returns what a study would do and cost if it started now.
@@ -33,7 +33,7 @@ func (d *domain) forecastStudy(ctx context.Context, started events.StudyStarted)
 
 // studySources reads what a study of a configuration names, for the check of its points.
 // Their documents keep the bounds of those that clients send.
-func (d *domain) studySources(ctx context.Context, started events.StudyStarted) (*inputs.Sources, error) {
+func (d *domain) studySources(ctx context.Context, started events.StudyStarted) (*plan.Sources, error) {
 	terms, err := contract.Load()
 	if err != nil {
 		return nil, err

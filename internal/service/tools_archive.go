@@ -13,6 +13,7 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/reactions"
 	"netsim/stream/archive"
 )
 
@@ -65,7 +66,7 @@ func (c *Config) archiveTarget(to string, observe observed, wrap wrapped) (archi
 // reactionGroups returns the consumer groups of the reactions, with their families.
 func reactionGroups(prefix string) map[string]events.Family {
 	groups := map[string]events.Family{}
-	for handler, families := range handledFamilies() {
+	for handler, families := range reactions.Families() {
 		for _, family := range families {
 			groups[reactor.GroupOf(prefix, handler, family)] = family
 		}

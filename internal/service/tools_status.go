@@ -15,6 +15,7 @@ import (
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
 	"netsim/projections"
+	"netsim/reactions"
 	"netsim/runs"
 )
 
@@ -102,7 +103,7 @@ func (t *Tools) ReactionStatus(ctx context.Context) (all []reactor.Status, lette
 	for i, part := range live.Partitions {
 		judged[i] = reactor.Position{Family: part.Family, Partition: part.Partition, Next: part.Next}
 	}
-	all, err = reactor.ReadStatus(ctx, t.core.eventLog, t.core.config.TopicPrefix, handledFamilies(), judged, open, time.Now())
+	all, err = reactor.ReadStatus(ctx, t.core.eventLog, t.core.config.TopicPrefix, reactions.Families(), judged, open, time.Now())
 	slices.SortFunc(all, func(a, b reactor.Status) int {
 		return cmp.Or(cmp.Compare(b.DeadLetters, a.DeadLetters), cmp.Compare(b.LagRecords, a.LagRecords),
 			cmp.Compare(a.Handler, b.Handler), cmp.Compare(a.Family, b.Family), cmp.Compare(a.Partition, b.Partition))

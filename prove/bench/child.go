@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/infra/auth"
-	web "netsim/infra/web"
+	"netsim/infra/web"
 )
 
 // With these arguments the program runs one of the servers that the service is

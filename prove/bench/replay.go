@@ -13,13 +13,13 @@ import (
 
 	"netsim/simulator/chakra"
 	"netsim/simulator/engine"
-	"netsim/simulator/program"
 	"netsim/simulator/replay"
+	"netsim/simulator/schedule"
 	"netsim/simulator/topology"
 )
 
 // replays measures the cost of Chakra traces on one core: reading them, building a
-// program from them, and running the program. The traces are generated. Each step of
+// schedule from them, and running the schedule. The traces are generated. Each step of
 // a rank is a computation, an all-reduce of 1 MiB in a group of eight, and a message
 // to the rank at the same position in the next group.
 func (b *bench) replays(ctx context.Context) error {
@@ -31,14 +31,14 @@ func (b *bench) replays(ctx context.Context) error {
 	if b.report.Quick {
 		many, few = 1024, 256
 	}
-	if _, err := b.makeProgram(many, 250); err != nil {
+	if _, err := b.makeSchedule(many, 250); err != nil {
 		return err
 	}
-	p, err := b.makeProgram(few, 20)
+	p, err := b.makeSchedule(few, 20)
 	if err != nil {
 		return err
 	}
-	return b.runProgram(ctx, p)
+	return b.runSchedule(ctx, p)
 }
 
 // readTrace measures how fast one large trace file is read.
@@ -105,9 +105,9 @@ func throughput(ctx context.Context, d time.Duration, name string, read func(io.
 	return m, ctx.Err()
 }
 
-// makeProgram measures building a program from the traces of all ranks, and returns
-// the program.
-func (b *bench) makeProgram(ranks, steps int) (*program.Program, error) {
+// makeSchedule measures building a schedule from the traces of all ranks, and returns
+// the schedule.
+func (b *bench) makeSchedule(ranks, steps int) (*schedule.Schedule, error) {
 	groups := chakra.Groups{}
 	for r := range ranks {
 		groups[group(r)] = append(groups[group(r)], r)
@@ -127,7 +127,7 @@ func (b *bench) makeProgram(ranks, steps int) (*program.Program, error) {
 		spent += time.Since(begin)
 	}
 	begin := time.Now()
-	p, err := builder.Program()
+	p, err := builder.Schedule()
 	spent += time.Since(begin)
 	if err != nil {
 		return nil, err
@@ -138,12 +138,12 @@ func (b *bench) makeProgram(ranks, steps int) (*program.Program, error) {
 	var memory runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&memory)
-	b.report.add(figure{Name: fmt.Sprintf("memory of a node in a program of %d", nodes), Value: float64(memory.HeapAlloc) / float64(nodes), Unit: " B"})
+	b.report.add(figure{Name: fmt.Sprintf("memory of a node in a schedule of %d", nodes), Value: float64(memory.HeapAlloc) / float64(nodes), Unit: " B"})
 	return p, nil
 }
 
-// runProgram measures the replay of the program on a fabric with two tiers.
-func (b *bench) runProgram(ctx context.Context, p *program.Program) error {
+// runSchedule measures the replay of the schedule on a fabric with two tiers.
+func (b *bench) runSchedule(ctx context.Context, p *schedule.Schedule) error {
 	ranks := len(p.Ranks)
 	derived, err := topology.Derive(topology.Constraints{SwitchRadix: "128x400G", SubscriptionRatio: "1:1"}, ranks)
 	if err != nil {
@@ -154,7 +154,7 @@ func (b *bench) runProgram(ctx context.Context, p *program.Program) error {
 		return err
 	}
 	begin := time.Now()
-	r, err := engine.Run(ctx, engine.Input{Fabric: fabric, Replay: &engine.Replay{Program: p, Synchronize: true}}, engine.Observer{})
+	r, err := engine.Run(ctx, engine.Input{Fabric: fabric, Replay: &engine.Replay{Schedule: p, Synchronize: true}}, engine.Observer{})
 	if err != nil {
 		return err
 	}

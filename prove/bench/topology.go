@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -63,7 +63,7 @@ func (b *bench) validations(ctx context.Context, s *stack, serving *service, bod
 
 // threeTiers returns the request body: the document of a simple submission.
 func threeTiers() ([]byte, error) {
-	simple, _, err := blueprint.NewSimple(
+	simple, _, err := presets.NewSimple(
 		&topology.Constraints{SwitchRadix: "64x800G", SubscriptionRatio: "1:1"},
 		&collective.Workload{Ranks: 4096, Phases: []collective.Phase{{OperationType: "allReduce", DataSize: 1 << 20}}}, nil)
 	if err != nil {
@@ -74,10 +74,10 @@ func threeTiers() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(struct {
-		Applications []design.Application `json:"applications"`
-		Components   []design.Component   `json:"components"`
-		Containers   []design.Container   `json:"containers"`
-		Links        []design.Component   `json:"links"`
-		Topology     design.Topology      `json:"topology"`
+		Applications []document.Application `json:"applications"`
+		Components   []document.Component   `json:"components"`
+		Containers   []document.Container   `json:"containers"`
+		Links        []document.Component   `json:"links"`
+		Topology     document.Topology      `json:"topology"`
 	}{d.Applications, d.Components, d.Containers, d.Links, d.Topology})
 }

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"netsim/fault"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
 	"netsim/simulator/mapping"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/units"
 )
@@ -52,35 +52,35 @@ func Prepare(ctx context.Context, o *Order, files Files) (*Inputs, error) {
 	if h := Hash(o.Document); h != o.DocumentHash {
 		return nil, unfit("configuration %s has the hash %s, the order says %s", o.ConfigurationID, h, o.DocumentHash)
 	}
-	document, err := design.Parse(o.Document)
+	doc, err := document.Parse(o.Document)
 	if err != nil {
 		return nil, unfit("configuration %s: %w", o.ConfigurationID, err)
 	}
-	if in.Fabric, err = document.Fabric(); err != nil {
+	if in.Fabric, err = doc.Fabric(); err != nil {
 		return nil, unfit("configuration %s cannot be wired: %w", o.ConfigurationID, err)
 	}
-	if in.Options, err = document.Options(time.Duration(o.DurationNs)); err != nil {
+	if in.Options, err = doc.Options(time.Duration(o.DurationNs)); err != nil {
 		return nil, unfit("configuration %s cannot be simulated: %w", o.ConfigurationID, err)
 	}
 	if in.Options.Seed != o.Seed {
 		return nil, unfit("configuration %s has the seed %d, the order says %d", o.ConfigurationID, in.Options.Seed, o.Seed)
 	}
-	if a := document.Chakra(); a != nil {
-		return in, in.coordinated(ctx, document, a)
+	if a := doc.Chakra(); a != nil {
+		return in, in.coordinated(ctx, doc, a)
 	}
-	return in, in.uncoordinated(document)
+	return in, in.uncoordinated(doc)
 }
 
 // coordinated reads the workload of an application's ranks, and places the ranks on
 // servers.
-func (in *Inputs) coordinated(ctx context.Context, d *design.Document, a *design.Application) error {
+func (in *Inputs) coordinated(ctx context.Context, d *document.Document, a *document.Application) error {
 	t := in.Order.Traceset
 	if t == nil {
 		return unfit("the configuration has no traceset")
 	}
 	var err error
 	switch t.Format {
-	case blueprint.Format:
+	case presets.Format:
 		err = in.simple(ctx, a)
 	case chakra.FormatBinary, chakra.FormatJSON:
 		err = in.replay(a)
@@ -102,7 +102,7 @@ func (in *Inputs) coordinated(ctx context.Context, d *design.Document, a *design
 }
 
 // simple reads the groups of a simple submission.
-func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
+func (in *Inputs) simple(ctx context.Context, a *document.Application) error {
 	t := in.Order.Traceset
 	if len(t.Files) != 1 {
 		return unfit("traceset %s has %d files, a simple one has one", t.ID, len(t.Files))
@@ -111,7 +111,7 @@ func (in *Inputs) simple(ctx context.Context, a *design.Application) error {
 	if err != nil {
 		return err
 	}
-	groups, err := blueprint.ParseWorkload(content)
+	groups, err := presets.ParseWorkload(content)
 	if err == nil {
 		in.groups, err = a.Apply(groups)
 	}
@@ -156,7 +156,7 @@ func (in *Inputs) fetch(ctx context.Context, f File) ([]byte, error) {
 const maxMessages = 5_000_000
 
 // uncoordinated reads the traffic of uncoordinated applications.
-func (in *Inputs) uncoordinated(d *design.Document) error {
+func (in *Inputs) uncoordinated(d *document.Document) error {
 	var err error
 	if in.Traffic, err = d.Traffic(in.Fabric, in.Options.Seed); err != nil {
 		return unfit("configuration %s: %w", in.Order.ConfigurationID, err)
@@ -191,7 +191,7 @@ func (u Undelivered) Unwrap() error { return u.error }
 
 // place places the ranks on the servers of the mapping file or, without one, on the
 // servers of the application's logical group.
-func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Application) error {
+func (in *Inputs) place(ctx context.Context, d *document.Document, a *document.Application) error {
 	m := in.Order.MappingFile
 	if m == nil {
 		var err error
@@ -213,7 +213,7 @@ func (in *Inputs) place(ctx context.Context, d *design.Document, a *design.Appli
 	if n := file.RankCount(); n != in.Ranks {
 		return unfit("%s places %d ranks, and traceset %s has %d", about, n, in.Order.Traceset.ID, in.Ranks)
 	}
-	if in.hosts, in.scaleUp, err = design.Mapped(in.Fabric, file, settings.Packet); err != nil {
+	if in.hosts, in.scaleUp, err = document.Mapped(in.Fabric, file, settings.Packet); err != nil {
 		return unfit("%s: %w", about, err)
 	}
 	return nil

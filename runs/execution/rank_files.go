@@ -9,7 +9,7 @@ import (
 	"iter"
 
 	"netsim/simulator/chakra"
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 	"netsim/simulator/replay"
 )
 
@@ -91,13 +91,13 @@ func (o openedFile) addTo(b *replay.Builder, rank int) error {
 // summed hashes the bytes that are read. It records read errors, which are faults of
 // the store and not of the content.
 type summed struct {
-	*packed.Watched
+	*compressed.Watched
 	sum hash.Hash
 }
 
 func newSummed(r io.Reader) *summed {
 	sum := sha256.New()
-	return &summed{packed.Watch(io.TeeReader(r, sum)), sum}
+	return &summed{compressed.Watch(io.TeeReader(r, sum)), sum}
 }
 
 // differs reports whether the content does not match the file's hash. Files from

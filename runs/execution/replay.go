@@ -8,17 +8,17 @@ import (
 	"netsim/events"
 	"netsim/simulator/archive"
 	"netsim/simulator/chakra"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
-	"netsim/simulator/program"
 	"netsim/simulator/replay"
+	"netsim/simulator/schedule"
 )
 
 // replayed is the workload of a traceset of Chakra traces.
 type replayed struct {
-	settings design.Replay
-	scales   []float64        // factor on the computation times of each rank
-	program  *program.Program // nil until the traces are read
+	settings document.Replay
+	scales   []float64          // factor on the computation times of each rank
+	schedule *schedule.Schedule // nil until the traces are read
 	warnings replay.Warnings
 }
 
@@ -26,7 +26,7 @@ type replayed struct {
 const unknown = -1
 
 // replay prepares the replay of Chakra traces, which Read reads.
-func (in *Inputs) replay(a *design.Application) error {
+func (in *Inputs) replay(a *document.Application) error {
 	settings, err := a.Replay()
 	if err != nil {
 		return unfit("application %s: %w", a.Name, err)
@@ -74,12 +74,12 @@ func (in *Inputs) Read(ctx context.Context) error {
 			return err
 		}
 	}
-	r.program, err = b.Program()
+	r.schedule, err = b.Schedule()
 	if err != nil {
 		return unfit("traceset %s: %w", t.ID, err)
 	}
 	r.warnings = b.Warnings()
-	in.Transfers, _ = r.program.Transfers()
+	in.Transfers, _ = r.schedule.Transfers()
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (in *Inputs) Input() engine.Input {
 		Fabric: in.Fabric, Groups: in.groups, Synchronize: in.together, Hosts: in.hosts, ScaleUp: in.scaleUp, Traffic: in.Traffic, Options: in.Options,
 	}
 	if r := in.replayed; r != nil {
-		input.Replay = &engine.Replay{Program: r.program, Synchronize: r.settings.Synchronize, Exclusive: r.settings.Exclusive}
+		input.Replay = &engine.Replay{Schedule: r.schedule, Synchronize: r.settings.Synchronize, Exclusive: r.settings.Exclusive}
 	}
 	return input
 }

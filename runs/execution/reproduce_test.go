@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"netsim/runs/execution"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
 	"netsim/simulator/mapping"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -37,9 +37,9 @@ func (p *localOrder) put(t *testing.T, name, role, content string) execution.Fil
 }
 
 // newLocalOrder returns an order for a document, without files.
-func newLocalOrder(t *testing.T, d *design.Document) *localOrder {
+func newLocalOrder(t *testing.T, d *document.Document) *localOrder {
 	t.Helper()
-	text, err := design.Canonical(d)
+	text, err := document.Canonical(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func exchange(t *testing.T, ranks, phases int, bytes int64) *localOrder {
 	for range phases {
 		w.Phases = append(w.Phases, collective.Phase{OperationType: collective.AllToAll, DataSize: bytes})
 	}
-	s, _, err := blueprint.NewSimple(&topology.Constraints{}, &w, nil)
+	s, _, err := presets.NewSimple(&topology.Constraints{}, &w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,13 +72,13 @@ func exchange(t *testing.T, ranks, phases int, bytes int64) *localOrder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := blueprint.WorkloadContent(s.Groups)
+	content, err := presets.WorkloadContent(s.Groups)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newLocalOrder(t, d)
 	p.order.Traceset = &execution.Traceset{ID: "ts_1", Format: "simple_v1", Layout: "cas", Files: []execution.File{
-		p.put(t, blueprint.WorkloadFile, "primary", content),
+		p.put(t, presets.WorkloadFile, "primary", content),
 	}}
 	return p
 }
@@ -93,16 +93,16 @@ func traceOrder(t *testing.T) *localOrder {
 		}
 		return e
 	}
-	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{
-		Type: "clos", TopologyTiers: 1, Components: []design.Ref{{Type: design.TypeRack, Name: "rack", Count: 1}},
+	d := &document.Document{GlobalParameters: document.Params{}, Topology: document.Topology{
+		Type: "clos", TopologyTiers: 1, Components: []document.Ref{{Type: document.TypeRack, Name: "rack", Count: 1}},
 	}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
-	d.Applications = []design.Application{find("chakra-workload-v1").Application("training", "1.0.0")}
+	d.Applications = []document.Application{find("chakra-workload-v1").Application("training", "1.0.0")}
 	server, rack := find("gpu-server-v1").Component("server", "1.0.0"), find("leaf-rack-v1").Container("rack", "1.0.0")
-	server.Components = []design.Ref{{Type: design.TypeNIC, Name: "nic", Count: 1}}
-	rack.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}, {Type: design.TypeServer, Name: "server", Count: 9}}
-	d.Components = []design.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
-	d.Containers = []design.Container{rack}
+	server.Components = []document.Ref{{Type: document.TypeNIC, Name: "nic", Count: 1}}
+	rack.Components = []document.Ref{{Type: document.TypeSwitch, Name: "leaf", Count: 1}, {Type: document.TypeServer, Name: "server", Count: 9}}
+	d.Components = []document.Component{find("clos-switch-v1").Component("leaf", "1.0.0"), server, find("roce-nic-v1").Component("nic", "1.0.0")}
+	d.Containers = []document.Container{rack}
 	return newLocalOrder(t, d)
 }
 

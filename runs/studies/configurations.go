@@ -11,9 +11,8 @@ import (
 	"netsim/fault"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // configurations are the points of a study of a configuration. Each run has a
@@ -23,7 +22,7 @@ type configurations struct {
 
 	study   *projections.Study
 	plan    *plan.Plan
-	sources *inputs.Sources
+	sources *plan.Sources
 }
 
 // ConfigurationID returns the id of the configuration of a point of a study of a
@@ -34,7 +33,7 @@ func ConfigurationID(study string, point int64) string {
 
 // SourcesOf reads what a study of a configuration and its axes name, whether or not it was
 // deleted meanwhile.
-func SourcesOf(ctx context.Context, db projections.Reader, s *projections.Study, p *plan.Plan) (*inputs.Sources, error) {
+func SourcesOf(ctx context.Context, db projections.Reader, s *projections.Study, p *plan.Plan) (*plan.Sources, error) {
 	sources, err := readSources(ctx, db, s, p)
 	if err != nil {
 		return nil, fmt.Errorf("the sources of study %s: %w", s.ID, err)
@@ -42,8 +41,8 @@ func SourcesOf(ctx context.Context, db projections.Reader, s *projections.Study,
 	return sources, nil
 }
 
-func readSources(ctx context.Context, db projections.Reader, s *projections.Study, p *plan.Plan) (*inputs.Sources, error) {
-	base, err := inputs.ConfigurationBase(s.Base)
+func readSources(ctx context.Context, db projections.Reader, s *projections.Study, p *plan.Plan) (*plan.Sources, error) {
+	base, err := plan.ConfigurationBase(s.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -51,35 +50,35 @@ func readSources(ctx context.Context, db projections.Reader, s *projections.Stud
 	if err != nil {
 		return nil, err
 	}
-	sources := &inputs.Sources{
+	sources := &plan.Sources{
 		Duration: base.Duration, Document: version.Document, Traceset: version.TracesetID, MappingFile: version.MappingFileID,
-		Templates: map[string]string{}, Tracesets: map[string]inputs.TracesetRef{}, Files: map[string]string{},
+		Templates: map[string]string{}, Tracesets: map[string]plan.TracesetRef{}, Files: map[string]string{},
 	}
 	for field, read := range map[string]func(id string) error{
-		inputs.Template: func(id string) error { // a template has one version
+		plan.Template: func(id string) error { // a template has one version
 			v, err := projections.FindConfigurationVersion(ctx, db, id, 1)
 			sources.Templates[id] = v.Document
 			return err
 		},
-		inputs.Traceset: func(id string) error {
+		plan.Traceset: func(id string) error {
 			t, err := projections.FindTraceset(ctx, db, id)
-			sources.Tracesets[id] = inputs.TracesetRef{Ranks: t.RankCount, Format: t.Format, Library: t.LibraryHash}
+			sources.Tracesets[id] = plan.TracesetRef{Ranks: t.RankCount, Format: t.Format, Library: t.LibraryHash}
 			return err
 		},
-		inputs.MappingFile: func(id string) error {
+		plan.MappingFile: func(id string) error {
 			m, err := projections.FindMappingFile(ctx, db, id)
 			sources.Files[id] = m.ContentHash
 			return err
 		},
 	} {
-		_, ids, err := inputs.Named(p, field)
+		_, ids, err := plan.Named(p, field)
 		if err != nil {
 			return nil, err
 		}
 		switch field {
-		case inputs.Traceset:
+		case plan.Traceset:
 			ids = append(ids, sources.Traceset)
-		case inputs.MappingFile:
+		case plan.MappingFile:
 			ids = append(ids, sources.MappingFile)
 		}
 		for _, id := range ids {
@@ -128,14 +127,14 @@ func (c *configurations) prepare(ctx context.Context, point int64) error {
 	text := made.Text
 	if made.MappingFile != "" {
 		made.Document.SetMapping("")
-		if text, err = design.Canonical(made.Document); err != nil {
+		if text, err = document.Canonical(made.Document); err != nil {
 			return err
 		}
 	}
 	id := ConfigurationID(c.study.ID, point)
 	to := handle.Target{Stream: id, PartitionKey: c.study.WorkspaceID}
 	from := handle.Origin{Actor: c.study.CreatedBy}
-	base, err := inputs.ConfigurationBase(c.study.Base)
+	base, err := plan.ConfigurationBase(c.study.Base)
 	if err != nil {
 		return err
 	}

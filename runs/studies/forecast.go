@@ -5,7 +5,7 @@ import (
 
 	"netsim/events"
 	"netsim/projections"
-	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/plan"
 )
 
 // Window is how many runs of a study are unfinished at a time.
@@ -59,7 +59,7 @@ func (w *Worker) Forecast(ctx context.Context, started events.StudyStarted) (For
 }
 
 // Sources reads what a study of a configuration and its axes would name if it started now.
-func (w *Worker) Sources(ctx context.Context, started events.StudyStarted) (*inputs.Sources, error) {
+func (w *Worker) Sources(ctx context.Context, started events.StudyStarted) (*plan.Sources, error) {
 	s := toStart(started)
 	p, err := PlanOf(&s)
 	if err != nil {

@@ -6,9 +6,8 @@ import (
 
 	"netsim/commands"
 	"netsim/projections"
-	"netsim/runs/studies/inputs"
+	"netsim/runs/studies/analysis"
 	"netsim/runs/studies/plan"
-	"netsim/runs/studies/pricing"
 	"netsim/simulator/collective"
 	"netsim/simulator/topology"
 )
@@ -17,11 +16,11 @@ import (
 // equal constraints and as many ranks have the same fabric, and so have points of a
 // configuration with equal values of the axes that change the network.
 type Prices struct {
-	List pricing.List
+	List analysis.PriceList
 
 	study   *projections.Study
 	plan    *plan.Plan
-	sources *inputs.Sources // of a study of a configuration
+	sources *plan.Sources // of a study of a configuration
 	known   map[fabricKey]*Price
 }
 
@@ -33,13 +32,13 @@ type fabricKey struct {
 
 // Price is what a fabric costs, and what it is made of.
 type Price struct {
-	pricing.Bill
-	Parts *pricing.Fabric
+	analysis.Bill
+	Parts *analysis.Fabric
 }
 
 // PricesOf reads what a study of a configuration names.
 func PricesOf(ctx context.Context, db projections.Reader, s *projections.Study, p *plan.Plan) (*Prices, error) {
-	f := &Prices{List: pricing.Current(), study: s, plan: p, known: map[fabricKey]*Price{}}
+	f := &Prices{List: analysis.CurrentPrices(), study: s, plan: p, known: map[fabricKey]*Price{}}
 	if s.Kind == commands.StudyOfSimple {
 		return f, nil
 	}
@@ -69,30 +68,30 @@ func (f *Prices) Of(point int) (*Price, error) {
 }
 
 // fabric returns what identifies the fabric of a point, and a function that lists its parts.
-func (f *Prices) fabric(point int) (key fabricKey, parts func() (*pricing.Fabric, error), err error) {
+func (f *Prices) fabric(point int) (key fabricKey, parts func() (*analysis.Fabric, error), err error) {
 	if f.sources != nil {
 		return f.wired(point)
 	}
-	simple, err := inputs.Simple(f.study.Base, f.plan, point)
+	simple, err := plan.Simple(f.study.Base, f.plan, point)
 	if err != nil {
 		return key, nil, err
 	}
 	key.constraints, key.ranks = simple.Constraints, collective.Ranks(simple.Groups)
-	return key, func() (*pricing.Fabric, error) {
+	return key, func() (*analysis.Fabric, error) {
 		d, err := topology.Derive(key.constraints, key.ranks)
-		return pricing.Derived(&d), err
+		return analysis.DerivedFabric(&d), err
 	}, nil
 }
 
 // wired is fabric for a study of a configuration. The values of the axes that change the
 // network identify it, so that only one document of each network is made.
-func (f *Prices) wired(point int) (key fabricKey, parts func() (*pricing.Fabric, error), err error) {
+func (f *Prices) wired(point int) (key fabricKey, parts func() (*analysis.Fabric, error), err error) {
 	for i, value := range f.plan.Values(point) {
-		if inputs.OfNetwork(f.plan.Axes[i].Field) {
+		if plan.OfNetwork(f.plan.Axes[i].Field) {
 			key.network += value + "\n"
 		}
 	}
-	return key, func() (*pricing.Fabric, error) {
+	return key, func() (*analysis.Fabric, error) {
 		made, err := f.sources.Configured(f.plan, point)
 		if err != nil {
 			return nil, err
@@ -101,6 +100,6 @@ func (f *Prices) wired(point int) (key fabricKey, parts func() (*pricing.Fabric,
 		if err != nil {
 			return nil, err
 		}
-		return pricing.Wired(wired), nil
+		return analysis.WiredFabric(wired), nil
 	}, nil
 }

@@ -2,23 +2,14 @@ package studies
 
 import (
 	"context"
-	"time"
 
-	"netsim/commands"
+	"netsim/content/simple"
 	"netsim/events"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/runs/studies/inputs"
 	"netsim/runs/studies/plan"
-	"netsim/simulator/blueprint"
-	"netsim/simulator/collective"
-	"netsim/simulator/design"
-)
-
-// The limit of the simulated time of a simple submission (completions.md section 4.3).
-const (
-	simpleRunTime     = time.Hour
-	simpleRunTimeText = "1h"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // submissions are the points of a study of simple submissions. The traceset and the
@@ -31,44 +22,38 @@ type submissions struct {
 }
 
 func (s *submissions) request(point int64) (r events.SimulationRequested, ranks int64, err error) {
-	simple, err := inputs.Simple(s.study.Base, s.plan, int(point))
+	resolved, err := plan.Simple(s.study.Base, s.plan, int(point))
 	if err != nil {
 		return r, 0, err
 	}
-	text, err := design.Canonical(simple)
+	submission, err := simple.New(resolved)
 	if err != nil {
 		return r, 0, err
 	}
-	library, traceset, err := s.Library(s.study.AccountID, simple)
-	if err != nil {
-		return r, 0, err
-	}
-	hash, err := simpleInputs(simple, library)
+	hash, err := simpleInputs(submission)
 	if err != nil {
 		return r, 0, err
 	}
 	r = requestOf(s.study, point, hash)
-	r.Origin, r.Simple, r.TracesetID = commands.OriginSimple, text, traceset
-	r.ConfigurationID, r.ConfigurationVersion = events.DerivedID(events.ConfigurationPrefix, RunID(s.study.ID, point, s.study.Round)), 1
-	r.DurationNs, r.Duration = simpleRunTime.Nanoseconds(), simpleRunTimeText
-	return r, int64(collective.Ranks(simple.Groups)), nil
+	submission.Fill(&r, RunID(s.study.ID, point, s.study.Round))
+	return r, submission.Workload.Ranks, nil
 }
 
 func (s *submissions) prepare(context.Context, int64) error { return nil }
 
 // simpleInputs returns the input hash of a simple submission with the built-in engine.
-func simpleInputs(simple blueprint.Simple, library string) (string, error) {
-	document, err := simple.Document()
+func simpleInputs(s *simple.Submission) (string, error) {
+	doc, err := s.Document()
 	if err != nil {
 		return "", err
 	}
-	text, err := design.Canonical(document)
+	text, err := document.Canonical(doc)
 	if err != nil {
 		return "", err
 	}
 	order := execution.Order{
-		DocumentHash: execution.Hash(text), DurationNs: simpleRunTime.Nanoseconds(),
-		Traceset: &execution.Traceset{Format: blueprint.Format, LibraryHash: library},
+		DocumentHash: execution.Hash(text), DurationNs: simple.RunTime.Nanoseconds(),
+		Traceset: &execution.Traceset{Format: presets.Format, LibraryHash: s.Workload.LibraryHash},
 	}
 	return order.InputHash(), nil
 }

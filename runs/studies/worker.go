@@ -13,7 +13,6 @@ import (
 	"netsim/fault"
 	"netsim/infra/wait"
 	"netsim/projections"
-	"netsim/simulator/blueprint"
 )
 
 // RunStudy is the job that starts the points of a study, and stops its runs.
@@ -57,9 +56,6 @@ type Worker struct {
 	// Hold reserves credit for a simulation before it is requested, or returns
 	// PaymentRequired. Repeating it reserves nothing more.
 	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
-	// Library returns the hash of the library of a simple submission, and the id of the
-	// account's traceset of it.
-	Library func(account string, submission blueprint.Simple) (hash, traceset string, err error)
 	// Changes returns a channel that receives a value after facts of simulations, credit and
 	// quotas have reached the read model. stop ends it.
 	Changes func() (changed <-chan struct{}, stop func())

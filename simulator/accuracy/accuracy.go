@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Class says how a run relates to the compared cases. Of a run with several collectives it
@@ -43,7 +43,7 @@ type Collective struct {
 
 // Run is what a simulation modelled.
 type Run struct {
-	Document    *design.Document
+	Document    *document.Document
 	Collectives []Collective
 	Unlisted    bool // whether it had further kinds of collectives
 	Count       int  // collectives in all

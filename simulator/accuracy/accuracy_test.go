@@ -10,7 +10,7 @@ import (
 	"netsim/simulator/accuracy"
 	"netsim/simulator/catalogue"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // fabric describes a configuration of the catalogue's models: leaf switches with hosts,
@@ -18,12 +18,12 @@ import (
 type fabric struct {
 	leaves, hosts, spines int
 	balancing             string
-	change                func(*design.Document)
+	change                func(*document.Document)
 }
 
-func (f fabric) document(t *testing.T) *design.Document {
+func (f fabric) document(t *testing.T) *document.Document {
 	t.Helper()
-	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 2}}
+	d := &document.Document{GlobalParameters: document.Params{}, Topology: document.Topology{Type: "clos", TopologyTiers: 2}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
 	set(t, d.GlobalParameters, `{"SimulationParameters":{"Mtu":{"value":9216,"type":"bytes","unit":"B"}}}`)
 	entry := func(model string) catalogue.Entry {
@@ -33,14 +33,14 @@ func (f fabric) document(t *testing.T) *design.Document {
 		}
 		return e
 	}
-	component := func(model, name, values string, refs ...design.Ref) {
+	component := func(model, name, values string, refs ...document.Ref) {
 		e := entry(model)
 		c := e.Component(name, e.Latest())
 		c.Components = refs
 		set(t, c.TypedParameters, values)
 		d.Components = append(d.Components, c)
 	}
-	container := func(model, name string, refs ...design.Ref) {
+	container := func(model, name string, refs ...document.Ref) {
 		e := entry(model)
 		c := e.Container(name, e.Latest())
 		c.Components = refs
@@ -51,21 +51,21 @@ func (f fabric) document(t *testing.T) *design.Document {
 	component("clos-switch-v1", "leaf", switches)
 	component("clos-switch-v1", "spine", switches)
 	component("roce-nic-v1", "nic", nic)
-	component("gpu-server-v1", "server", `{}`, design.Ref{Type: design.TypeNIC, Name: "nic", Count: 1})
-	container("leaf-rack-v1", "rack", design.Ref{Type: design.TypeSwitch, Name: "leaf", Count: 1}, design.Ref{Type: design.TypeServer, Name: "server", Count: f.hosts})
-	container("pod-v1", "pod", design.Ref{Type: design.TypeSwitch, Name: "spine", Count: f.spines}, design.Ref{Type: design.TypeRack, Name: "rack", Count: f.leaves})
-	d.Topology.Components = []design.Ref{{Type: design.TypePod, Name: "pod", Count: 1}}
+	component("gpu-server-v1", "server", `{}`, document.Ref{Type: document.TypeNIC, Name: "nic", Count: 1})
+	container("leaf-rack-v1", "rack", document.Ref{Type: document.TypeSwitch, Name: "leaf", Count: 1}, document.Ref{Type: document.TypeServer, Name: "server", Count: f.hosts})
+	container("pod-v1", "pod", document.Ref{Type: document.TypeSwitch, Name: "spine", Count: f.spines}, document.Ref{Type: document.TypeRack, Name: "rack", Count: f.leaves})
+	d.Topology.Components = []document.Ref{{Type: document.TypePod, Name: "pod", Count: 1}}
 	app := entry("chakra-workload-v1")
-	d.Applications = []design.Application{app.Application("workload", app.Latest())}
+	d.Applications = []document.Application{app.Application("workload", app.Latest())}
 	if f.change != nil {
 		f.change(d)
 	}
 	return d
 }
 
-func set(t *testing.T, p design.Params, values string) {
+func set(t *testing.T, p document.Params, values string) {
 	t.Helper()
-	patch, err := design.ParseParams(values)
+	patch, err := document.ParseParams(values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func set(t *testing.T, p design.Params, values string) {
 }
 
 // component returns a component of a document by its name.
-func component(d *design.Document, name string) *design.Component {
-	return &d.Components[slices.IndexFunc(d.Components, func(c design.Component) bool { return c.Name == name })]
+func component(d *document.Document, name string) *document.Component {
+	return &d.Components[slices.IndexFunc(d.Components, func(c document.Component) bool { return c.Name == name })]
 }
 
 var (
@@ -99,15 +99,15 @@ func TestClasses(t *testing.T) {
 	table := generated(t)
 	sprayed, hashed, alone := fabric{2, 8, 4, "spray", nil}, fabric{2, 8, 8, "none", nil}, fabric{1, 16, 0, "none", nil}
 	type change = func(*accuracy.Run)
-	with := func(f fabric, c func(*design.Document)) fabric {
+	with := func(f fabric, c func(*document.Document)) fabric {
 		f.change = c
 		return f
 	}
-	parameter := func(name, values string) func(*design.Document) {
-		return func(d *design.Document) { set(t, component(d, name).TypedParameters, values) }
+	parameter := func(name, values string) func(*document.Document) {
+		return func(d *document.Document) { set(t, component(d, name).TypedParameters, values) }
 	}
-	application := func(values string) func(*design.Document) {
-		return func(d *design.Document) { set(t, d.Applications[0].TypedParameters, values) }
+	application := func(values string) func(*document.Document) {
+		return func(d *document.Document) { set(t, d.Applications[0].TypedParameters, values) }
 	}
 	groups := func(r *accuracy.Run) { r.Collectives[0].Ranks = 8 }
 	for _, c := range []struct {
@@ -119,18 +119,18 @@ func TestClasses(t *testing.T) {
 	}{
 		{"one switch", alone, nil, accuracy.ClosedForm, ""},
 		{"one switch, two groups", alone, groups, accuracy.ClosedForm, ""},
-		{"one switch, one of two racks with hosts", with(alone, func(d *design.Document) {
+		{"one switch, one of two racks with hosts", with(alone, func(d *document.Document) {
 			e, _ := catalogue.Find("leaf-rack-v1")
 			empty := e.Container("empty", e.Latest())
-			empty.Components = []design.Ref{{Type: design.TypeSwitch, Name: "leaf", Count: 1}}
+			empty.Components = []document.Ref{{Type: document.TypeSwitch, Name: "leaf", Count: 1}}
 			d.Containers = append(d.Containers, empty)
-			d.Topology.Components = append(d.Topology.Components, design.Ref{Type: design.TypeRack, Name: "empty", Count: 1})
+			d.Topology.Components = append(d.Topology.Components, document.Ref{Type: document.TypeRack, Name: "empty", Count: 1})
 		}), nil, accuracy.ClosedForm, ""},
 		{"one switch, idle servers", alone, func(r *accuracy.Run) { r.Ranks, r.Collectives[0].Ranks = 12, 12 }, accuracy.ClosedForm, ""},
 		{"one switch, broadcast", alone, func(r *accuracy.Run) { r.Collectives[0] = broadcast }, accuracy.ClosedForm, ""},
 		{"one switch, 2 KiB", alone, func(r *accuracy.Run) { r.Collectives[0].Bytes = 2048 }, accuracy.Extrapolated, "data size: 2048 B, compared 65536 to 1073741824 B"},
 		{"one switch, 512 ranks", alone, func(r *accuracy.Run) { r.Collectives[0].Ranks = 512 }, accuracy.Extrapolated, "ranks of a collective: 512, compared 8 to 256"},
-		{"one switch, 1.6 Tb/s", with(alone, func(d *design.Document) {
+		{"one switch, 1.6 Tb/s", with(alone, func(d *document.Document) {
 			const rate = `{"value":1600,"type":"datarate","unit":"Gbps"}`
 			parameter("nic", `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":`+rate+`}}}`)(d)
 			parameter("leaf", `{"NetworkInterface":{"DownlinkNetworkInterface":{"DataRate":`+rate+`}}}`)(d)
@@ -143,7 +143,7 @@ func TestClasses(t *testing.T) {
 		{"several in turn", sprayed, func(r *accuracy.Run) { r.Count = 3 }, accuracy.Compared, ""},
 		{"several not in turn", with(sprayed, application(`{"ChakraConfiguration":{"CommCollectiveSynchronization":{"value":false,"type":"bool"}}}`)),
 			func(r *accuracy.Run) { r.Count = 3 }, accuracy.Extrapolated, "CommCollectiveSynchronization is off"},
-		{"16:1", fabric{2, 8, 4, "spray", func(d *design.Document) {
+		{"16:1", fabric{2, 8, 4, "spray", func(d *document.Document) {
 			parameter("leaf", `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":{"value":50,"type":"datarate","unit":"Gbps"}}}}`)(d)
 		}}, nil, accuracy.Extrapolated, "oversubscription: 16:1, compared 1 to 8:1"},
 		{"12 hosts", fabric{2, 12, 4, "spray", nil}, nil, accuracy.Extrapolated, "hosts at a leaf switch: 12, compared 8"},
@@ -158,9 +158,9 @@ func TestClasses(t *testing.T) {
 		{"links", with(sprayed, parameter("leaf", `{"NumUpLinks":{"value":8,"type":"uint"}}`)),
 			nil, accuracy.Extrapolated, "leaf switches with 8 links to 4 switches, compared one to each"},
 		{"no salt", with(hashed, parameter("leaf", `{"EcmpHashMethod":{"value":"crc32","type":"string"}}`)), nil, accuracy.Extrapolated, "without salt"},
-		{"several NICs", with(sprayed, func(d *design.Document) { component(d, "server").Components[0].Count = 2 }), nil, accuracy.Extrapolated, "several NICs"},
-		{"three tiers", with(sprayed, func(d *design.Document) {
-			d.Topology.Components = []design.Ref{{Type: design.TypeSwitch, Name: "spine", Count: 4}, {Type: design.TypePod, Name: "pod", Count: 2}}
+		{"several NICs", with(sprayed, func(d *document.Document) { component(d, "server").Components[0].Count = 2 }), nil, accuracy.Extrapolated, "several NICs"},
+		{"three tiers", with(sprayed, func(d *document.Document) {
+			d.Topology.Components = []document.Ref{{Type: document.TypeSwitch, Name: "spine", Count: 4}, {Type: document.TypePod, Name: "pod", Count: 2}}
 		}), nil, accuracy.Extrapolated, "three tiers of switches, compared two"},
 		{"groups", sprayed, groups, accuracy.Extrapolated, "several groups of ranks at once"},
 		{"idle servers", sprayed, func(r *accuracy.Run) { r.Ranks, r.Collectives[0].Ranks = 15, 15 }, accuracy.Extrapolated, "servers without a rank"},
@@ -174,12 +174,12 @@ func TestClasses(t *testing.T) {
 		{"broadcast too", sprayed, func(r *accuracy.Run) { r.Collectives = append(r.Collectives, broadcast) }, accuracy.NotCompared, "broadcast sequential on leaf-spine, sprayed"},
 		{"flowlets", fabric{2, 8, 4, "flowlet", nil}, nil, accuracy.NotCompared, "flowlets"},
 		{"mixed", with(sprayed, parameter("spine", `{"LoadBalancingMethod":{"value":"none","type":"string"}}`)), nil, accuracy.NotCompared, "some switches spray"},
-		{"two leaves a rack", with(sprayed, func(d *design.Document) { d.Containers[0].Components[0].Count = 2 }), nil, accuracy.NotCompared, "racks with several switches"},
+		{"two leaves a rack", with(sprayed, func(d *document.Document) { d.Containers[0].Components[0].Count = 2 }), nil, accuracy.NotCompared, "racks with several switches"},
 		{"cut off", sprayed, func(r *accuracy.Run) { r.Ended = false }, accuracy.NotCompared, "cut off"},
 		{"scale-up", alone, func(r *accuracy.Run) { r.ScaleUp = true }, accuracy.NotCompared, "scale-up groups"},
-		{"traffic", with(alone, func(d *design.Document) {
+		{"traffic", with(alone, func(d *document.Document) {
 			e, _ := catalogue.Find("traffic-generator-v1")
-			d.Applications = []design.Application{e.Application("web", e.Latest())}
+			d.Applications = []document.Application{e.Application("web", e.Latest())}
 		}), nil, accuracy.NotCompared, "messages at random instants"},
 	} {
 		t.Run(c.when, func(t *testing.T) {

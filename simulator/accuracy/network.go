@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
 	"netsim/simulator/topology"
 )
@@ -25,7 +25,7 @@ type leaf struct {
 }
 
 // networkOf reads the network from a configuration, without wiring it.
-func networkOf(d *design.Document) (*network, error) {
+func networkOf(d *document.Document) (*network, error) {
 	layout, err := d.Layout()
 	if err != nil {
 		return nil, err

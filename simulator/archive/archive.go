@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"io"
 
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 )
 
 // Bounds of what archives unpack to.
@@ -39,8 +39,8 @@ type Archive struct {
 	*tar.Reader
 
 	name  string
-	plain *packed.Reader // the decompressed bytes
-	first *tar.Header    // nil after next has returned it
+	plain *compressed.Reader // the decompressed bytes
+	first *tar.Header        // nil after next has returned it
 }
 
 // Open opens a file as an archive. It returns nil if the file is not an archive, and an
@@ -48,7 +48,7 @@ type Archive struct {
 func Open(name string, stored io.Reader) (*Archive, error) {
 	a := &Archive{name: name}
 	var err error
-	a.plain, err = packed.Open(stored, packed.Limits{Bytes: maxUnpacked, Ratio: maxRatio}, func(reason string) error {
+	a.plain, err = compressed.Open(stored, compressed.Limits{Bytes: maxUnpacked, Ratio: maxRatio}, func(reason string) error {
 		return refuse(name, "the archive %s", reason)
 	})
 	if err == nil {

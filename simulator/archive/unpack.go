@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"netsim/simulator/chakra"
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 )
 
 // GroupsFile is the file that names the process groups of a traceset.
@@ -101,7 +101,7 @@ func (u *Unpacking) entry(a *Archive, h *tar.Header) error {
 	if u.bytes += h.Size; u.bytes > most {
 		return refuse(a.name, "the archives have more than %d bytes", most)
 	}
-	content := packed.Watch(a.Reader)
+	content := compressed.Watch(a.Reader)
 	err := u.Put(name, h.Size, content)
 	if content.Err != nil {
 		return a.failure(content.Err)

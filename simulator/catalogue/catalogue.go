@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Entry is one model. Find and Entries return shared values, which must not be changed.
@@ -51,11 +51,11 @@ type Compatibility struct{ MinEngine, MaxEngine string }
 // Parameter is one leaf of a model's parameters.
 type Parameter struct {
 	Path        string // steps separated by dots
-	Default     design.Leaf
+	Default     document.Leaf
 	Description string
-	Group       string       // heading under which it is displayed
-	Enum        []string     // allowed values of a string; nil if all are
-	Min, Max    *design.Leaf // of a number, both included, each with its own unit
+	Group       string         // heading under which it is displayed
+	Enum        []string       // allowed values of a string; nil if all are
+	Min, Max    *document.Leaf // of a number, both included, each with its own unit
 	ReadOnly    bool
 	Optional    bool // may be absent from documents; the default then applies
 }
@@ -71,11 +71,11 @@ const (
 // Category returns the category of a type.
 func Category(kind string) string {
 	switch kind {
-	case design.TypeApplication:
+	case document.TypeApplication:
 		return CategoryApplication
-	case design.TypeRack, design.TypePod:
+	case document.TypeRack, document.TypePod:
 		return CategoryContainer
-	case design.TypeLayer:
+	case document.TypeLayer:
 		return CategoryLayer
 	}
 	return CategoryModel
@@ -148,7 +148,7 @@ func (e Entry) Has(version string) bool {
 func (e Entry) CreatedAt() time.Time { return e.Versions[0].CreatedAt }
 
 // Fill adds the missing parameters with their defaults, except optional ones.
-func Fill(p design.Params, parameters []Parameter) {
+func Fill(p document.Params, parameters []Parameter) {
 	for _, parameter := range parameters {
 		if !parameter.Optional {
 			put(p, parameter.Path, parameter.Default)
@@ -157,16 +157,16 @@ func Fill(p design.Params, parameters []Parameter) {
 }
 
 // put sets a leaf unless there is a node at its path or a leaf above it.
-func put(p design.Params, path string, leaf design.Leaf) {
+func put(p document.Params, path string, leaf document.Leaf) {
 	step, rest, deeper := strings.Cut(path, ".")
 	node, there := p[step]
 	switch {
 	case !deeper && !there:
-		p[step] = design.Param{Leaf: &leaf}
+		p[step] = document.Param{Leaf: &leaf}
 	case deeper && !there:
-		branch := design.Params{}
+		branch := document.Params{}
 		put(branch, rest, leaf)
-		p[step] = design.Param{Branch: branch}
+		p[step] = document.Param{Branch: branch}
 	case deeper && node.Leaf == nil && node.Branch != nil:
 		put(node.Branch, rest, leaf)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -35,7 +35,7 @@ func TestEntries(t *testing.T) {
 		if e.Name == "" || e.Description == "" || !e.Has(e.Latest()) || e.Has("0.0.0") {
 			t.Errorf("entry %+v: want a name, a description and its latest version", e)
 		}
-		if (e.Type == design.TypeApplication) != (e.TrafficType != "") {
+		if (e.Type == document.TypeApplication) != (e.TrafficType != "") {
 			t.Errorf("%s is of type %s and traffic type %q", e.Model, e.Type, e.TrafficType)
 		}
 		_, major, _ := strings.Cut(e.Model, "-v")
@@ -119,7 +119,7 @@ func TestParameters(t *testing.T) {
 // parameters if they all have their defaults.
 func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
-	d := &design.Document{GlobalParameters: design.Params{}}
+	d := &document.Document{GlobalParameters: document.Params{}}
 	for _, e := range catalogue.Entries() {
 		name := e.Type + "-" + e.TrafficType
 		switch catalogue.Category(e.Type) {
@@ -146,9 +146,9 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestFill(t *testing.T) {
 	t.Parallel()
 	entry, _ := catalogue.Find("roce-nic-v1")
-	set := design.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
-	p := design.Params{
-		"Transport":        {Branch: design.Params{"MSS": {Leaf: &set}}},
+	set := document.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
+	p := document.Params{
+		"Transport":        {Branch: document.Params{"MSS": {Leaf: &set}}},
 		"NetworkInterface": {Leaf: &set}, // a leaf instead of a branch is left for validation to report
 	}
 	catalogue.Fill(p, entry.Parameters)
@@ -170,10 +170,10 @@ func TestFill(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	entry, _ := catalogue.Find("roce-nic-v1")
-	set := design.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
-	own := design.Leaf{Value: true, Type: "bool"}
-	text, err := json.Marshal(catalogue.Describe(design.Params{
-		"Transport": {Branch: design.Params{"MSS": {Leaf: &set}}}, "Own": {Leaf: &own},
+	set := document.Leaf{Value: 1500.0, Type: "bytes", Unit: "B"}
+	own := document.Leaf{Value: true, Type: "bool"}
+	text, err := json.Marshal(catalogue.Describe(document.Params{
+		"Transport": {Branch: document.Params{"MSS": {Leaf: &set}}}, "Own": {Leaf: &own},
 	}, entry.Parameters))
 	if err != nil {
 		t.Fatal(err)

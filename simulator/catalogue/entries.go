@@ -3,7 +3,7 @@ package catalogue
 import (
 	"time"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // entries returns the models. An id is never reused for another model, and a released
@@ -12,48 +12,48 @@ func entries() []Entry {
 	return []Entry{
 		{
 			ID: "model_0000000000e008000000000001", Model: "traffic-generator-v1", Name: "Traffic generator",
-			Type: design.TypeApplication, TrafficType: TrafficNonCoordinated,
+			Type: document.TypeApplication, TrafficType: TrafficNonCoordinated,
 			Description: "Clients that send messages to servers without waiting for each other, spread by the topology's distribution.",
 			Versions:    first(), Parameters: trafficGenerator(),
 		},
 		{
-			ID: "model_0000000000e008000000000002", Model: "roce-nic-v1", Name: "RoCE NIC", Type: design.TypeNIC,
+			ID: "model_0000000000e008000000000002", Model: "roce-nic-v1", Name: "RoCE NIC", Type: document.TypeNIC,
 			Description: "A network interface of a server with one link to every switch of its rack.",
 			Versions:    first(), Parameters: roceNIC(),
 		},
 		{
-			ID: "model_0000000000e008000000000003", Model: "pod-v1", Name: "Pod", Type: design.TypePod,
+			ID: "model_0000000000e008000000000003", Model: "pod-v1", Name: "Pod", Type: document.TypePod,
 			Description: "Racks below a tier of fabric switches (FSW).",
 			Versions:    first(),
 		},
 		{
-			ID: "model_0000000000e008000000000004", Model: "leaf-rack-v1", Name: "Leaf rack", Type: design.TypeRack,
+			ID: "model_0000000000e008000000000004", Model: "leaf-rack-v1", Name: "Leaf rack", Type: document.TypeRack,
 			Description: "Servers below a rack switch (RSW).",
 			Versions:    first(),
 		},
 		{
-			ID: "model_0000000000e008000000000005", Model: "gpu-v1", Name: "GPU", Type: design.TypeGPU,
+			ID: "model_0000000000e008000000000005", Model: "gpu-v1", Name: "GPU", Type: document.TypeGPU,
 			Description: "An accelerator of a server.",
 			Versions:    first(), Parameters: gpu(),
 		},
 		{
-			ID: "model_0000000000e008000000000006", Model: "gpu-server-v1", Name: "GPU server", Type: design.TypeServer,
+			ID: "model_0000000000e008000000000006", Model: "gpu-server-v1", Name: "GPU server", Type: document.TypeServer,
 			Description: "A host that holds NICs and GPUs and runs one rank.",
 			Versions:    first(), Parameters: gpuServer(),
 		},
 		{
-			ID: "model_0000000000e008000000000007", Model: "ethernet-layer-v1", Name: "Ethernet layer", Type: design.TypeLayer,
+			ID: "model_0000000000e008000000000007", Model: "ethernet-layer-v1", Name: "Ethernet layer", Type: document.TypeLayer,
 			Description: "How the fabric switches of the pods are wired to the spine (SSW).",
 			Versions:    first(), Parameters: ethernetLayer(),
 		},
 		{
-			ID: "model_0000000000e008000000000008", Model: "clos-switch-v1", Name: "Clos switch", Type: design.TypeSwitch,
+			ID: "model_0000000000e008000000000008", Model: "clos-switch-v1", Name: "Clos switch", Type: document.TypeSwitch,
 			Description: "A switch of any tier of a Clos network: RSW in a rack, FSW in a pod, SSW in the topology.",
 			Versions:    first(), Parameters: closSwitch(),
 		},
 		{
 			ID: "model_0000000000e008000000000009", Model: "chakra-workload-v1", Name: "Chakra workload",
-			Type: design.TypeApplication, TrafficType: design.TrafficChakra,
+			Type: document.TypeApplication, TrafficType: document.TrafficChakra,
 			Description: "Ranks that replay the operations of a traceset, one rank on each server.",
 			Versions:    first(), Parameters: chakraWorkload(),
 		},

@@ -2,7 +2,7 @@ package catalogue
 
 import (
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // The headings under which parameters are displayed.
@@ -85,7 +85,7 @@ func trafficGenerator() []Parameter {
 }
 
 func chakraWorkload() []Parameter {
-	const in = design.InChakra
+	const in = document.InChakra
 	return append(algorithms(),
 		logicalGroup("the group of servers that the ranks run on"),
 		readOnly(count(in+"NumOfChakraFiles", 0, 65536, groupCoordinator, "number of ranks of the attached traceset; set when it is attached")),
@@ -113,7 +113,7 @@ func algorithms() (parameters []Parameter) {
 				values = append(values, collective.AlgorithmNamed(name).Parameter)
 			}
 		}
-		parameters = append(parameters, enum(design.InChakra+design.AlgorithmParameter(o.OperationType), groupPattern,
+		parameters = append(parameters, enum(document.InChakra+document.AlgorithmParameter(o.OperationType), groupPattern,
 			"algorithm of "+o.OperationType+" if the traceset gives none", values...))
 	}
 	return parameters
@@ -121,7 +121,7 @@ func algorithms() (parameters []Parameter) {
 
 func globals() []Parameter {
 	const in = "SimulationParameters."
-	second := func(n float64) design.Leaf { return number("timeval", n, "s") }
+	second := func(n float64) document.Leaf { return number("timeval", n, "s") }
 	return []Parameter{
 		within(in+"StartTime", second(0), second(0), second(86400), groupTime, "simulated time before the workload begins"),
 		within(in+"WarmUp", second(0), second(0), second(86400), groupTime, "simulated time before the run time; traffic that starts in it is not recorded"),
@@ -136,11 +136,11 @@ func globals() []Parameter {
 	}
 }
 
-func number(kind string, value float64, unit string) design.Leaf {
-	return design.Leaf{Value: value, Type: kind, Unit: unit}
+func number(kind string, value float64, unit string) document.Leaf {
+	return document.Leaf{Value: value, Type: kind, Unit: unit}
 }
 
-func within(path string, defaultValue, lo, hi design.Leaf, group, description string) Parameter {
+func within(path string, defaultValue, lo, hi document.Leaf, group, description string) Parameter {
 	return Parameter{Path: path, Default: defaultValue, Min: &lo, Max: &hi, Group: group, Description: description}
 }
 
@@ -171,11 +171,11 @@ func enum(path, group, description string, values ...string) Parameter {
 }
 
 func text(path, defaultValue, group, description string) Parameter {
-	return Parameter{Path: path, Default: design.Leaf{Value: defaultValue, Type: "string"}, Group: group, Description: description}
+	return Parameter{Path: path, Default: document.Leaf{Value: defaultValue, Type: "string"}, Group: group, Description: description}
 }
 
 func flag(path string, defaultValue bool, group, description string) Parameter {
-	return Parameter{Path: path, Default: design.Leaf{Value: defaultValue, Type: "bool"}, Group: group, Description: description}
+	return Parameter{Path: path, Default: document.Leaf{Value: defaultValue, Type: "bool"}, Group: group, Description: description}
 }
 
 func optional(p Parameter) Parameter {

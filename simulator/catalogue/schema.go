@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Schema is a tree of parameters for discovery: each leaf has its value and its definition
@@ -22,7 +22,7 @@ type SchemaNode struct {
 // Definition is a leaf together with its definition in the model. A parameter that is not
 // in the model has only the members of the leaf.
 type Definition struct {
-	design.Leaf
+	document.Leaf
 	Default     *string  `json:"default,omitempty"` // a string whatever the type (document 1, Versioning item 8)
 	DefaultUnit string   `json:"defaultUnit,omitempty"`
 	Description string   `json:"description,omitempty"`
@@ -48,7 +48,7 @@ func (n SchemaNode) MarshalJSON() ([]byte, error) {
 }
 
 // Describe combines a tree of parameters with their definitions in a model.
-func Describe(p design.Params, parameters []Parameter) Schema {
+func Describe(p document.Params, parameters []Parameter) Schema {
 	known := make(map[string]*Parameter, len(parameters))
 	for i := range parameters {
 		known[parameters[i].Path] = &parameters[i]
@@ -56,7 +56,7 @@ func Describe(p design.Params, parameters []Parameter) Schema {
 	return describe(p, "", known)
 }
 
-func describe(p design.Params, above string, known map[string]*Parameter) Schema {
+func describe(p document.Params, above string, known map[string]*Parameter) Schema {
 	s := make(Schema, len(p))
 	for name, node := range p {
 		path := above + name
@@ -76,7 +76,7 @@ func describe(p design.Params, above string, known map[string]*Parameter) Schema
 	return s
 }
 
-func bound(l *design.Leaf) *Bound {
+func bound(l *document.Leaf) *Bound {
 	if l == nil {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -81,7 +81,7 @@ func (r *Reader) sniff(head []byte) error {
 	switch {
 	case len(head) == 0:
 		return emptyFile
-	case packed.Is(head):
+	case compressed.Is(head):
 		return twiceCompressed
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return tarArchive

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"netsim/simulator/packed"
+	"netsim/simulator/compressed"
 )
 
 const (
@@ -17,11 +17,11 @@ const (
 type source struct {
 	*bufio.Reader
 
-	stored *packed.Watched
+	stored *compressed.Watched
 }
 
 func newSource(r io.Reader, limits Limits) (*source, error) {
-	plain, err := packed.Open(r, packed.Limits{Bytes: limits.Bytes, Ratio: limits.Ratio}, func(reason string) error {
+	plain, err := compressed.Open(r, compressed.Limits{Bytes: limits.Bytes, Ratio: limits.Ratio}, func(reason string) error {
 		return fileRefusal("the file " + reason)
 	})
 	s := &source{bufio.NewReaderSize(plain, bufferSize), plain.Stored}

@@ -81,7 +81,7 @@ func (e *engine) pathStep(c *cause, switches map[int32]int32) PathStep {
 	switch {
 	case c.to == none:
 		s.Node = r.Ranks[c.from].Nodes[c.of].ID
-	case r.Program == nil:
+	case r.Schedule == nil:
 		g := &e.groups[e.ranks[c.from].group]
 		s.Collective, s.Operation = g.firstID+int64(c.of), g.plans[c.of].OperationType
 	case c.of == none:

@@ -63,7 +63,7 @@ func TestStragglerIsOnThePath(t *testing.T) {
 	}
 	r := run(t, engine.Input{
 		Fabric: oneSwitch(t, 8, 400*gbps, 500_000), Options: engine.Options{CriticalPath: true},
-		Replay: &engine.Replay{Program: traced(t, replay.Options{}, traces...), Synchronize: true},
+		Replay: &engine.Replay{Schedule: traced(t, replay.Options{}, traces...), Synchronize: true},
 	}, engine.Observer{})
 	first := r.Path[0]
 	if first.Rank != 3 || first.To != -1 || first.Compute != 3_000_000_000 {
@@ -90,7 +90,7 @@ func TestSlowLinkIsOnThePath(t *testing.T) {
 	}
 	in := engine.Input{
 		Fabric: oneSwitch(t, 4, 400*gbps, 500_000), Options: engine.Options{CriticalPath: true},
-		Replay: &engine.Replay{Program: traced(t, replay.Options{}, traces...)},
+		Replay: &engine.Replay{Schedule: traced(t, replay.Options{}, traces...)},
 	}
 	r := run(t, in, engine.Observer{})
 	if len(r.Path) != 1 {

@@ -6,7 +6,7 @@ import (
 	"hash"
 	"reflect"
 
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
 // fingerprint returns a hash of all parts of an input that determine its run.
@@ -59,8 +59,8 @@ func (w *walker) value(v reflect.Value) {
 		w.block = append(w.block, v.String()...)
 	case reflect.Slice:
 		w.number(uint64(v.Len()))
-		if v.Type() == reflect.TypeFor[[]program.Node]() { // there may be many millions
-			w.nodes(v.Interface().([]program.Node))
+		if v.Type() == reflect.TypeFor[[]schedule.Node]() { // there may be many millions
+			w.nodes(v.Interface().([]schedule.Node))
 			return
 		}
 		for i := range v.Len() {
@@ -82,7 +82,7 @@ func (w *walker) value(v reflect.Value) {
 	}
 }
 
-func (w *walker) nodes(list []program.Node) {
+func (w *walker) nodes(list []schedule.Node) {
 	for i := range list {
 		n := &list[i]
 		host := uint64(0)

@@ -194,7 +194,7 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 	switch {
 	case e.options.Analytical:
 		f.drain, f.limit = e.now+s.solo, r.limit
-		if e.replay.Program != nil && t.phase == none {
+		if e.replay.Schedule != nil && t.phase == none {
 			f.drain -= 1000 // ASTRA-sim adds the extra nanosecond to messages of collectives only
 		}
 		e.acknowledgeAt(id)

@@ -21,7 +21,7 @@ func (e *engine) idealize() {
 		}
 	}
 	r := &e.replay
-	if r.Program == nil {
+	if r.Schedule == nil {
 		return
 	}
 	r.ideals = make([]int64, len(r.Plans))

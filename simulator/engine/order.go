@@ -38,7 +38,7 @@ func (e *engine) leavingOf(from, phase int32) *[]int32 {
 	if !e.ordered || phase == none {
 		return nil
 	}
-	if r := &e.replay; r.Program != nil {
+	if r := &e.replay; r.Schedule != nil {
 		if !repeats(&e.planOf(phase).Plan) {
 			return nil
 		}
@@ -113,7 +113,7 @@ func (e *engine) sent(id int32) {
 	var t transfer
 	e.carries(id, f, &t)
 	e.flowSent(f, e.shape(f), t.bytes)
-	if e.replay.Program != nil {
+	if e.replay.Schedule != nil {
 		e.continueMember(phase, e.replay.episodes[phase], e.placeIn(phase, from))
 		return
 	}

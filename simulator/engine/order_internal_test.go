@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 	"netsim/simulator/topology"
 )
 
@@ -61,7 +61,7 @@ func TestPairsSendInTurn(t *testing.T) {
 		}}
 		in.Hosts = rapid.Permutation([]int32{0, 1, 2, 3, 4, 5, 6, 7}).Draw(rt, "hosts")
 		if rapid.Bool().Draw(rt, "traces") {
-			in.Replay = &Replay{Program: anyCollectives(t, rt)}
+			in.Replay = &Replay{Schedule: anyCollectives(t, rt)}
 		} else {
 			in.Groups = anyPhases(t, rt)
 		}
@@ -183,20 +183,20 @@ func anyPhases(t *testing.T, rt *rapid.T) []collective.GroupSpec {
 
 // anyCollectives draws collectives of eight ranks, each after a computation of the rank. They
 // overlap.
-func anyCollectives(t *testing.T, rt *rapid.T) *program.Program {
-	p := &program.Program{Groups: []program.Group{{Members: []int32{0, 1, 2, 3, 4, 5, 6, 7}}}, Ranks: make([]program.Rank, 8)}
+func anyCollectives(t *testing.T, rt *rapid.T) *schedule.Schedule {
+	p := &schedule.Schedule{Groups: []schedule.Group{{Members: []int32{0, 1, 2, 3, 4, 5, 6, 7}}}, Ranks: make([]schedule.Rank, 8)}
 	for c := range rapid.IntRange(1, 3).Draw(rt, "collectives") {
 		entry := rapid.SampledFrom(collective.Matrix()).Draw(rt, "operation")
-		plan, err := program.NewPlan(entry.OperationType, rapid.SampledFrom(entry.AllowedAlgorithms).Draw(rt, "algorithm"), 30_000, 8)
+		plan, err := schedule.NewPlan(entry.OperationType, rapid.SampledFrom(entry.AllowedAlgorithms).Draw(rt, "algorithm"), 30_000, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Plans, p.Collectives = append(p.Plans, plan), append(p.Collectives, program.Collective{Plan: int32(c)})
+		p.Plans, p.Collectives = append(p.Plans, plan), append(p.Collectives, schedule.Collective{Plan: int32(c)})
 		for i := range p.Ranks {
 			r := &p.Ranks[i]
 			n := int32(len(r.Nodes))
 			late := rapid.SampledFrom([]int64{0, 1, 1e8, 1e9, 1e10}).Draw(rt, fmt.Sprintf("late %d", i))
-			r.Nodes = append(r.Nodes, program.Node{Op: program.Compute, Value: late}, program.Node{Op: program.Collect, Arg: int32(c), Waits: 1})
+			r.Nodes = append(r.Nodes, schedule.Node{Op: schedule.Compute, Value: late}, schedule.Node{Op: schedule.Collect, Arg: int32(c), Waits: 1})
 			r.First, r.Next = append(r.First, int32(c), int32(c)+1), append(r.Next, n+1)
 			p.Computations++
 		}

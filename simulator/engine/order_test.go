@@ -45,7 +45,7 @@ func (w *rings) traces(t testing.TB, synchronize bool) engine.Input {
 	}
 	o := replay.Options{Algorithms: map[string]string{collective.AllReduce: cmp.Or(w.algorithm, collective.Ring)}}
 	return engine.Input{
-		Fabric: w.fabric, Replay: &engine.Replay{Program: traced(t, o, traces...), Synchronize: synchronize},
+		Fabric: w.fabric, Replay: &engine.Replay{Schedule: traced(t, o, traces...), Synchronize: synchronize},
 		Options: engine.Options{CriticalPath: true},
 	}
 }
@@ -69,7 +69,7 @@ func (w *rings) alone(t testing.TB, from, bytes int) (drains, takes int64) {
 	to := (from + 1) % w.ranks
 	traces[from], traces[to] = []node{send(0, to, 0, bytes)}, []node{receive(0, from, 0, bytes)}
 	r := run(t, engine.Input{
-		Fabric: w.fabric, Replay: &engine.Replay{Program: traced(t, replay.Options{}, traces...)}, Options: engine.Options{CriticalPath: true},
+		Fabric: w.fabric, Replay: &engine.Replay{Schedule: traced(t, replay.Options{}, traces...)}, Options: engine.Options{CriticalPath: true},
 	}, engine.Observer{})
 	return r.Path[0].Sending, r.Time
 }

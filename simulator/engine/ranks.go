@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
 // group is a set of consecutive ranks that run the same phases.
@@ -71,7 +71,7 @@ func (e *engine) addGroups(specs []collective.GroupSpec, hosts []int32) error {
 			for i := range plans {
 				plan := &plans[i]
 				p.SendsTotal += plan.Transfers()
-				p.BytesTotal = program.Sum(p.BytesTotal, plan.TotalBytes())
+				p.BytesTotal = schedule.Sum(p.BytesTotal, plan.TotalBytes())
 			}
 			p.CollectivesTotal += len(plans)
 			e.groups = append(e.groups, g)
@@ -129,7 +129,7 @@ func MostFlows(specs []collective.GroupSpec) int64 {
 // begin starts the first phase of every rank.
 func (e *engine) begin() {
 	switch {
-	case e.replay.Program != nil:
+	case e.replay.Schedule != nil:
 		e.beginReplay()
 	case len(e.groups) == 0:
 		e.beginTraffic()
@@ -214,7 +214,7 @@ func (e *engine) sendNext(id int32, r *rank, plan *collective.Plan) {
 func (e *engine) received(f *transfer, packets int64) {
 	from, to := &e.ranks[f.from], &e.ranks[f.to]
 	e.count(f, &from.done, &to.done, packets)
-	if e.replay.Program != nil {
+	if e.replay.Schedule != nil {
 		e.arrived(f)
 		return
 	}

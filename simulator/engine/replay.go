@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
-// replaying is the state of a Program's ranks.
+// replaying is the state of a schedule's ranks.
 //
 // A node starts when all nodes that it waits for are over. Computations use the rank's
 // accelerator or its host's processor, one at a time on each, in the order in which
@@ -18,7 +18,7 @@ import (
 // ranks when the last rank's node does. It is over on a rank when all of the rank's own
 // transfers are.
 type replaying struct {
-	*program.Program
+	*schedule.Schedule
 	synchronize bool
 	exclusive   bool
 
@@ -62,18 +62,18 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 	if len(e.ranks) > 0 {
 		return fmt.Errorf("traces and other ranks cannot run together")
 	}
-	n := len(in.Program.Ranks)
+	n := len(in.Schedule.Ranks)
 	if err := e.placeRanks(n, hosts); err != nil {
 		return err
 	}
 	r := &e.replay
 	*r = replaying{
-		Program: in.Program, synchronize: in.Synchronize, exclusive: in.Exclusive, ranks: make([]replayer, n),
-		delivered: make([]bool, len(in.Program.Messages)), posted: make([]bool, len(in.Program.Messages)),
-		episodes: make([]*episode, len(in.Program.Collectives)),
+		Schedule: in.Schedule, synchronize: in.Synchronize, exclusive: in.Exclusive, ranks: make([]replayer, n),
+		delivered: make([]bool, len(in.Schedule.Messages)), posted: make([]bool, len(in.Schedule.Messages)),
+		episodes: make([]*episode, len(in.Schedule.Collectives)),
 	}
-	for i := range in.Program.Ranks {
-		nodes := in.Program.Ranks[i].Nodes
+	for i := range in.Schedule.Ranks {
+		nodes := in.Schedule.Ranks[i].Nodes
 		waits := make([]int32, len(nodes))
 		for k := range nodes {
 			waits[k] = nodes[k].Waits
@@ -85,9 +85,9 @@ func (e *engine) addProgram(in *Replay, hosts []int32) error {
 		e.ranks = append(e.ranks, rank{group: none, route: route{to: none}, done: Rank{Rank: int32(i)}})
 	}
 	p := &e.progress
-	p.SendsTotal, p.BytesTotal = in.Program.Transfers()
-	p.ComputationsTotal = in.Program.Computations
-	p.CollectivesTotal = len(in.Program.Collectives)
+	p.SendsTotal, p.BytesTotal = in.Schedule.Transfers()
+	p.ComputationsTotal = in.Schedule.Computations
+	p.CollectivesTotal = len(in.Schedule.Collectives)
 	p.RanksTotal = n
 	return nil
 }
@@ -164,7 +164,7 @@ func (e *engine) finishRank(rank int32) {
 	e.reportRank(rank)
 }
 
-func communicates(n *program.Node) bool { return n.Op == program.Send || n.Op == program.Collect }
+func communicates(n *schedule.Node) bool { return n.Op == schedule.Send || n.Op == schedule.Collect }
 
 // startNode starts a node, or queues it for the rank's communication.
 func (e *engine) startNode(t rankNode) {
@@ -183,33 +183,33 @@ func (e *engine) perform(rank, node int32) {
 	r := &e.replay
 	n := &r.Ranks[rank].Nodes[node]
 	switch n.Op {
-	case program.Pass:
+	case schedule.Pass:
 		e.endNode(rank, node)
-	case program.Compute:
+	case schedule.Compute:
 		p := &r.ranks[rank].processors[processorOf(n)]
 		p.queue = append(p.queue, node)
 		if !p.busy {
 			e.compute(rank, processorOf(n))
 		}
-	case program.Send:
+	case schedule.Send:
 		if m := &r.Messages[n.Arg]; m.To != rank {
 			e.send(&transfer{from: rank, to: m.To, phase: none, step: n.Arg, bytes: n.Value})
 			return
 		}
 		e.endNode(rank, node)
 		e.deliver(n.Arg)
-	case program.Receive:
+	case schedule.Receive:
 		if r.delivered[n.Arg] {
 			e.endNode(rank, node)
 			return
 		}
 		r.posted[n.Arg] = true
-	case program.Collect:
+	case schedule.Collect:
 		e.join(n.Arg, rank, node)
 	}
 }
 
-func processorOf(n *program.Node) uint32 {
+func processorOf(n *schedule.Node) uint32 {
 	if n.CPU {
 		return 1
 	}
@@ -256,7 +256,7 @@ func (e *engine) deliver(message int32) {
 	}
 }
 
-// arrived handles an acknowledged transfer of a Program.
+// arrived handles an acknowledged transfer of a schedule.
 func (e *engine) arrived(t *transfer) {
 	if t.phase == none {
 		e.endNode(t.from, e.replay.Messages[t.step].Send)

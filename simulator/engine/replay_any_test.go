@@ -70,11 +70,11 @@ func TestAnyTrace(t *testing.T) {
 			Fabric: leafSpine(t, 8, 1), ScaleUp: scaleUp(100*gbps, 250_000, 5_500, seats...),
 			Options: engine.Options{Routing: rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing")},
 			Replay: &engine.Replay{
-				Program:     traced(t, replay.Options{Serialize: rapid.Bool().Draw(rt, "serialize")}, traces...),
+				Schedule:    traced(t, replay.Options{Serialize: rapid.Bool().Draw(rt, "serialize")}, traces...),
 				Synchronize: rapid.Bool().Draw(rt, "synchronize"),
 			},
 		}
-		expected, bytes := in.Replay.Program.Transfers()
+		expected, bytes := in.Replay.Schedule.Transfers()
 		if expected+computations == 0 {
 			return
 		}
@@ -107,9 +107,9 @@ func TestAnyTrace(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if r.End != engine.Finished || r.Sends != expected || r.Bytes != bytes || r.Computations != computations ||
-			plain != messages || collectives != int64(len(in.Replay.Program.Collectives)) {
+			plain != messages || collectives != int64(len(in.Replay.Schedule.Collectives)) {
 			rt.Fatalf("got %+v with %d messages and %d collectives, want the whole workload with %d and %d",
-				*r, plain, collectives, messages, len(in.Replay.Program.Collectives))
+				*r, plain, collectives, messages, len(in.Replay.Schedule.Collectives))
 		}
 		if again, err := engine.Run(t.Context(), in, engine.Observer{}); err != nil || again.Progress != r.Progress {
 			rt.Fatalf("the second run ends with %+v, %v, want %+v", again, err, r.Progress)
@@ -166,7 +166,7 @@ func TestHostileTraces(t *testing.T) {
 		}
 		_, err = engine.Run(t.Context(), engine.Input{
 			Fabric: oneSwitch(t, 3, 400*gbps, 500_000),
-			Replay: &engine.Replay{Program: p, Synchronize: rapid.Bool().Draw(rt, "synchronize"), Exclusive: rapid.Bool().Draw(rt, "exclusive")},
+			Replay: &engine.Replay{Schedule: p, Synchronize: rapid.Bool().Draw(rt, "synchronize"), Exclusive: rapid.Bool().Draw(rt, "exclusive")},
 		}, engine.Observer{})
 		switch {
 		case err == nil:

@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
 // episode is a collective that some rank has reached and some rank has not ended.
@@ -56,7 +56,7 @@ func (e *engine) activate(id int32, ep *episode, position int32) {
 	e.continueMember(id, ep, position)
 }
 
-func (e *engine) planOf(id int32) *program.Plan {
+func (e *engine) planOf(id int32) *schedule.Plan {
 	return &e.replay.Plans[e.replay.Collectives[id].Plan]
 }
 

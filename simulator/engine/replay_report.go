@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
 // worldGroup names the group of all ranks, whose name is empty in traces.
@@ -51,11 +51,11 @@ func (e *engine) stuck() string {
 				continue
 			}
 			switch n := &r.Ranks[i].Nodes[node]; n.Op {
-			case program.Receive:
+			case schedule.Receive:
 				m := &r.Messages[n.Arg]
 				return fmt.Sprintf("rank %d waits in node %d for the message of rank %d with tag %d (its node %d); ",
 					i, n.ID, m.From, m.Tag, r.Ranks[m.From].Nodes[m.Send].ID)
-			case program.Collect:
+			case schedule.Collect:
 				return e.stuckIn(int32(i), n)
 			default:
 			}
@@ -66,7 +66,7 @@ func (e *engine) stuck() string {
 
 // stuckIn returns a clause that names a rank that has not reached the collective for
 // which the node waits.
-func (e *engine) stuckIn(rank int32, n *program.Node) string {
+func (e *engine) stuckIn(rank int32, n *schedule.Node) string {
 	r := &e.replay
 	c := r.Collectives[n.Arg]
 	g := &r.Groups[c.Group]
@@ -78,7 +78,7 @@ func (e *engine) stuckIn(rank int32, n *program.Node) string {
 	for _, other := range g.Members {
 		for node := range r.Ranks[other].Nodes {
 			m := &r.Ranks[other].Nodes[node]
-			if m.Op == program.Collect && m.Arg == n.Arg && r.ranks[other].waits[node] > 0 {
+			if m.Op == schedule.Collect && m.Arg == n.Arg && r.ranks[other].waits[node] > 0 {
 				return fmt.Sprintf("%s, which rank %d has not reached (its node %d); ", text, other, m.ID)
 			}
 		}

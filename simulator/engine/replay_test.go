@@ -11,13 +11,13 @@ import (
 
 	"netsim/simulator/chakra"
 	"netsim/simulator/engine"
-	"netsim/simulator/program"
 	"netsim/simulator/replay"
+	"netsim/simulator/schedule"
 )
 
-// files builds a program from test data of package chakra: one file for each rank, or
+// files builds a schedule from test data of package chakra: one file for each rank, or
 // the same file for all ranks if the pattern has no %d.
-func files(t testing.TB, ranks int, pattern string, o replay.Options) *program.Program {
+func files(t testing.TB, ranks int, pattern string, o replay.Options) *schedule.Schedule {
 	t.Helper()
 	b := replay.New(ranks, o)
 	for rank := range ranks {
@@ -38,7 +38,7 @@ func files(t testing.TB, ranks int, pattern string, o replay.Options) *program.P
 		}
 		f.Close()
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestRingTrace(t *testing.T) {
 	t.Parallel()
 	var last []int64
 	r := run(t, engine.Input{
-		Fabric: oneSwitch(t, 8, 50<<30*8, 500_000), Replay: &engine.Replay{Program: files(t, 8, "ring/custom_allreduce.%d.et.gz", replay.Options{})},
+		Fabric: oneSwitch(t, 8, 50<<30*8, 500_000), Replay: &engine.Replay{Schedule: files(t, 8, "ring/custom_allreduce.%d.et.gz", replay.Options{})},
 		Options: engine.Options{Analytical: true},
 	}, engine.Observer{Rank: func(r *engine.Rank) error {
 		if r.Computations != 7 || r.ComputeTime != 49_000_000 || r.Sends != 14 || r.Receives != 14 || !r.Finished {
@@ -120,7 +120,7 @@ func TestCollectiveTraces(t *testing.T) {
 		ranks, _ := strconv.Atoi(row["npus"])
 		in := engine.Input{
 			Fabric:  oneSwitch(t, ranks, 50<<30*8, int64(number(t, row["latency_ns"]))*1000),
-			Replay:  &engine.Replay{Program: files(t, ranks, file, replay.Options{}), Synchronize: ranks > 4},
+			Replay:  &engine.Replay{Schedule: files(t, ranks, file, replay.Options{}), Synchronize: ranks > 4},
 			Options: engine.Options{Analytical: true},
 		}
 		r := run(t, in, engine.Observer{})
@@ -148,7 +148,7 @@ func TestPyTorchTrace(t *testing.T) {
 	for _, o := range []replay.Options{{}, {Callers: true}, {Callers: true, Serialize: true}} {
 		p := files(t, 4, "pytorch/pytorch_ddp.0.et.gz", o)
 		r := run(t, engine.Input{
-			Fabric: oneSwitch(t, 4, 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: true},
+			Fabric: oneSwitch(t, 4, 400*gbps, 500_000), Replay: &engine.Replay{Schedule: p, Synchronize: true},
 		}, engine.Observer{Rank: func(r *engine.Rank) error {
 			if r.Computations != 3657 || r.ComputeTime > 2*r.Time || !r.Finished {
 				t.Errorf("got rank %+v, want 3657 computations on two processors", *r)
@@ -183,8 +183,8 @@ func (n node) json() string {
 		strings.ReplaceAll(fmt.Sprint(n.data), " ", ","), n.micros, strings.Join(attrs, ","))
 }
 
-// traced builds a program from the nodes of each rank.
-func traced(t testing.TB, o replay.Options, ranks ...[]node) *program.Program {
+// traced builds a schedule from the nodes of each rank.
+func traced(t testing.TB, o replay.Options, ranks ...[]node) *schedule.Schedule {
 	t.Helper()
 	p, err := build(t, o, ranks...)
 	if err != nil {
@@ -193,7 +193,7 @@ func traced(t testing.TB, o replay.Options, ranks ...[]node) *program.Program {
 	return p
 }
 
-func build(t testing.TB, o replay.Options, ranks ...[]node) (*program.Program, error) {
+func build(t testing.TB, o replay.Options, ranks ...[]node) (*schedule.Schedule, error) {
 	t.Helper()
 	b := replay.New(len(ranks), o)
 	for rank, nodes := range ranks {
@@ -209,7 +209,7 @@ func build(t testing.TB, o replay.Options, ranks ...[]node) (*program.Program, e
 			return nil, err
 		}
 	}
-	return b.Program()
+	return b.Schedule()
 }
 
 func compute(id, micros int, data ...int) node {
@@ -239,10 +239,10 @@ const (
 	overhead  = 2_000_000 + onePacket // ps there and back, with store-and-forward at the switch
 )
 
-func replayed(t *testing.T, p *program.Program, synchronize bool, o engine.Observer) *engine.Result {
+func replayed(t *testing.T, p *schedule.Schedule, synchronize bool, o engine.Observer) *engine.Result {
 	t.Helper()
 	return run(t, engine.Input{
-		Fabric: oneSwitch(t, max(len(p.Ranks), 2), 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: synchronize},
+		Fabric: oneSwitch(t, max(len(p.Ranks), 2), 400*gbps, 500_000), Replay: &engine.Replay{Schedule: p, Synchronize: synchronize},
 		Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 	}, o)
 }
@@ -318,7 +318,7 @@ func TestOneCommunication(t *testing.T) {
 	} {
 		r := run(t, engine.Input{
 			Fabric:  oneSwitch(t, 2, 400*gbps, 500_000),
-			Replay:  &engine.Replay{Program: traced(t, replay.Options{}, sender, receives), Exclusive: true},
+			Replay:  &engine.Replay{Schedule: traced(t, replay.Options{}, sender, receives), Exclusive: true},
 			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 4000}}}},
 		}, engine.Observer{})
 		if want := int64(2*message + 9*us); r.Time != want {
@@ -374,7 +374,7 @@ func TestTraceDeadlock(t *testing.T) {
 	} {
 		p := traced(t, replay.Options{}, c.ranks...)
 		_, err := engine.Run(t.Context(), engine.Input{
-			Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Replay: &engine.Replay{Program: p, Synchronize: true},
+			Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Replay: &engine.Replay{Schedule: p, Synchronize: true},
 		}, engine.Observer{})
 		if fmt.Sprint(err) != c.want {
 			t.Errorf("got error %v\nwant %s", err, c.want)
@@ -389,7 +389,7 @@ func TestTraceLimit(t *testing.T) {
 	var open []string
 	r := run(t, engine.Input{
 		Fabric: oneSwitch(t, 2, 400*gbps, 500_000), Options: engine.Options{Limit: 1_000_000},
-		Replay: &engine.Replay{Program: traced(t, replay.Options{}, []node{collect(1, 0, 8, "a")}, []node{collect(1, 0, 8, "a")})},
+		Replay: &engine.Replay{Schedule: traced(t, replay.Options{}, []node{collect(1, 0, 8, "a")}, []node{collect(1, 0, 8, "a")})},
 	}, engine.Observer{Collective: func(c *engine.Collective) error {
 		open = append(open, fmt.Sprintf("%s finished: %v", c.GroupName, c.Finished))
 		return nil

@@ -34,7 +34,7 @@ func (e *engine) reportTransfer(f *transfer, offered int64) {
 	switch g := e.ranks[f.from].group; {
 	case g != none:
 		e.see(g, f.phase)
-	case e.replay.Program == nil:
+	case e.replay.Schedule == nil:
 		e.seen.collective, step = e.application(f.phase), 0
 	case f.phase != none:
 		e.seen.collective = e.replayed(f.phase, e.replay.episodes[f.phase])

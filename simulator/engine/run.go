@@ -42,7 +42,7 @@ import (
 	"slices"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 	"netsim/simulator/topology"
 )
 
@@ -157,7 +157,7 @@ type Input struct {
 
 // Replay is a workload of traces.
 type Replay struct {
-	Program *program.Program
+	Schedule *schedule.Schedule
 	// Synchronize delays the transfers of a collective until all of its ranks have
 	// reached it. Without it a rank sends when it has reached the collective, in which
 	// its messages to one rank follow each other.

@@ -58,7 +58,7 @@ func TestScaleUpTimes(t *testing.T) {
 			var carried int64
 			in := engine.Input{
 				Fabric: oneSwitch(t, 4, 400*gbps, 500_000), ScaleUp: c.in,
-				Replay:  &engine.Replay{Program: traced(t, replay.Options{}, c.ranks...)},
+				Replay:  &engine.Replay{Schedule: traced(t, replay.Options{}, c.ranks...)},
 				Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 5000}}}},
 			}
 			r := run(t, in, engine.Observer{Links: func(l *engine.Links) error {
@@ -95,7 +95,7 @@ func TestScaleUpBeside(t *testing.T) {
 		var ends []int64
 		run(t, engine.Input{
 			Fabric: oneSwitch(t, 3, 400*gbps, 500_000), ScaleUp: scaleUp(100*gbps, 0, 1000, seats...),
-			Replay:  &engine.Replay{Program: traced(t, replay.Options{}, ranks...)},
+			Replay:  &engine.Replay{Schedule: traced(t, replay.Options{}, ranks...)},
 			Options: engine.Options{NICs: []engine.NIC{{Packet: engine.Packet{MSS: 5000}}}, Switches: []engine.Switch{{Component: "switch", Routing: routing}}},
 		}, engine.Observer{Transfer: func(tr *engine.Transfer) error {
 			ends = append(ends, tr.Acked)

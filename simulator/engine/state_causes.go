@@ -24,10 +24,10 @@ func (e *engine) checkCause(codec *snapshot.Codec, c *cause) {
 	r, ok := &e.replay, true
 	switch {
 	case c.to == none:
-		ok = r.Program != nil && c.of >= 0 && int(c.of) < len(r.Ranks[c.from].Nodes)
-	case r.Program != nil && c.of == none:
+		ok = r.Schedule != nil && c.of >= 0 && int(c.of) < len(r.Ranks[c.from].Nodes)
+	case r.Schedule != nil && c.of == none:
 		ok = c.step >= 0 && int(c.step) < len(r.Messages)
-	case r.Program != nil:
+	case r.Schedule != nil:
 		ok = int(c.of) < len(r.Collectives)
 	default:
 		g := e.ranks[c.from].group

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 	"netsim/simulator/snapshot"
 	"netsim/simulator/topology"
 )
@@ -57,7 +57,7 @@ func fields() map[string]struct{ saved, left string } {
 		"Rank":         {"Time BytesSent BytesReceived Sends Receives Computations ComputeTime", "Rank Finished"},
 		"early":        {"phase step", ""},
 		"route":        {"", "to hops steps path limit shape"},
-		"replaying":    {"ranks delivered posted episodes", "Program synchronize exclusive ideals ready idle"},
+		"replaying":    {"ranks delivered posted episodes", "Schedule synchronize exclusive ideals ready idle"},
 		"replayer":     {"waits left processors wire", ""},
 		"processor":    {"queue busy cause", ""},
 		"rankNode":     {"", "rank node"},
@@ -132,13 +132,13 @@ func smallInputs(t testing.TB) []Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := program.NewPlan("allReduce", "ring", 8000, 2)
+	plan, err := schedule.NewPlan("allReduce", "ring", 8000, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := func(op program.Op) program.Rank {
-		return program.Rank{Nodes: []program.Node{
-			{Op: program.Compute, Value: 1000}, {Op: op, Waits: 1, Value: 5000}, {Op: program.Collect, Waits: 1},
+	nodes := func(op schedule.Op) schedule.Rank {
+		return schedule.Rank{Nodes: []schedule.Node{
+			{Op: schedule.Compute, Value: 1000}, {Op: op, Waits: 1, Value: 5000}, {Op: schedule.Collect, Waits: 1},
 		}, First: []int32{0, 1, 2, 2}, Next: []int32{1, 2}}
 	}
 	hosts := []int32{0, 1, 2, 3}
@@ -147,10 +147,10 @@ func smallInputs(t testing.TB) []Input {
 	limited.Limit = 10_000_000_000
 	return []Input{
 		{Fabric: fabric, Groups: groups, Options: o},
-		{Fabric: fabric, Options: o, Replay: &Replay{Program: &program.Program{
-			Ranks: []program.Rank{nodes(program.Send), nodes(program.Receive)}, Computations: 2,
-			Messages: []program.Message{{From: 0, To: 1, Send: 1, Receive: 1}},
-			Groups:   []program.Group{{Members: []int32{0, 1}}}, Plans: []program.Plan{plan}, Collectives: []program.Collective{{}},
+		{Fabric: fabric, Options: o, Replay: &Replay{Schedule: &schedule.Schedule{
+			Ranks: []schedule.Rank{nodes(schedule.Send), nodes(schedule.Receive)}, Computations: 2,
+			Messages: []schedule.Message{{From: 0, To: 1, Send: 1, Receive: 1}},
+			Groups:   []schedule.Group{{Members: []int32{0, 1}}}, Plans: []schedule.Plan{plan}, Collectives: []schedule.Collective{{}},
 		}}},
 		{Fabric: fabric, Options: limited, Traffic: []Traffic{{Clients: hosts, Servers: hosts, MessageSize: 9000, Load: wholeLoad}}},
 	}

@@ -113,7 +113,7 @@ func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
 	switch r := &e.replay; {
 	case c.Failed():
 		return
-	case r.Program != nil:
+	case r.Schedule != nil:
 		phases = len(r.episodes)
 	case e.ranks[t.from].group != none:
 		phases = len(e.groups[e.ranks[t.from].group].plans)
@@ -121,7 +121,7 @@ func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
 		phases, steps = len(e.traffic.apps), len(e.traffic.sources)
 	}
 	snapshot.Index(c, &t.phase, none, phases)
-	if e.replay.Program != nil && t.phase == none {
+	if e.replay.Schedule != nil && t.phase == none {
 		steps = len(e.replay.Messages)
 	}
 	snapshot.Index(c, &t.step, 0, steps)
@@ -132,8 +132,8 @@ func (e *engine) visitTransfer(c *snapshot.Codec, t *transfer) {
 		return
 	}
 	switch r := &e.replay; {
-	case t.phase == none && r.Program == nil,
-		t.phase != none && r.Program != nil && r.episodes[t.phase] == nil,
+	case t.phase == none && r.Schedule == nil,
+		t.phase != none && r.Schedule != nil && r.episodes[t.phase] == nil,
 		e.ranks[t.from].group != e.ranks[t.to].group:
 		c.Refuse("a transfer from rank %d to rank %d has no matching phase or collective", t.from, t.to)
 	}

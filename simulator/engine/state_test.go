@@ -147,7 +147,7 @@ func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 		return in, "groups"
 	case 1:
 		in.Replay, in.Hosts = anyReplay(t, rt), placed.Draw(rt, "hosts")
-		in.ScaleUp = anySeats(rt, len(in.Replay.Program.Ranks))
+		in.ScaleUp = anySeats(rt, len(in.Replay.Schedule.Ranks))
 		return in, "replay"
 	default:
 		for range rapid.IntRange(1, 2).Draw(rt, "applications") {
@@ -235,7 +235,7 @@ func anyReplay(t *testing.T, rt *rapid.T) *engine.Replay {
 		}
 	}
 	return &engine.Replay{
-		Program:     traced(t, replay.Options{}, traces...),
+		Schedule:    traced(t, replay.Options{}, traces...),
 		Synchronize: rapid.Bool().Draw(rt, "synchronize"), Exclusive: rapid.Bool().Draw(rt, "exclusive"),
 	}
 }

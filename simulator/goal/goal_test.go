@@ -69,7 +69,7 @@ func run(t *testing.T, traces map[int]*trace) *engine.Result {
 			t.Fatalf("rank %d: %v", rank, err)
 		}
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func run(t *testing.T, traces map[int]*trace) *engine.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Replay: &engine.Replay{Program: p}}, engine.Observer{})
+	r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Replay: &engine.Replay{Schedule: p}}, engine.Observer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// document is an InfraGraph document, with the members that Read and Write use.
-type document struct {
+// infrastructure is an InfraGraph document, with the members that Read and Write use.
+type infrastructure struct {
 	Name        string     `json:"name,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Devices     []device   `json:"devices"`
@@ -192,7 +192,7 @@ func (d *decoder) each(path string, v value, read func(path string, v value)) {
 	}
 }
 
-func (d *decoder) document(v value) (doc document) {
+func (d *decoder) infrastructure(v value) (doc infrastructure) {
 	root := "$"
 	if v.kind == object && slices.Contains(v.names, "infrastructure") { // an answer of the API's get_graph
 		v, root = d.members("$", v, "infrastructure")[0], "$.infrastructure"

@@ -10,7 +10,7 @@ import (
 // graph is a document with its instances and edges expanded. Its nodes are the instances of
 // devices, in the order of the document.
 type graph struct {
-	doc       document
+	doc       infrastructure
 	devices   map[string]int // by name
 	instances map[string]int
 	links     map[string]int
@@ -51,7 +51,7 @@ type joint struct {
 	link int32
 }
 
-func expand(doc document) (*graph, error) {
+func expand(doc infrastructure) (*graph, error) {
 	g := &graph{doc: doc, known: map[string]int32{}}
 	var err error
 	if g.devices, err = named("devices", doc.Devices, func(d device) string { return d.Name }); err != nil {

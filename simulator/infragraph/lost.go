@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/topology"
 )
 
@@ -21,18 +21,18 @@ func shown(path string) bool {
 
 // lost notes what a configuration has and an InfraGraph document has not. It does not note
 // parameters with the default value.
-func (n *notes) lost(d *design.Document, f *topology.Fabric) {
+func (n *notes) lost(d *document.Document, f *topology.Fabric) {
 	there := map[string]bool{}
 	for i := range f.Nodes {
 		there[f.Nodes[i].Component] = true
 	}
 	capacity := ports(f)
 	for _, c := range slices.Concat(d.Components, d.Links) {
-		if !there[c.Name] && c.Type != design.TypeGPU && c.Type != design.TypeLayer {
+		if !there[c.Name] && c.Type != document.TypeGPU && c.Type != document.TypeLayer {
 			n.add("%s %s is in no part of the topology and is left out", c.Type, c.Name)
 			continue
 		}
-		if c.Type == design.TypeGPU {
+		if c.Type == document.TypeGPU {
 			n.add("gpu %s is an xpu; read back, servers have no GPUs", c.Name)
 		}
 		entry, known := catalogue.Find(c.Model)
@@ -69,7 +69,7 @@ func (n *notes) lost(d *design.Document, f *topology.Fabric) {
 }
 
 // changed notes a parameter that has not its default value.
-func (n *notes) changed(of string, params design.Params, p catalogue.Parameter) {
+func (n *notes) changed(of string, params document.Params, p catalogue.Parameter) {
 	value := leaf(params, p.Path)
 	if value == nil || shown(p.Path) || value.Value == p.Default.Value && value.Unit == p.Default.Unit {
 		return
@@ -80,15 +80,15 @@ func (n *notes) changed(of string, params design.Params, p catalogue.Parameter) 
 	n.add("%s: %s %v%s is left out", of, p.Path, value.Value, value.Unit)
 }
 
-func leaf(p design.Params, path string) *design.Leaf {
+func leaf(p document.Params, path string) *document.Leaf {
 	node, _ := p.Find(path)
 	return node.Leaf
 }
 
 // base returns a number in the base unit of its type.
-func base(l design.Leaf) float64 {
+func base(l document.Leaf) float64 {
 	number, _ := l.Value.(float64)
-	factor, _ := design.Unit(l.Type, l.Unit)
+	factor, _ := document.Unit(l.Type, l.Unit)
 	return number * factor
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/infragraph"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -20,7 +20,7 @@ func TestAnyFabricComesBackOrIsNoted(t *testing.T) {
 	back, noted := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		l := layouts().Draw(t, "layout")
-		d, _, err := blueprint.FromLayout(l)
+		d, _, err := presets.FromLayout(l)
 		if err != nil {
 			return // a server without a link
 		}

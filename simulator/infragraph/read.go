@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"netsim/simulator/blueprint"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -16,13 +16,13 @@ import (
 // Read makes the document of a configuration of an InfraGraph document in JSON or YAML. The
 // notes list what the document has and the configuration has not, and what was assumed. An
 // error names the part of the document that is wrong, or that netsim's fabrics do not have.
-func Read(content []byte) (*design.Document, []string, error) {
+func Read(content []byte) (*document.Document, []string, error) {
 	v, err := parse(content)
 	if err != nil {
 		return nil, nil, err
 	}
 	d := decoder{}
-	doc := d.document(v)
+	doc := d.infrastructure(v)
 	if d.err != nil {
 		return nil, nil, d.err
 	}
@@ -43,7 +43,7 @@ func Read(content []byte) (*design.Document, []string, error) {
 	if err := f.verify(); err != nil {
 		return nil, nil, err
 	}
-	made, renamed, err := blueprint.FromLayout(f.layout)
+	made, renamed, err := presets.FromLayout(f.layout)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/infragraph"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -19,7 +19,7 @@ import (
 // nodes with their names, links with their ports, rates and delays, racks and pods.
 func TestTemplatesComeBack(t *testing.T) {
 	t.Parallel()
-	templates, err := blueprint.Curated()
+	templates, err := presets.Curated()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestDerivedFabricsComeBack(t *testing.T) {
 		for _, ratio := range topology.Ratios() {
 			for _, ranks := range []int{1, 8, 100, 129, 3000} {
 				phases := []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1 << 20}}
-				s, _, err := blueprint.NewSimple(&topology.Constraints{SwitchRadix: radix, SubscriptionRatio: ratio}, &collective.Workload{Ranks: ranks, Phases: phases}, nil)
+				s, _, err := presets.NewSimple(&topology.Constraints{SwitchRadix: radix, SubscriptionRatio: ratio}, &collective.Workload{Ranks: ranks, Phases: phases}, nil)
 				if err != nil {
 					continue // the radix does not support as many ranks
 				}
@@ -59,7 +59,7 @@ func TestDerivedFabricsComeBack(t *testing.T) {
 }
 
 // comesBack checks that Write and Read give the same fabric, and returns the notes of Write.
-func comesBack(t *testing.T, name string, d *design.Document) []string {
+func comesBack(t *testing.T, name string, d *document.Document) []string {
 	t.Helper()
 	text, notes, err := infragraph.Write(d)
 	if err != nil {
@@ -133,7 +133,7 @@ edges:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if texts[i], err = design.Canonical(d); err != nil {
+		if texts[i], err = document.Canonical(d); err != nil {
 			t.Fatal(err)
 		}
 		if f, err := d.Fabric(); err != nil || len(f.Links) != 12 {

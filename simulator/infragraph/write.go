@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"slices"
 
-	"netsim/simulator/blueprint"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -20,7 +20,7 @@ var names = regexp.MustCompile(`^[\sa-zA-Z0-9_()><-]{1,128}$`)
 // Write makes an InfraGraph document in JSON of the network of a configuration. The notes
 // list what the configuration has and the document has not. Write reads what it writes: a
 // note says if Read would make another fabric of it.
-func Write(d *design.Document) ([]byte, []string, error) {
+func Write(d *document.Document) ([]byte, []string, error) {
 	findings, f := validation.Survey(d, validation.Attachments{})
 	if f == nil {
 		for _, finding := range findings {
@@ -52,7 +52,7 @@ func Write(d *design.Document) ([]byte, []string, error) {
 }
 
 type writer struct {
-	doc    document
+	doc    infrastructure
 	fabric *topology.Fabric
 	at     map[string]int // instances by component
 	taken  map[string]bool
@@ -131,19 +131,19 @@ func (d *device) connect(center string) {
 }
 
 // servers gives the devices of servers their NICs and GPUs. A component host joins them.
-func (w *writer) servers(doc *design.Document) {
+func (w *writer) servers(doc *document.Document) {
 	for _, c := range doc.Components {
 		at, used := w.at[c.Name]
-		if c.Type != design.TypeServer || !used {
+		if c.Type != document.TypeServer || !used {
 			continue
 		}
 		d := &w.doc.Devices[at]
 		center := "host"
-		for slices.ContainsFunc(c.Components, func(r design.Ref) bool { return r.Name == center }) {
+		for slices.ContainsFunc(c.Components, func(r document.Ref) bool { return r.Name == center }) {
 			center += "_"
 		}
 		d.Components = []component{{Name: center, Count: 1, Choice: choiceCustom, Custom: &custom{"host"}}}
-		for _, choice := range []struct{ kind, choice string }{{design.TypeNIC, choiceNIC}, {design.TypeGPU, choiceXPU}} {
+		for _, choice := range []struct{ kind, choice string }{{document.TypeNIC, choiceNIC}, {document.TypeGPU, choiceXPU}} {
 			for _, ref := range c.Components {
 				if ref.Type == choice.kind {
 					d.Components = append(d.Components, component{Name: ref.Name, Count: max(ref.Count, 1), Choice: choice.choice})
@@ -257,8 +257,8 @@ func (w *writer) reread(n *notes) {
 			err = f.verify()
 		}
 		if err == nil {
-			var again *design.Document
-			if again, _, err = blueprint.FromLayout(f.layout); err == nil {
+			var again *document.Document
+			if again, _, err = presets.FromLayout(f.layout); err == nil {
 				var built *topology.Fabric
 				if built, err = again.Fabric(); err == nil {
 					n.differences(w.fabric, built)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/simulator/blueprint"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/infragraph"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -33,9 +33,9 @@ const rack = `{
 	"topology": {"name": "lab", "type": "clos", "topologyTiers": 1, "components": [{"name": "rack", "type": "rack"}]},
 	"globalParameters": {"SimulationParameters": {"RandomSeed": {"value": 7, "type": "uint"}}}}`
 
-func completed(t *testing.T, text string) *design.Document {
+func completed(t *testing.T, text string) *document.Document {
 	t.Helper()
-	d, err := design.Parse(text)
+	d, err := document.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestWriteSaysWhatComesBackOtherwise(t *testing.T) {
 			{Switches: sw("spine", 0), Racks: []topology.Rack{one("leaf", "server"), one("edge", "server"), one("leaf", "server")}},
 		}},
 	} {
-		d, _, err := blueprint.FromLayout(l)
+		d, _, err := presets.FromLayout(l)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
-// Options say how traces become a program. The zero value works.
+// Options say how traces become a schedule. The zero value works.
 type Options struct {
 	// Groups are the workload's process groups; without them, the ranks that use a
 	// group's name are its members.
@@ -32,17 +32,17 @@ type Options struct {
 	Sizes float64
 	// Times are factors on computation times, one for each rank; nil means 1.
 	Times []float64
-	// MaxBytes bounds the memory that the builder and the engine need for the program;
+	// MaxBytes bounds the memory that the builder and the engine need for the schedule;
 	// 0 means 2 GiB.
 	MaxBytes int64
 }
 
-// Builder makes a program from traces.
+// Builder makes a schedule from traces.
 type Builder struct {
-	options Options
-	program program.Program
-	bytes   int64
-	found   Warnings
+	options  Options
+	schedule schedule.Schedule
+	bytes    int64
+	found    Warnings
 
 	groups   map[string]int32
 	given    map[string]bool // groups whose members do not depend on the traces
@@ -76,7 +76,7 @@ func New(ranks int, options Options) *Builder {
 		options.MaxBytes = 2 << 30
 	}
 	return &Builder{
-		options: options, program: program.Program{Ranks: make([]program.Rank, ranks)},
+		options: options, schedule: schedule.Schedule{Ranks: make([]schedule.Rank, ranks)},
 		groups: map[string]int32{}, given: map[string]bool{},
 	}
 }
@@ -84,7 +84,7 @@ func New(ranks int, options Options) *Builder {
 // Add reads the whole trace of a rank. It is called once for each rank. The error names the
 // rank and the node at fault, or wraps a *chakra.Error or a read error.
 func (b *Builder) Add(rank int, trace *chakra.Reader) error {
-	if b.program.Ranks[rank].First != nil {
+	if b.schedule.Ranks[rank].First != nil {
 		return fmt.Errorf("rank %d has two traces", rank)
 	}
 	d := &b.draft
@@ -148,27 +148,27 @@ func (b *Builder) warn(format string, args ...any) error {
 // take adds a node to the draft of its rank.
 func (b *Builder) take(rank int, n *chakra.Node) error {
 	d := &b.draft
-	node := program.Node{ID: n.ID, CPU: n.CPU}
+	node := schedule.Node{ID: n.ID, CPU: n.CPU}
 	detail := detail{peer: chakra.Absent, kind: chakra.NoCollective}
 	var err error
 	switch n.Role() {
 	case chakra.Compute:
-		node.Op = program.Compute
+		node.Op = schedule.Compute
 		node.Value, err = b.duration(rank, n)
-		b.program.Computations++
+		b.schedule.Computations++
 	case chakra.Send:
-		node.Op = program.Send
+		node.Op = schedule.Send
 		detail.peer, detail.tag, err = b.peer(rank, n, n.Source, n.Destination, "comm_src", "comm_dst")
 	case chakra.Receive:
-		node.Op = program.Receive
+		node.Op = schedule.Receive
 		detail.peer, detail.tag, err = b.peer(rank, n, n.Destination, n.Source, "comm_dst", "comm_src")
 	case chakra.Collect:
-		node.Op = program.Collect
+		node.Op = schedule.Collect
 		detail.kind = n.Collective
 		detail.group, err = b.group(rank, n)
 	default:
 	}
-	if err == nil && (node.Op == program.Send || node.Op == program.Receive || node.Op == program.Collect) {
+	if err == nil && (node.Op == schedule.Send || node.Op == schedule.Receive || node.Op == schedule.Collect) {
 		node.Value, err = b.bytesOf(rank, n)
 	}
 	if err != nil {
@@ -207,8 +207,8 @@ func (b *Builder) peer(rank int, n *chakra.Node, given, other int64, ownName, ot
 	switch {
 	case other == chakra.Absent:
 		return 0, 0, fmt.Errorf("%s is missing", otherName)
-	case other < 0 || other >= int64(len(b.program.Ranks)):
-		return 0, 0, fmt.Errorf("%s is rank %d, and there are %d ranks", otherName, other, len(b.program.Ranks))
+	case other < 0 || other >= int64(len(b.schedule.Ranks)):
+		return 0, 0, fmt.Errorf("%s is rank %d, and there are %d ranks", otherName, other, len(b.schedule.Ranks))
 	case given != chakra.Absent && given != int64(rank):
 		return 0, 0, fmt.Errorf("%s is rank %d", ownName, given)
 	case n.Tag == chakra.Absent:
@@ -236,17 +236,17 @@ func (b *Builder) bytesOf(rank int, n *chakra.Node) (int64, error) {
 func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 	number, known := b.groups[n.Group]
 	if !known {
-		g := program.Group{Name: n.Group}
+		g := schedule.Group{Name: n.Group}
 		switch members, given := b.options.Groups[n.Group]; {
 		case n.Group == "":
-			for r := range b.program.Ranks {
+			for r := range b.schedule.Ranks {
 				g.Members = append(g.Members, int32(r))
 			}
 			b.given[n.Group] = true
 		case given:
 			for _, r := range members {
-				if r >= len(b.program.Ranks) {
-					return 0, fmt.Errorf("process group %q has rank %d, and there are %d ranks", n.Group, r, len(b.program.Ranks))
+				if r >= len(b.schedule.Ranks) {
+					return 0, fmt.Errorf("process group %q has rank %d, and there are %d ranks", n.Group, r, len(b.schedule.Ranks))
 				}
 				g.Members = append(g.Members, int32(r))
 			}
@@ -259,11 +259,11 @@ func (b *Builder) group(rank int, n *chakra.Node) (int32, error) {
 			}
 		}
 		b.bytes += groupBytes + int64(len(n.Group)) + 4*int64(len(g.Members))
-		number = int32(len(b.program.Groups))
+		number = int32(len(b.schedule.Groups))
 		b.groups[n.Group] = number
-		b.program.Groups = append(b.program.Groups, g)
+		b.schedule.Groups = append(b.schedule.Groups, g)
 	}
-	g := &b.program.Groups[number]
+	g := &b.schedule.Groups[number]
 	if at := g.Place(int32(rank)); b.given[n.Group] && (int(at) == len(g.Members) || g.Members[at] != int32(rank)) {
 		return 0, fmt.Errorf("the rank is not a member of process group %q", n.Group)
 	}

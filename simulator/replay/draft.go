@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"netsim/simulator/chakra"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
 // draft is the trace of a rank in the order of its file. Its slices are reused for the next
 // rank.
 type draft struct {
-	nodes   []program.Node
+	nodes   []schedule.Node
 	details []detail
 
 	data, control         []uint64 // ids
@@ -36,7 +36,7 @@ func (d *draft) size() int64 {
 	return int64(len(d.nodes))*nodeBytes + int64(len(d.data)+len(d.control))*4
 }
 
-// Upper bounds of the memory in the program, its builder and the engine, in bytes.
+// Upper bounds of the memory in the schedule, its builder and the engine, in bytes.
 const (
 	nodeBytes  = 32 + 4 + 4
 	endBytes   = 24 + 16 // of a send or receive
@@ -45,7 +45,7 @@ const (
 	groupBytes = 128
 )
 
-// addRank turns the draft into a rank of the program.
+// addRank turns the draft into a rank of the schedule.
 func (b *Builder) addRank(rank int) error {
 	d := &b.draft
 	ids := make([]uint64, len(d.nodes))
@@ -143,8 +143,8 @@ func (b *Builder) settle(rank int32, on edges, order []int32) {
 			index[position] = int32(to)
 		}
 	}
-	r := &b.program.Ranks[rank]
-	r.Nodes = make([]program.Node, n)
+	r := &b.schedule.Ranks[rank]
+	r.Nodes = make([]schedule.Node, n)
 	counts := map[joinKey]int32{}
 	last := map[int32]int32{} // node of the last collective, by group
 	kept := edges{first: make([]int32, 1, n+1)}
@@ -195,15 +195,15 @@ type joinKey struct {
 
 // note records the node's part in a message or collective, and returns the node of the
 // collective that it must follow, or -1.
-func (b *Builder) note(rank, node int32, n *program.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
+func (b *Builder) note(rank, node int32, n *schedule.Node, d *detail, counts map[joinKey]int32, last map[int32]int32) int32 {
 	switch n.Op {
-	case program.Send:
+	case schedule.Send:
 		b.bytes += endBytes
 		b.sends = append(b.sends, end{from: rank, to: int32(d.peer), node: node, tag: d.tag})
-	case program.Receive:
+	case schedule.Receive:
 		b.bytes += endBytes
 		b.receives = append(b.receives, end{from: int32(d.peer), to: rank, node: node, tag: d.tag})
-	case program.Collect:
+	case schedule.Collect:
 		key := joinKey{d.group, d.kind}
 		b.joins = append(b.joins, join{group: d.group, rank: rank, node: node, order: counts[key], kind: d.kind, bytes: n.Value})
 		counts[key]++

@@ -7,19 +7,19 @@ import (
 
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
-	"netsim/simulator/program"
+	"netsim/simulator/schedule"
 )
 
-// Program matches the messages and collectives of the ranks, after all are added. The error
+// Schedule matches the messages and collectives of the ranks, after all are added. The error
 // names the rank and the node at fault, such as a node without a counterpart.
-func (b *Builder) Program() (*program.Program, error) {
+func (b *Builder) Schedule() (*schedule.Schedule, error) {
 	if err := b.messages(); err != nil {
 		return nil, err
 	}
 	if err := b.collectives(); err != nil {
 		return nil, err
 	}
-	return &b.program, nil
+	return &b.schedule, nil
 }
 
 // messages pairs sends and receives: the k-th send from one rank to another with a tag
@@ -30,8 +30,8 @@ func (b *Builder) messages() error {
 	}
 	slices.SortFunc(b.sends, byChannel)
 	slices.SortFunc(b.receives, byChannel)
-	p := &b.program
-	p.Messages = make([]program.Message, 0, len(b.sends))
+	p := &b.schedule
+	p.Messages = make([]schedule.Message, 0, len(b.sends))
 	for i := range max(len(b.sends), len(b.receives)) {
 		switch {
 		case i == len(b.receives) || i < len(b.sends) && compareChannels(b.sends[i], b.receives[i]) < 0:
@@ -42,7 +42,7 @@ func (b *Builder) messages() error {
 			return fmt.Errorf("rank %d, node %d: the message from rank %d with tag %d is not sent", r.to, b.id(r.to, r.node), r.from, r.tag)
 		}
 		s, r := b.sends[i], b.receives[i]
-		p.Messages = append(p.Messages, program.Message{From: s.from, To: s.to, Send: s.node, Receive: r.node, Tag: s.tag})
+		p.Messages = append(p.Messages, schedule.Message{From: s.from, To: s.to, Send: s.node, Receive: r.node, Tag: s.tag})
 		sender, receiver := &p.Ranks[s.from].Nodes[s.node], &p.Ranks[s.to].Nodes[r.node]
 		sender.Arg, receiver.Arg = int32(i), int32(i)
 		if sender.Value != receiver.Value {
@@ -61,7 +61,7 @@ func compareChannels(x, y end) int {
 	return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.tag, y.tag))
 }
 
-func (b *Builder) id(rank, node int32) uint64 { return b.program.Ranks[rank].Nodes[node].ID }
+func (b *Builder) id(rank, node int32) uint64 { return b.schedule.Ranks[rank].Nodes[node].ID }
 
 // collectives matches the parts of the ranks, and numbers the collectives by their lowest
 // rank and its node.
@@ -99,12 +99,12 @@ func (b *Builder) collectives() error {
 func (b *Builder) findMembers() {
 	for i := range b.joins {
 		j := &b.joins[i]
-		if g := &b.program.Groups[j.group]; !b.given[g.Name] {
+		if g := &b.schedule.Groups[j.group]; !b.given[g.Name] {
 			g.Members = append(g.Members, j.rank)
 		}
 	}
-	for i := range b.program.Groups {
-		if g := &b.program.Groups[i]; !b.given[g.Name] {
+	for i := range b.schedule.Groups {
+		if g := &b.schedule.Groups[i]; !b.given[g.Name] {
 			slices.Sort(g.Members)
 			g.Members = slices.Clip(slices.Compact(g.Members))
 		}
@@ -113,7 +113,7 @@ func (b *Builder) findMembers() {
 
 // complete checks that every member takes part in a collective.
 func (b *Builder) complete(part []join) error {
-	members := b.program.Groups[part[0].group].Members
+	members := b.schedule.Groups[part[0].group].Members
 	if len(part) == len(members) {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (b *Builder) complete(part []join) error {
 	}
 	j := part[0]
 	return fmt.Errorf("rank %d, node %d: rank %d has no %s number %d of process group %q",
-		j.rank, b.id(j.rank, j.node), missing, j.kind, j.order+1, b.program.Groups[j.group].Name)
+		j.rank, b.id(j.rank, j.node), missing, j.kind, j.order+1, b.schedule.Groups[j.group].Name)
 }
 
 type planKey struct {
@@ -135,9 +135,9 @@ type planKey struct {
 	bytes int64
 }
 
-// number adds a collective to the program, with the largest size of its parts.
+// number adds a collective to the schedule, with the largest size of its parts.
 func (b *Builder) number(part []join, plans map[planKey]int32) error {
-	p := &b.program
+	p := &b.schedule
 	first := part[0]
 	bytes := first.bytes
 	for _, j := range part {
@@ -157,7 +157,7 @@ func (b *Builder) number(part []join, plans map[planKey]int32) error {
 	plan, known := plans[key]
 	if !known {
 		operation := operationOf(first.kind)
-		made, err := program.NewPlan(operation, b.options.Algorithms[operation], bytes, len(part))
+		made, err := schedule.NewPlan(operation, b.options.Algorithms[operation], bytes, len(part))
 		if err != nil {
 			return fmt.Errorf("rank %d, node %d: %w", first.rank, b.id(first.rank, first.node), err)
 		}
@@ -172,7 +172,7 @@ func (b *Builder) number(part []join, plans map[planKey]int32) error {
 	for _, j := range part {
 		p.Ranks[j.rank].Nodes[j.node].Arg = int32(len(p.Collectives))
 	}
-	p.Collectives = append(p.Collectives, program.Collective{Group: first.group, Plan: plan})
+	p.Collectives = append(p.Collectives, schedule.Collective{Group: first.group, Plan: plan})
 	return nil
 }
 
@@ -191,10 +191,10 @@ func operationOf(kind chakra.Collective) string {
 	case chakra.Scatter:
 		return collective.Scatter
 	case chakra.Reduce:
-		return program.Reduce
+		return schedule.Reduce
 	case chakra.Gather:
-		return program.Gather
+		return schedule.Gather
 	default:
-		return program.Barrier
+		return schedule.Barrier
 	}
 }

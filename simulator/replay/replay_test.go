@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/simulator/chakra"
-	"netsim/simulator/program"
 	"netsim/simulator/replay"
+	"netsim/simulator/schedule"
 )
 
 // node returns a node of a trace in JSON. Dependencies are lists of ids as text.
@@ -39,13 +39,13 @@ const (
 	collect = "COMM_COLL_NODE"
 )
 
-func build(t testing.TB, o replay.Options, ranks ...string) (*program.Program, error) {
+func build(t testing.TB, o replay.Options, ranks ...string) (*schedule.Schedule, error) {
 	t.Helper()
 	p, _, err := buildWarned(t, o, ranks...)
 	return p, err
 }
 
-func buildWarned(t testing.TB, o replay.Options, ranks ...string) (*program.Program, replay.Warnings, error) {
+func buildWarned(t testing.TB, o replay.Options, ranks ...string) (*schedule.Schedule, replay.Warnings, error) {
 	t.Helper()
 	b := replay.New(len(ranks), o)
 	for rank, nodes := range ranks {
@@ -57,7 +57,7 @@ func buildWarned(t testing.TB, o replay.Options, ranks ...string) (*program.Prog
 			return nil, b.Warnings(), err
 		}
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	return p, b.Warnings(), err
 }
 
@@ -267,7 +267,7 @@ func TestRealTrace(t *testing.T) {
 	if err := b.Add(0, r); err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}

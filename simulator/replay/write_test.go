@@ -18,8 +18,8 @@ type trace struct{ bytes.Buffer }
 
 func (*trace) Close() error { return nil }
 
-// programOf returns the program of a workload's traces, as a worker reads them.
-func programOf(t *testing.T, groups []collective.GroupSpec) *engine.Replay {
+// scheduleOf returns the schedule of a workload's traces, as a worker reads them.
+func scheduleOf(t *testing.T, groups []collective.GroupSpec) *engine.Replay {
 	t.Helper()
 	var traces []*trace
 	if _, err := replay.WriteTraces(groups, func(rank int) (io.WriteCloser, error) {
@@ -54,11 +54,11 @@ func programOf(t *testing.T, groups []collective.GroupSpec) *engine.Replay {
 			t.Fatalf("rank %d: %v", rank, err)
 		}
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &engine.Replay{Program: p, Synchronize: true}
+	return &engine.Replay{Schedule: p, Synchronize: true}
 }
 
 // TestTracesTakeAsLong: the traces of a workload take the simulated time of the workload,
@@ -92,7 +92,7 @@ func TestTracesTakeAsLong(t *testing.T) {
 			}
 			return r
 		}
-		want, got := run(engine.Input{Groups: groups, Synchronize: true}), run(engine.Input{Replay: programOf(t, groups)})
+		want, got := run(engine.Input{Groups: groups, Synchronize: true}), run(engine.Input{Replay: scheduleOf(t, groups)})
 		if got.Time != want.Time || got.Sends != want.Sends || got.Bytes != want.Bytes || got.Collectives != want.Collectives {
 			t.Errorf("%s: the traces take %d ps for %d collectives with %d transfers of %d bytes, the workload %d, %d, %d and %d",
 				name, got.Time, got.Collectives, got.Sends, got.Bytes, want.Time, want.Collectives, want.Sends, want.Bytes)

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"netsim/simulator/engine"
-	"netsim/simulator/program"
 	"netsim/simulator/results"
+	"netsim/simulator/schedule"
 )
 
 // critical is the summary of a critical path, decoded without the types of package results.
@@ -49,9 +49,9 @@ func straggling(t *testing.T) engine.Input {
 	t.Helper()
 	in := kinds(t)["replay"]
 	in.Options.CriticalPath = true
-	nodes := in.Replay.Program.Ranks[3].Nodes
+	nodes := in.Replay.Schedule.Ranks[3].Nodes
 	for i := range nodes {
-		if nodes[i].Op == program.Compute {
+		if nodes[i].Op == schedule.Compute {
 			nodes[i].Value *= 3
 		}
 	}

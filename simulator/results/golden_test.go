@@ -14,9 +14,9 @@ import (
 	"netsim/simulator/chakra"
 	"netsim/simulator/collective"
 	"netsim/simulator/engine"
-	"netsim/simulator/program"
 	"netsim/simulator/replay"
 	"netsim/simulator/results"
+	"netsim/simulator/schedule"
 	"netsim/simulator/topology"
 )
 
@@ -87,7 +87,7 @@ func kinds(t *testing.T) map[string]engine.Input {
 			in.Options.Switches = []engine.Switch{{Component: leaf, Routing: engine.Spray}, {Component: spine, Hash: engine.Plain}}
 		}),
 		"striped":  groups(func(in *engine.Input) { in.Fabric = twoNICs(t) }),
-		"replay":   {Fabric: fabric(t, "64x800G", 8), Replay: &engine.Replay{Program: ringTraces(t), Synchronize: true}, Options: options},
+		"replay":   {Fabric: fabric(t, "64x800G", 8), Replay: &engine.Replay{Schedule: ringTraces(t), Synchronize: true}, Options: options},
 		"scale-up": scaledUp(t),
 		"critical": groups(func(in *engine.Input) { in.Options.CriticalPath = true }),
 		"traffic":  uncoordinated(t),
@@ -116,7 +116,7 @@ func twoNICs(t *testing.T) *topology.Fabric {
 }
 
 // ringTraces returns ASTRA-sim's ring all-reduce among eight ranks.
-func ringTraces(t *testing.T) *program.Program {
+func ringTraces(t *testing.T) *schedule.Schedule {
 	t.Helper()
 	b := replay.New(8, replay.Options{})
 	for rank := range 8 {
@@ -133,7 +133,7 @@ func ringTraces(t *testing.T) *program.Program {
 			t.Fatal(err)
 		}
 	}
-	p, err := b.Program()
+	p, err := b.Schedule()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func scaledUp(t *testing.T) engine.Input {
 		up.Seats = append(up.Seats, engine.Seat{Domain: int32(min(rank/4, 1)) - 1, Subgroup: uint32(rank % 2)})
 	}
 	return engine.Input{
-		Fabric: fabric(t, "64x800G", 8), Replay: &engine.Replay{Program: ringTraces(t), Synchronize: true}, ScaleUp: up,
+		Fabric: fabric(t, "64x800G", 8), Replay: &engine.Replay{Schedule: ringTraces(t), Synchronize: true}, ScaleUp: up,
 		Options: engine.Options{Interval: 50_000_000, Beacon: 20_000_000},
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -18,7 +18,7 @@ func BenchmarkCheck(b *testing.B) {
 		ranks int
 	}{{"64x800G", 4096}, {"128x400G", 16384}, {"64x800G", 65536}} {
 		b.Run(fmt.Sprintf("%s/%d", c.radix, c.ranks), func(b *testing.B) {
-			s, _, err := blueprint.NewSimple(&topology.Constraints{SwitchRadix: c.radix},
+			s, _, err := presets.NewSimple(&topology.Constraints{SwitchRadix: c.radix},
 				&collective.Workload{Ranks: c.ranks, Phases: []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1}}}, nil)
 			if err != nil {
 				b.Fatal(err)

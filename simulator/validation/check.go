@@ -6,20 +6,20 @@ import (
 	"slices"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/topology"
 )
 
 // Check returns the findings about a document. The same document gives the same
 // findings in the same order.
-func Check(d *design.Document, with Attachments) []Finding {
+func Check(d *document.Document, with Attachments) []Finding {
 	findings, _ := Survey(d, with)
 	return findings
 }
 
 // Survey returns the findings of Check, and the network that it unfolded. The network is
 // nil if an error prevented that.
-func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) {
+func Survey(d *document.Document, with Attachments) ([]Finding, *topology.Fabric) {
 	c := checker{
 		doc: d, traceset: with.Traceset, mapping: with.MappingFile, all: declarations(d), declared: map[string]*declaration{}, reached: Reachable(d),
 		models: map[string]*model{}, count: map[string]int{}, extents: map[string]extent{},
@@ -39,7 +39,7 @@ func Survey(d *design.Document, with Attachments) ([]Finding, *topology.Fabric) 
 }
 
 type checker struct {
-	doc      *design.Document
+	doc      *document.Document
 	traceset *Traceset
 	mapping  *MappingFile
 	all      []*declaration // in the order of declarations

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -41,9 +41,9 @@ const pods = `{
 		{"name": "fast-rack", "type": "rack"}, {"name": "layer", "type": "layer"}]},
 	"globalParameters": {}}`
 
-func completed(t testing.TB, text string) *design.Document {
+func completed(t testing.TB, text string) *document.Document {
 	t.Helper()
-	d, err := design.Parse(text)
+	d, err := document.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func documented() map[string]string {
 
 // listed returns findings as "CODE path", sorted and without the note that the
 // topology was derived. It also checks the form of the findings.
-func listed(t testing.TB, d *design.Document, findings []validation.Finding) []string {
+func listed(t testing.TB, d *document.Document, findings []validation.Finding) []string {
 	t.Helper()
 	list := []string{}
 	for _, f := range findings {
@@ -97,7 +97,7 @@ func listed(t testing.TB, d *design.Document, findings []validation.Finding) []s
 	return list
 }
 
-func leaf(p design.Params, path string) *design.Leaf {
+func leaf(p document.Params, path string) *document.Leaf {
 	for {
 		step, rest, deeper := strings.Cut(path, ".")
 		if !deeper {
@@ -107,13 +107,13 @@ func leaf(p design.Params, path string) *design.Leaf {
 	}
 }
 
-func component(d *design.Document, name string) *design.Component {
-	return &d.Components[slices.IndexFunc(d.Components, func(c design.Component) bool { return c.Name == name })]
+func component(d *document.Document, name string) *document.Component {
+	return &d.Components[slices.IndexFunc(d.Components, func(c document.Component) bool { return c.Name == name })]
 }
 
 // set returns an edit that sets a parameter of the holder; "" holds the global parameters.
-func set(holder, path string, value any) func(*design.Document) {
-	return func(d *design.Document) {
+func set(holder, path string, value any) func(*document.Document) {
+	return func(d *document.Document) {
 		switch holder {
 		case "workload":
 			leaf(d.Applications[0].TypedParameters, path).Value = value
@@ -127,8 +127,8 @@ func set(holder, path string, value any) func(*design.Document) {
 	}
 }
 
-func sequence(edits ...func(*design.Document)) func(*design.Document) {
-	return func(d *design.Document) {
+func sequence(edits ...func(*document.Document)) func(*document.Document) {
+	return func(d *document.Document) {
 		for _, edit := range edits {
 			edit(d)
 		}
@@ -136,7 +136,7 @@ func sequence(edits ...func(*design.Document)) func(*design.Document) {
 }
 
 type row struct {
-	edit func(*design.Document)
+	edit func(*document.Document)
 	want []string
 }
 
@@ -165,13 +165,13 @@ func checkRows(t *testing.T, text string, with validation.Attachments, rows map[
 	}
 }
 
-func entries(values ...float64) func(*design.Document) {
-	return func(d *design.Document) {
-		a := &design.AppDistribution{}
+func entries(values ...float64) func(*document.Document) {
+	return func(d *document.Document) {
+		a := &document.AppDistribution{}
 		for i, v := range values {
-			a.Entries = append(a.Entries, design.Entry{
+			a.Entries = append(a.Entries, document.Entry{
 				Name: "e", ParentApplication: "workload", ApplicationType: []string{"client", "server"}[i%2],
-				DistributionPercent: design.Percent{DistributionID: "e", Value: v},
+				DistributionPercent: document.Percent{DistributionID: "e", Value: v},
 			})
 		}
 		d.Topology.AppDistribution = a
@@ -182,26 +182,28 @@ func TestCheckDeclarations(t *testing.T) {
 	t.Parallel()
 	checkRows(t, rack, ready(8), map[string]row{
 		"nothing wrong":    {},
-		"an unknown model": {func(d *design.Document) { component(d, "server").Model = "other-server-v1" }, []string{"UNKNOWN_MODEL $.components[2].model"}},
-		"an id for a model": {func(d *design.Document) { component(d, "server").Model = "model_0000000000e008000000000001" },
+		"an unknown model": {func(d *document.Document) { component(d, "server").Model = "other-server-v1" }, []string{"UNKNOWN_MODEL $.components[2].model"}},
+		"an id for a model": {func(d *document.Document) { component(d, "server").Model = "model_0000000000e008000000000001" },
 			[]string{"UNKNOWN_MODEL $.components[2].model"}},
-		"an unknown version":      {func(d *design.Document) { d.Containers[0].Version = "9.0.0" }, []string{"UNKNOWN_MODEL $.containers[0].version"}},
-		"a model of another type": {func(d *design.Document) { component(d, "leaf").Model = "gpu-v1" }, []string{"CONSTRAINT_VIOLATION $.components[0].type"}},
-		"another kind of traffic": {func(d *design.Document) { d.Applications[0].TrafficType = "non-coordinated" }, []string{"CONSTRAINT_VIOLATION $.applications[0].trafficType"}},
-		"a rack as component":     {func(d *design.Document) { component(d, "server").Type = "rack" }, []string{"CONSTRAINT_VIOLATION $.components[2].components[0]", "CONSTRAINT_VIOLATION $.components[2].type", "CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
-		"a name twice":            {func(d *design.Document) { d.Applications[0].Name = "rack" }, []string{"CONSTRAINT_VIOLATION $.applications[0].name"}},
-		"a missing reference":     {func(d *design.Document) { d.Containers[0].Components[1].Name = "ghost" }, []string{"UNKNOWN_REFERENCE $.containers[0].components[1].name", "UNREFERENCED_COMPONENT $.components[1]", "UNREFERENCED_COMPONENT $.components[2]"}},
-		"a reference's type":      {func(d *design.Document) { d.Containers[0].Components[1].Type = "switch" }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
-		"a rack in itself":        {func(d *design.Document) { d.Containers[0].Components[0] = design.Ref{Name: "rack", Type: "rack"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
-		"a nic in a rack":         {func(d *design.Document) { d.Containers[0].Components[0] = design.Ref{Name: "nic", Type: "nic"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
-		"a child of a switch":     {func(d *design.Document) { component(d, "leaf").Components = []design.Ref{{Name: "nic", Type: "nic"}} }, []string{"CONSTRAINT_VIOLATION $.components[0].components[0]"}},
-		"an application on a host": {func(d *design.Document) {
-			addRef(d, "server", design.Ref{Name: "workload", Type: "application", ParentApplicationName: "workload"})
+		"an unknown version":      {func(d *document.Document) { d.Containers[0].Version = "9.0.0" }, []string{"UNKNOWN_MODEL $.containers[0].version"}},
+		"a model of another type": {func(d *document.Document) { component(d, "leaf").Model = "gpu-v1" }, []string{"CONSTRAINT_VIOLATION $.components[0].type"}},
+		"another kind of traffic": {func(d *document.Document) { d.Applications[0].TrafficType = "non-coordinated" }, []string{"CONSTRAINT_VIOLATION $.applications[0].trafficType"}},
+		"a rack as component":     {func(d *document.Document) { component(d, "server").Type = "rack" }, []string{"CONSTRAINT_VIOLATION $.components[2].components[0]", "CONSTRAINT_VIOLATION $.components[2].type", "CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
+		"a name twice":            {func(d *document.Document) { d.Applications[0].Name = "rack" }, []string{"CONSTRAINT_VIOLATION $.applications[0].name"}},
+		"a missing reference":     {func(d *document.Document) { d.Containers[0].Components[1].Name = "ghost" }, []string{"UNKNOWN_REFERENCE $.containers[0].components[1].name", "UNREFERENCED_COMPONENT $.components[1]", "UNREFERENCED_COMPONENT $.components[2]"}},
+		"a reference's type":      {func(d *document.Document) { d.Containers[0].Components[1].Type = "switch" }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[1].type"}},
+		"a rack in itself":        {func(d *document.Document) { d.Containers[0].Components[0] = document.Ref{Name: "rack", Type: "rack"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
+		"a nic in a rack":         {func(d *document.Document) { d.Containers[0].Components[0] = document.Ref{Name: "nic", Type: "nic"} }, []string{"CONSTRAINT_VIOLATION $.containers[0].components[0]", "UNREFERENCED_COMPONENT $.components[0]"}},
+		"a child of a switch": {func(d *document.Document) {
+			component(d, "leaf").Components = []document.Ref{{Name: "nic", Type: "nic"}}
+		}, []string{"CONSTRAINT_VIOLATION $.components[0].components[0]"}},
+		"an application on a host": {func(d *document.Document) {
+			addRef(d, "server", document.Ref{Name: "workload", Type: "application", ParentApplicationName: "workload"})
 		}, nil},
-		"a missing parent application": {func(d *design.Document) {
-			addRef(d, "server", design.Ref{Name: "workload", Type: "application", ParentApplicationName: "ghost"})
+		"a missing parent application": {func(d *document.Document) {
+			addRef(d, "server", document.Ref{Name: "workload", Type: "application", ParentApplicationName: "ghost"})
 		}, []string{"UNKNOWN_REFERENCE $.components[2].components[1].parentApplicationName"}},
-		"an unreferenced component": {func(d *design.Document) {
+		"an unreferenced component": {func(d *document.Document) {
 			spare := *component(d, "nic")
 			spare.Name = "spare"
 			d.Components = append(d.Components, spare)
@@ -209,7 +211,7 @@ func TestCheckDeclarations(t *testing.T) {
 	})
 }
 
-func addRef(d *design.Document, server string, ref design.Ref) {
+func addRef(d *document.Document, server string, ref document.Ref) {
 	c := component(d, server)
 	c.Components = append(c.Components, ref)
 }
@@ -217,21 +219,21 @@ func addRef(d *design.Document, server string, ref design.Ref) {
 func TestCheckParameters(t *testing.T) {
 	t.Parallel()
 	const leafAt = "$.components[0].typedParameters."
-	missing := func(d *design.Document) { delete(component(d, "leaf").TypedParameters, "NumUpLinks") }
+	missing := func(d *document.Document) { delete(component(d, "leaf").TypedParameters, "NumUpLinks") }
 	checkRows(t, rack, ready(8), map[string]row{
 		"one is missing":      {missing, []string{"PARAMETER_MISSING " + leafAt + "NumUpLinks"}},
-		"a branch is missing": {func(d *design.Document) { delete(component(d, "leaf").TypedParameters, "LoadBalancingFlowlet") }, []string{"PARAMETER_MISSING " + leafAt + "LoadBalancingFlowlet.Gap"}},
-		"a global is missing": {func(d *design.Document) { delete(d.GlobalParameters["SimulationParameters"].Branch, "Mtu") }, []string{"PARAMETER_MISSING $.globalParameters.SimulationParameters.Mtu"}},
-		"a section instead": {func(d *design.Document) {
-			component(d, "leaf").TypedParameters["NumUpLinks"] = design.Param{Branch: design.Params{}}
+		"a branch is missing": {func(d *document.Document) { delete(component(d, "leaf").TypedParameters, "LoadBalancingFlowlet") }, []string{"PARAMETER_MISSING " + leafAt + "LoadBalancingFlowlet.Gap"}},
+		"a global is missing": {func(d *document.Document) { delete(d.GlobalParameters["SimulationParameters"].Branch, "Mtu") }, []string{"PARAMETER_MISSING $.globalParameters.SimulationParameters.Mtu"}},
+		"a section instead": {func(d *document.Document) {
+			component(d, "leaf").TypedParameters["NumUpLinks"] = document.Param{Branch: document.Params{}}
 		}, []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
-		"another type":         {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Type = "double" }, []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
+		"another type":         {func(d *document.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Type = "double" }, []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"a fraction":           {set("leaf", "NumUpLinks", 1.5), []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"not a number":         {set("leaf", "SwitchingCapacity", math.NaN()), []string{"CONSTRAINT_VIOLATION " + leafAt + "SwitchingCapacity"}},
 		"a list":               {set("leaf", "NumUpLinks", []any{1.0}), []string{"CONSTRAINT_VIOLATION " + leafAt + "NumUpLinks"}},
 		"a list for a group":   {set("server", "LogicalGroupId", []any{1.0}), []string{"CONSTRAINT_VIOLATION $.components[2].typedParameters.LogicalGroupId"}},
-		"no unit":              {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "SwitchingCapacity").Unit = "" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "SwitchingCapacity"}},
-		"an unwanted unit":     {func(d *design.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Unit = "B" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "NumUpLinks"}},
+		"no unit":              {func(d *document.Document) { leaf(component(d, "leaf").TypedParameters, "SwitchingCapacity").Unit = "" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "SwitchingCapacity"}},
+		"an unwanted unit":     {func(d *document.Document) { leaf(component(d, "leaf").TypedParameters, "NumUpLinks").Unit = "B" }, []string{"PARAMETER_UNIT_INVALID " + leafAt + "NumUpLinks"}},
 		"not in the enum":      {set("leaf", "EcmpHashMethod", "md5"), []string{"PARAMETER_NOT_IN_ENUM " + leafAt + "EcmpHashMethod"}},
 		"in the enum":          {set("leaf", "EcmpHashMethod", "hash"), nil},
 		"no engine":            {set("", "EngineParameters.Engine", "other"), []string{"PARAMETER_NOT_IN_ENUM $.globalParameters.EngineParameters.Engine"}},
@@ -242,50 +244,50 @@ func TestCheckParameters(t *testing.T) {
 		"negative":             {set("nic", "Transport.HeaderSize", -1.0), []string{"PARAMETER_OUT_OF_RANGE $.components[1].typedParameters.Transport.HeaderSize"}},
 		"a day":                {set("", "SimulationParameters.StartTime", 86400.0), nil},
 		"no room for a packet": {sequence(set("", "SimulationParameters.Mtu", 64.0), set("nic", "Transport.HeaderSize", 64.0)), []string{"CONSTRAINT_VIOLATION $"}},
-		"an unknown parameter": {func(d *design.Document) {
-			component(d, "leaf").TypedParameters["Other"] = design.Param{Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}
+		"an unknown parameter": {func(d *document.Document) {
+			component(d, "leaf").TypedParameters["Other"] = document.Param{Leaf: &document.Leaf{Value: 1.0, Type: "uint"}}
 		}, []string{"CONSTRAINT_VIOLATION " + leafAt + "Other"}},
-		"a dot in a name": {func(d *design.Document) {
+		"a dot in a name": {func(d *document.Document) {
 			p := component(d, "leaf").TypedParameters
 			p["LoadBalancingFlowlet.Gap"] = p["LoadBalancingFlowlet"].Branch["Gap"]
 		}, []string{"CONSTRAINT_VIOLATION $.components[0].typedParameters['LoadBalancingFlowlet.Gap']"}},
-		"quotes in a name": {func(d *design.Document) {
-			component(d, "leaf").TypedParameters["it's\n\\"] = design.Param{Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}
+		"quotes in a name": {func(d *document.Document) {
+			component(d, "leaf").TypedParameters["it's\n\\"] = document.Param{Leaf: &document.Leaf{Value: 1.0, Type: "uint"}}
 		}, []string{`CONSTRAINT_VIOLATION $.components[0].typedParameters['it\'s\u000a\\']`}},
 	})
 }
 
 func TestCheckTopology(t *testing.T) {
 	t.Parallel()
-	top := func(i, count int) func(*design.Document) {
-		return func(d *design.Document) { d.Topology.Components[i].Count = count }
+	top := func(i, count int) func(*document.Document) {
+		return func(d *document.Document) { d.Topology.Components[i].Count = count }
 	}
-	tiers := func(n int) func(*design.Document) {
-		return func(d *design.Document) { d.Topology.TopologyTiers = n }
+	tiers := func(n int) func(*document.Document) {
+		return func(d *document.Document) { d.Topology.TopologyTiers = n }
 	}
-	without := func(i int) func(*design.Document) {
-		return func(d *design.Document) { d.Topology.Components = slices.Delete(d.Topology.Components, i, i+1) }
+	without := func(i int) func(*document.Document) {
+		return func(d *document.Document) { d.Topology.Components = slices.Delete(d.Topology.Components, i, i+1) }
 	}
 	checkRows(t, pods, ready(10), map[string]row{
 		"nothing wrong": {},
-		"two layers": {func(d *design.Document) {
+		"two layers": {func(d *document.Document) {
 			d.Topology.Components = append(d.Topology.Components, d.Topology.Components[3])
 		}, []string{"CONSTRAINT_VIOLATION $.topology.components[4]"}},
 		"a layer with a count of 2":        {top(3, 2), []string{"CONSTRAINT_VIOLATION $.topology.components[3].count"}},
 		"other tiers":                      {tiers(2), []string{"TIER_MISMATCH $.topology.topologyTiers"}},
 		"no switch above":                  {without(0), []string{"DISCONNECTED $.topology", "TIER_MISMATCH $.topology", "UNREFERENCED_COMPONENT $.components[0]"}},
-		"no server":                        {func(d *design.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
+		"no server":                        {func(d *document.Document) { d.Topology.Components = d.Topology.Components[:1] }, append([]string{"RANKS_EXCEED_SERVERS $.applications[0]", "TOPOLOGY_EMPTY $.topology"}, unreferenced("components", 1, 2, 3, 4, 5, 6, 7, "containers", 0, 1, 2, "links", 0)...)},
 		"too many servers":                 {top(1, 1<<53), []string{"CONSTRAINT_VIOLATION $.topology", "SERVERS_EXCEED_RANKS $.applications[0]"}},
 		"too many links":                   {sequence(top(0, 1000), set("fsw", "NumUpLinksPerSwitch", 65536.0)), []string{"CONSTRAINT_VIOLATION $.topology"}},
 		"disconnected pods":                {set("fsw", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
 		"a disconnected rack":              {set("fast-leaf", "NumUpLinks", 0.0), []string{"DISCONNECTED $.topology"}},
 		"pods on different spine switches": {sequence(top(0, 9), set("fsw", "NumUpLinks", 1.0)), []string{"DISCONNECTED $.topology"}},
 		"pods joined by a mesh":            {sequence(set("layer", "Wiring", "full-mesh"), set("fsw", "NumUpLinks", 0.0)), nil},
-		"racks in a bare pod": {func(d *design.Document) { d.Containers[2].Components = d.Containers[2].Components[1:] },
+		"racks in a bare pod": {func(d *document.Document) { d.Containers[2].Components = d.Containers[2].Components[1:] },
 			[]string{"DISCONNECTED $.containers[2].components", "UNREFERENCED_COMPONENT $.components[1]"}},
-		"servers in a bare rack": {func(d *design.Document) { d.Containers[1].Components = d.Containers[1].Components[1:] },
+		"servers in a bare rack": {func(d *document.Document) { d.Containers[1].Components = d.Containers[1].Components[1:] },
 			[]string{"DISCONNECTED $.containers[1].components", "UNREFERENCED_COMPONENT $.components[3]"}},
-		"racks below switches": {sequence(without(1), tiers(2), func(d *design.Document) { d.Topology.Components[1].Count = 5 }),
+		"racks below switches": {sequence(without(1), tiers(2), func(d *document.Document) { d.Topology.Components[1].Count = 5 }),
 			append([]string{}, unreferenced("components", 1, 2, 4, 6, "containers", 0, 2)...)},
 		"as many ports":       {sequence(set("leaf", "NumDownLinks", 2.0), set("fast-leaf", "NumDownLinks", 4.0)), nil},
 		"too few ports":       {set("fast-leaf", "NumDownLinks", 3.0), []string{"PORT_BUDGET_EXCEEDED $.components[3].typedParameters"}},
@@ -310,22 +312,22 @@ func unreferenced(elements ...any) []string {
 
 func TestCheckApplications(t *testing.T) {
 	t.Parallel()
-	otherNIC := func(d *design.Document) { component(d, "nic").Model = "other-nic-v1" }
-	bare := func(d *design.Document) { component(d, "server").Components = nil }
-	traffic := func(d *design.Document) {
+	otherNIC := func(d *document.Document) { component(d, "nic").Model = "other-nic-v1" }
+	bare := func(d *document.Document) { component(d, "server").Components = nil }
+	traffic := func(d *document.Document) {
 		d.Applications[0] = completed(t, strings.NewReplacer("chakra-workload-v1", "traffic-generator-v1", `"coordinated"`, `"non-coordinated"`).Replace(rack)).Applications[0]
 	}
-	role := func(kind string) func(*design.Document) { // kind is the role of the first entry
-		return func(d *design.Document) {
-			d.Topology.AppDistribution = &design.AppDistribution{Entries: []design.Entry{
-				{Name: "a", ParentApplication: "workload", ApplicationType: kind, DistributionPercent: design.Percent{DistributionID: "a", Value: 1}},
-				{Name: "b", ParentApplication: "workload", ApplicationType: "server", DistributionPercent: design.Percent{DistributionID: "b", Value: 0}},
-				{Name: "c", ParentApplication: "other", ApplicationType: "server", DistributionPercent: design.Percent{DistributionID: "c", Value: 1}},
+	role := func(kind string) func(*document.Document) { // kind is the role of the first entry
+		return func(d *document.Document) {
+			d.Topology.AppDistribution = &document.AppDistribution{Entries: []document.Entry{
+				{Name: "a", ParentApplication: "workload", ApplicationType: kind, DistributionPercent: document.Percent{DistributionID: "a", Value: 1}},
+				{Name: "b", ParentApplication: "workload", ApplicationType: "server", DistributionPercent: document.Percent{DistributionID: "b", Value: 0}},
+				{Name: "c", ParentApplication: "other", ApplicationType: "server", DistributionPercent: document.Percent{DistributionID: "c", Value: 1}},
 			}}
 		}
 	}
-	applications := func(n int) func(*design.Document) {
-		return func(d *design.Document) {
+	applications := func(n int) func(*document.Document) {
+		return func(d *document.Document) {
 			first := d.Applications[0]
 			for i := 1; i < n; i++ {
 				next := first
@@ -334,13 +336,13 @@ func TestCheckApplications(t *testing.T) {
 			}
 		}
 	}
-	renameSecond := func(d *design.Document) { d.Applications[1].Name = "other" }
+	renameSecond := func(d *document.Document) { d.Applications[1].Name = "other" }
 	checkRows(t, rack, ready(8), map[string]row{
 		"clients and no server":  {sequence(traffic, applications(2), renameSecond, role("client")), []string{"CONSTRAINT_VIOLATION $.applications"}},
 		"as many as are allowed": {sequence(traffic, applications(64)), nil},
 		"more than are allowed":  {sequence(traffic, applications(65)), []string{"CONSTRAINT_VIOLATION $.applications"}},
-		"no application":         {func(d *design.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
-		"two": {func(d *design.Document) {
+		"no application":         {func(d *document.Document) { d.Applications = nil }, []string{"APPLICATION_REQUIRED $.applications"}},
+		"two": {func(d *document.Document) {
 			second := d.Applications[0]
 			second.Name = "second"
 			d.Applications = append(d.Applications, second)
@@ -357,7 +359,7 @@ func TestCheckApplications(t *testing.T) {
 		"sums not quite 1":      {entries(1-1e-8, 1+1e-8), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution", "DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
 		"not a number":          {entries(math.NaN()), []string{"DISTRIBUTION_SUM $.topology.appDistribution.randomApplicationDistribution"}},
 		"no entries":            {entries(), nil},
-		"an entry of a missing application": {sequence(entries(1), func(d *design.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
+		"an entry of a missing application": {sequence(entries(1), func(d *document.Document) { d.Topology.AppDistribution.Entries[0].ParentApplication = "ghost" }),
 			[]string{"UNKNOWN_REFERENCE $.topology.appDistribution.randomApplicationDistribution[0].parentApplication"}},
 	})
 }
@@ -367,7 +369,7 @@ func TestCheckTraceset(t *testing.T) {
 	halving := set("workload", "ChakraConfiguration.AllReduceAlgorithm", "halving-doubling")
 	for name, c := range map[string]struct {
 		traceset *validation.Traceset
-		edit     func(*design.Document)
+		edit     func(*document.Document)
 		want     string
 	}{
 		"none":                {nil, nil, "TRACESET_REQUIRED $.applications[0]"},

@@ -6,39 +6,39 @@ import (
 	"strings"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Complete checks the form of a document that a client sends, and fills in the counts
 // and models of references, the types that a holder may hold, and the defaults of
 // parameters. It does not check whether the document can be simulated; Check does.
 // Every error is the client's; its text is the message of a 400.
-func Complete(d *design.Document) error {
+func Complete(d *document.Document) error {
 	names := map[string]string{} // path of the declaration, by name
-	if err := completeComponents(d.Components, design.Components, names); err != nil {
+	if err := completeComponents(d.Components, document.Components, names); err != nil {
 		return err
 	}
-	if err := completeComponents(d.Links, design.Links, names); err != nil {
+	if err := completeComponents(d.Links, document.Links, names); err != nil {
 		return err
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
-		if err := declare(names, design.Containers, i, c.Name, c.Type); err != nil {
+		c.AllowedComponents, c.Components = document.Allowed(c.Type), filled(c.Components)
+		if err := declare(names, document.Containers, i, c.Name, c.Type); err != nil {
 			return err
 		}
 	}
 	for i := range d.Applications {
 		a := &d.Applications[i]
 		if a.TrafficType == "coordinated" {
-			a.TrafficType = design.TrafficChakra
+			a.TrafficType = document.TrafficChakra
 		}
 		a.TypedParameters = withDefaults(a.TypedParameters, a.Model)
-		if err := declare(names, design.Applications, i, a.Name, a.Type); err != nil {
+		if err := declare(names, document.Applications, i, a.Name, a.Type); err != nil {
 			return err
 		}
 	}
-	d.Topology.AllowedComponents, d.Topology.Components = design.Allowed(design.HolderTopology), filled(d.Topology.Components)
+	d.Topology.AllowedComponents, d.Topology.Components = document.Allowed(document.HolderTopology), filled(d.Topology.Components)
 	if err := completeGlobals(d); err != nil {
 		return err
 	}
@@ -48,16 +48,16 @@ func Complete(d *design.Document) error {
 	return completeRefs(d)
 }
 
-func completeComponents(list []design.Component, member string, names map[string]string) error {
+func completeComponents(list []document.Component, member string, names map[string]string) error {
 	for i := range list {
 		c := &list[i]
 		if err := declare(names, member, i, c.Name, c.Type); err != nil {
 			return err
 		}
-		if len(c.Components) > 0 && c.Type != design.TypeServer {
+		if len(c.Components) > 0 && c.Type != document.TypeServer {
 			return fmt.Errorf("%s[%d].components must be empty: only a server has children", member, i)
 		}
-		c.AllowedComponents, c.Components = design.Allowed(c.Type), filled(c.Components)
+		c.AllowedComponents, c.Components = document.Allowed(c.Type), filled(c.Components)
 		c.TypedParameters = withDefaults(c.TypedParameters, c.Model)
 	}
 	return nil
@@ -78,9 +78,9 @@ func declare(names map[string]string, collection string, i int, name, kind strin
 }
 
 // filled sets the count of every reference to at least 1.
-func filled(refs []design.Ref) []design.Ref {
+func filled(refs []document.Ref) []document.Ref {
 	if refs == nil {
-		return []design.Ref{}
+		return []document.Ref{}
 	}
 	for i := range refs {
 		refs[i].Count = max(refs[i].Count, 1)
@@ -90,7 +90,7 @@ func filled(refs []design.Ref) []design.Ref {
 
 // completeRefs fills in the models of references to declared names. It refuses two
 // references of a holder to one name, since the URL of a reference has only that name.
-func completeRefs(d *design.Document) error {
+func completeRefs(d *document.Document) error {
 	all := declarations(d)
 	declared := make(map[string]*declaration, len(all))
 	for _, x := range all {
@@ -107,11 +107,11 @@ func completeRefs(d *design.Document) error {
 	return nil
 }
 
-func completeHolder(path string, refs []design.Ref, declared map[string]*declaration) error {
+func completeHolder(path string, refs []document.Ref, declared map[string]*declaration) error {
 	names := make(map[string]bool, len(refs))
 	for i := range refs {
 		ref := &refs[i]
-		if ref.ParentApplicationName != "" && ref.Type != design.TypeApplication {
+		if ref.ParentApplicationName != "" && ref.Type != document.TypeApplication {
 			return fmt.Errorf("%s[%d].parentApplicationName is only for applications, the type is '%s'", path, i, ref.Type)
 		}
 		if names[ref.Name] {
@@ -127,7 +127,7 @@ func completeHolder(path string, refs []design.Ref, declared map[string]*declara
 
 // distinctShares refuses two entries with the same application and distribution id,
 // since clients identify an entry by the two.
-func distinctShares(entries []design.Entry) error {
+func distinctShares(entries []document.Entry) error {
 	first := make(map[[2]string]int, len(entries))
 	for i := range entries {
 		e := &entries[i]
@@ -141,9 +141,9 @@ func distinctShares(entries []design.Entry) error {
 	return nil
 }
 
-func withDefaults(p design.Params, model string) design.Params {
+func withDefaults(p document.Params, model string) document.Params {
 	if p == nil {
-		p = design.Params{}
+		p = document.Params{}
 	}
 	if entry, known := catalogue.Find(model); known {
 		catalogue.Fill(p, entry.Parameters)
@@ -153,7 +153,7 @@ func withDefaults(p design.Params, model string) design.Params {
 
 // completeGlobals fills in the global parameters. It refuses the sections that the
 // service sets, and replaces read-only parameters.
-func completeGlobals(d *design.Document) error {
+func completeGlobals(d *document.Document) error {
 	sections := []string{"EngineParameters", "SimulationParameters", "SoftwareVersion"}
 	for _, name := range sortedKeys(d.GlobalParameters) {
 		switch {
@@ -166,7 +166,7 @@ func completeGlobals(d *design.Document) error {
 		}
 	}
 	if d.GlobalParameters == nil {
-		d.GlobalParameters = design.Params{}
+		d.GlobalParameters = document.Params{}
 	}
 	delete(d.GlobalParameters, "SoftwareVersion")
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())

@@ -1,6 +1,6 @@
 package validation
 
-import "netsim/simulator/design"
+import "netsim/simulator/document"
 
 // extent is the size of a part of the network after it is unfolded. Counts are
 // floating-point numbers, which do not wrap around; they are only compared with bounds.
@@ -37,15 +37,15 @@ func (e *extent) wired(upper float64) float64 {
 	return e.up + e.perUpper*upper
 }
 
-// extentOf adds up the extents of references, as package design reads them and
+// extentOf adds up the extents of references, as package document reads them and
 // package topology wires them. No holder may contain itself.
-func (c *checker) extentOf(refs []design.Ref) extent {
+func (c *checker) extentOf(refs []document.Ref) extent {
 	e := extent{reads: float64(len(refs))}
 	mesh := 0.0 // links of a pod's switch to a spine switch
 	for i := range refs {
 		d, count := c.declared[refs[i].Name], float64(max(refs[i].Count, 1))
 		switch d.kind {
-		case design.TypeSwitch:
+		case document.TypeSwitch:
 			e.own += count
 			e.switches += count
 			if per := number(d.params, "NumUpLinksPerSwitch"); per > 0 {
@@ -53,24 +53,24 @@ func (c *checker) extentOf(refs []design.Ref) extent {
 			} else {
 				e.up += count * number(d.params, "NumUpLinks")
 			}
-		case design.TypeNIC:
+		case document.TypeNIC:
 			e.nics += count
-		case design.TypeLayer:
+		case document.TypeLayer:
 			if word(d.params, "Wiring") == "full-mesh" {
 				mesh = max(number(d.params, "LinksPerPair"), 1)
 			}
-		case design.TypeServer, design.TypeRack, design.TypePod:
+		case document.TypeServer, document.TypeRack, document.TypePod:
 			e.add(c.unfold(d), count)
 		}
 	}
 	for i := range refs { // all switches are known now
 		d, count := c.declared[refs[i].Name], float64(max(refs[i].Count, 1))
 		switch d.kind {
-		case design.TypeServer:
+		case document.TypeServer:
 			e.links += count * c.unfold(d).nics * e.own
-		case design.TypeRack, design.TypePod:
+		case document.TypeRack, document.TypePod:
 			one := c.unfold(d)
-			if d.kind == design.TypePod && mesh > 0 {
+			if d.kind == document.TypePod && mesh > 0 {
 				e.links += count * one.own * e.own * mesh
 			} else {
 				e.links += count * one.wired(e.own)
@@ -87,11 +87,11 @@ func (c *checker) unfold(d *declaration) extent {
 	}
 	e := c.extentOf(d.refs)
 	switch d.kind {
-	case design.TypePod:
+	case document.TypePod:
 		e.pods = 1
-	case design.TypeRack:
+	case document.TypeRack:
 		e.racks = 1
-	case design.TypeServer:
+	case document.TypeServer:
 		e.servers = 1
 		if e.nics > 0 && number(d.params, pathGroup) == c.group {
 			e.placeable = 1

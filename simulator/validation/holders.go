@@ -3,7 +3,7 @@ package validation
 import (
 	"fmt"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // declaration is an element of a document that references can name.
@@ -11,12 +11,12 @@ type declaration struct {
 	collection, path           string // such as components; JSONPath
 	name, kind, model, version string
 	traffic                    string // of an application
-	params                     design.Params
-	refs                       []design.Ref
+	params                     document.Params
+	refs                       []document.Ref
 }
 
 // declarations returns all declarations of a document, collection by collection.
-func declarations(d *design.Document) []*declaration {
+func declarations(d *document.Document) []*declaration {
 	all := make([]*declaration, 0, len(d.Components)+len(d.Links)+len(d.Containers)+len(d.Applications))
 	add := func(collection string, i int, x declaration) {
 		x.collection, x.path = collection, element("$."+collection, i)
@@ -24,23 +24,23 @@ func declarations(d *design.Document) []*declaration {
 	}
 	for i := range d.Components {
 		c := &d.Components[i]
-		add(design.Components, i, declaration{
+		add(document.Components, i, declaration{
 			name: c.Name, kind: c.Type, model: c.Model, version: c.Version, params: c.TypedParameters, refs: c.Components,
 		})
 	}
 	for i := range d.Links {
 		c := &d.Links[i]
-		add(design.Links, i, declaration{
+		add(document.Links, i, declaration{
 			name: c.Name, kind: c.Type, model: c.Model, version: c.Version, params: c.TypedParameters, refs: c.Components,
 		})
 	}
 	for i := range d.Containers {
 		c := &d.Containers[i]
-		add(design.Containers, i, declaration{name: c.Name, kind: c.Type, model: c.Model, version: c.Version, refs: c.Components})
+		add(document.Containers, i, declaration{name: c.Name, kind: c.Type, model: c.Model, version: c.Version, refs: c.Components})
 	}
 	for i := range d.Applications {
 		a := &d.Applications[i]
-		add(design.Applications, i, declaration{
+		add(document.Applications, i, declaration{
 			name: a.Name, kind: a.Type, model: a.Model, version: a.Version, traffic: a.TrafficType, params: a.TypedParameters,
 		})
 	}
@@ -50,19 +50,19 @@ func declarations(d *design.Document) []*declaration {
 // declarable lists the types that a collection may declare (completions.md 3.2).
 func declarable(collection string) []string {
 	switch collection {
-	case design.Links:
-		return []string{design.TypeLayer}
-	case design.Containers:
-		return []string{design.TypeRack, design.TypePod}
-	case design.Applications:
-		return []string{design.TypeApplication}
+	case document.Links:
+		return []string{document.TypeLayer}
+	case document.Containers:
+		return []string{document.TypeRack, document.TypePod}
+	case document.Applications:
+		return []string{document.TypeApplication}
 	}
-	return []string{design.TypeSwitch, design.TypeNIC, design.TypeGPU, design.TypeServer}
+	return []string{document.TypeSwitch, document.TypeNIC, document.TypeGPU, document.TypeServer}
 }
 
 // Reachable returns the names that can be reached from the topology.
-func Reachable(d *design.Document) map[string]bool {
-	held := make(map[string][]design.Ref, len(d.Components)+len(d.Containers))
+func Reachable(d *document.Document) map[string]bool {
+	held := make(map[string][]document.Ref, len(d.Components)+len(d.Containers))
 	for i := range d.Components {
 		held[d.Components[i].Name] = d.Components[i].Components
 	}
@@ -70,8 +70,8 @@ func Reachable(d *design.Document) map[string]bool {
 		held[d.Containers[i].Name] = d.Containers[i].Components
 	}
 	seen := make(map[string]bool, len(held))
-	var visit func(refs []design.Ref)
-	visit = func(refs []design.Ref) {
+	var visit func(refs []document.Ref)
+	visit = func(refs []document.Ref) {
 		for i := range refs {
 			if name := refs[i].Name; !seen[name] {
 				seen[name] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -24,9 +24,9 @@ func kinds() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"switch", "nic", "gpu", "server", "rack", "pod", "layer", "application", "topology", "", "other"})
 }
 
-func drawRefs(t *rapid.T) []design.Ref {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) design.Ref {
-		return design.Ref{
+func drawRefs(t *rapid.T) []document.Ref {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) document.Ref {
+		return document.Ref{
 			Name: names().Draw(t, "name"), Type: kinds().Draw(t, "type"),
 			Count:                 rapid.SampledFrom([]int{-1 << 63, -1, 0, 1, 2, 3, 50, 70000, 1 << 53, 1<<63 - 1}).Draw(t, "count"),
 			ParentApplicationName: rapid.SampledFrom([]string{"", "", "workload", "ghost"}).Draw(t, "parent"),
@@ -43,7 +43,7 @@ func drawValue(t *rapid.T) any {
 }
 
 // disturb changes a random node of a tree of parameters.
-func disturb(t *rapid.T, p design.Params) {
+func disturb(t *rapid.T, p document.Params) {
 	keys := []string{"Other", "A.B", "it's", ""}
 	for name := range p {
 		keys = append(keys, name)
@@ -54,13 +54,13 @@ func disturb(t *rapid.T, p design.Params) {
 	case 0:
 		delete(p, name)
 	case 1:
-		branch := design.Params{}
+		branch := document.Params{}
 		for range rapid.SampledFrom([]int{0, 1, 500}).Draw(t, "depth") {
-			branch = design.Params{"deep": {Branch: branch}}
+			branch = document.Params{"deep": {Branch: branch}}
 		}
-		p[name] = design.Param{Branch: branch}
+		p[name] = document.Param{Branch: branch}
 	case 2:
-		p[name] = design.Param{Leaf: &design.Leaf{
+		p[name] = document.Param{Leaf: &document.Leaf{
 			Value: drawValue(t), Type: rapid.SampledFrom([]string{"uint", "double", "string", "bool", "bytes", "datarate", "timeval", "other"}).Draw(t, "type"),
 			Unit: rapid.SampledFrom([]string{"", "B", "Gbps", "Tbps", "ps", "s", "other"}).Draw(t, "unit"),
 		}}
@@ -76,7 +76,7 @@ func disturb(t *rapid.T, p design.Params) {
 
 // drawDocument makes a few random changes to a valid document, which may become
 // invalid.
-func drawDocument(t *rapid.T, d *design.Document) {
+func drawDocument(t *rapid.T, d *document.Document) {
 	change := func() {
 		i := rapid.IntRange(0, len(d.Components)-1).Draw(t, "component")
 		k := rapid.IntRange(0, len(d.Containers)-1).Draw(t, "container")
@@ -157,7 +157,7 @@ func TestReportIsBounded(t *testing.T) {
 	t.Parallel()
 	d := completed(t, rack)
 	for range 200 {
-		d.Containers[0].Components = append(d.Containers[0].Components, design.Ref{Name: "ghost", Type: "server", Count: 1})
+		d.Containers[0].Components = append(d.Containers[0].Components, document.Ref{Name: "ghost", Type: "server", Count: 1})
 	}
 	findings := validation.Check(d, ready(8))
 	n, last := 0, ""
@@ -175,26 +175,26 @@ func TestReportIsBounded(t *testing.T) {
 // without unfolding them, which would exceed the memory.
 func TestCheckIsCheapWhateverTheCounts(t *testing.T) {
 	t.Parallel()
-	for name, edit := range map[string]func(*design.Document){
-		"racks of nothing": func(d *design.Document) {
-			d.Containers = append(d.Containers, design.Container{Type: "rack", Name: "empty", Model: "leaf-rack-v1", Version: "1.0.0"})
-			d.Topology.Components = append(d.Topology.Components, design.Ref{Name: "empty", Type: "rack", Count: 1 << 53})
+	for name, edit := range map[string]func(*document.Document){
+		"racks of nothing": func(d *document.Document) {
+			d.Containers = append(d.Containers, document.Container{Type: "rack", Name: "empty", Model: "leaf-rack-v1", Version: "1.0.0"})
+			d.Topology.Components = append(d.Topology.Components, document.Ref{Name: "empty", Type: "rack", Count: 1 << 53})
 		},
-		"pods of nothing": func(d *design.Document) {
-			d.Containers = append(d.Containers, design.Container{Type: "pod", Name: "empty", Model: "pod-v1", Version: "1.0.0"})
-			d.Topology.Components = append(d.Topology.Components, design.Ref{Name: "empty", Type: "pod", Count: 1 << 53})
+		"pods of nothing": func(d *document.Document) {
+			d.Containers = append(d.Containers, document.Container{Type: "pod", Name: "empty", Model: "pod-v1", Version: "1.0.0"})
+			d.Topology.Components = append(d.Topology.Components, document.Ref{Name: "empty", Type: "pod", Count: 1 << 53})
 		},
-		"nics": func(d *design.Document) { component(d, "server").Components[0].Count = 1 << 53 },
-		"links to each": func(d *design.Document) {
+		"nics": func(d *document.Document) { component(d, "server").Components[0].Count = 1 << 53 },
+		"links to each": func(d *document.Document) {
 			set("fsw", "NumUpLinksPerSwitch", 65536.0)(d)
 			d.Topology.Components[0].Count = 60000
 		},
-		"links of a mesh": func(d *design.Document) {
+		"links of a mesh": func(d *document.Document) {
 			set("layer", "Wiring", "full-mesh")(d)
 			d.Topology.Components[0].Count = 60000
 			d.Containers[2].Components[0].Count = 2000
 		},
-		"switches of racks": func(d *design.Document) { d.Containers[0].Components[0].Count = 60000 },
+		"switches of racks": func(d *document.Document) { d.Containers[0].Components[0].Count = 60000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +211,7 @@ func TestCheckIsCheapWhateverTheCounts(t *testing.T) {
 }
 
 // asJSON returns the document as a client decodes it, or nil if JSON cannot express it.
-func asJSON(t testing.TB, d *design.Document) any {
+func asJSON(t testing.TB, d *document.Document) any {
 	t.Helper()
 	b, err := json.Marshal(d)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // model is an entry of the catalogue.
@@ -72,7 +72,7 @@ func (c *checker) model(d *declaration) {
 }
 
 // parameters checks a tree of parameters against those of its model.
-func (c *checker) parameters(name, path string, p design.Params, m *model) {
+func (c *checker) parameters(name, path string, p document.Params, m *model) {
 	known := 0
 	for i := range m.Parameters {
 		want := &m.Parameters[i]
@@ -94,7 +94,7 @@ func (c *checker) parameters(name, path string, p design.Params, m *model) {
 	}
 }
 
-func leaves(p design.Params) int {
+func leaves(p document.Params) int {
 	n := 0
 	for _, node := range p {
 		if node.Leaf != nil {
@@ -107,7 +107,7 @@ func leaves(p design.Params) int {
 }
 
 // unknown reports the leaves that are not parameters of the model.
-func (c *checker) unknown(at position, p design.Params, m *model) {
+func (c *checker) unknown(at position, p document.Params, m *model) {
 	for _, name := range sortedKeys(p) {
 		below := position{at.component, join(at.parameter, name), at.path + step(name)}
 		known := m

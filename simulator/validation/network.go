@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/topology"
 )
 
@@ -43,11 +43,11 @@ func (c *checker) tiers() {
 		ref := &c.doc.Topology.Components[i]
 		count := float64(max(ref.Count, 1))
 		switch ref.Type {
-		case design.TypeRack:
+		case document.TypeRack:
 			racks += count
-		case design.TypePod:
+		case document.TypePod:
 			pods += count
-		case design.TypeSwitch:
+		case document.TypeSwitch:
 			spine += count
 		}
 	}
@@ -87,11 +87,11 @@ func (c *checker) cut() {
 		e := c.unfold(d)
 		at := position{d.name, "", d.path + ".components"}
 		switch {
-		case d.kind == design.TypeServer && e.nics == 0 && !c.chakra:
+		case d.kind == document.TypeServer && e.nics == 0 && !c.chakra:
 			c.err("DISCONNECTED", at, "server '%s' has no nic, so no path leads to it; add one", d.name)
-		case d.kind == design.TypeRack && e.servers > 0 && e.own == 0:
+		case d.kind == document.TypeRack && e.servers > 0 && e.own == 0:
 			c.err("DISCONNECTED", at, "rack '%s' holds servers but no switch, so no path leads to them; add a switch", d.name)
-		case d.kind == design.TypePod && e.racks > 1 && e.own == 0:
+		case d.kind == document.TypePod && e.racks > 1 && e.own == 0:
 			c.err("DISCONNECTED", at, "pod '%s' holds %.0f racks but no switch, so no path joins them; add a switch", d.name, e.racks)
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // parameter checks one parameter against its schema. It returns the code and the
 // message of a finding, or "".
-func parameter(p design.Params, want *catalogue.Parameter) (code, message string) {
+func parameter(p document.Params, want *catalogue.Parameter) (code, message string) {
 	node, there := p.Find(want.Path)
 	leaf := node.Leaf
 	switch {
@@ -26,7 +26,7 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 	case leaf.Type != want.Default.Type || !wellTyped(leaf.Type, leaf.Value):
 		return "CONSTRAINT_VIOLATION", fmt.Sprintf("parameter %s is %s of the type '%.64s'; %s", want.Path, shown(leaf.Value), leaf.Type, suggestion(want))
 	}
-	factor, known := design.Unit(leaf.Type, leaf.Unit)
+	factor, known := document.Unit(leaf.Type, leaf.Unit)
 	unitList := units(leaf.Type)
 	switch {
 	case !known && unitList == "":
@@ -41,7 +41,7 @@ func parameter(p design.Params, want *catalogue.Parameter) (code, message string
 		}
 	case float64:
 		if beyond(want.Min, value*factor, -1) || beyond(want.Max, value*factor, 1) ||
-			unitList != "" && (value < 0 || value*factor > design.MaxQuantity) {
+			unitList != "" && (value < 0 || value*factor > document.MaxQuantity) {
 			return "PARAMETER_OUT_OF_RANGE", fmt.Sprintf("parameter %s is %s; set it to %s", want.Path, quantity(leaf), allowed(want))
 		}
 	}
@@ -55,17 +55,17 @@ func suggestion(want *catalogue.Parameter) string {
 
 // beyond reports whether a value in base units is past a bound: above it if sign is
 // positive, below it if sign is negative.
-func beyond(bound *design.Leaf, value, sign float64) bool {
+func beyond(bound *document.Leaf, value, sign float64) bool {
 	if bound == nil {
 		return false
 	}
-	factor, _ := design.Unit(bound.Type, bound.Unit)
+	factor, _ := document.Unit(bound.Type, bound.Unit)
 	limit, _ := bound.Value.(float64)
 	return sign*(value-limit*factor) > 0
 }
 
 // quantity formats a leaf's value with its unit.
-func quantity(l *design.Leaf) string {
+func quantity(l *document.Leaf) string {
 	switch value := l.Value.(type) {
 	case string:
 		return "'" + value + "'"

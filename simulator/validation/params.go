@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 const maxUint = 1<<53 - 1
@@ -34,9 +34,9 @@ func CheckParams(path string, text []byte) error {
 // CheckParamTrees is CheckParams for the parameters of every declaration of a document
 // that encoding/json has decoded into an any. It does not check whether they are those of
 // the models.
-func CheckParamTrees(document any) error {
-	members, _ := document.(map[string]any)
-	for _, collection := range []string{design.Components, design.Links, design.Applications} {
+func CheckParamTrees(doc any) error {
+	members, _ := doc.(map[string]any)
+	for _, collection := range []string{document.Components, document.Links, document.Applications} {
 		list, _ := members[collection].([]any)
 		for i := range list {
 			declared, _ := list[i].(map[string]any)
@@ -96,13 +96,13 @@ func isLeaf(members map[string]any) bool {
 }
 
 // leafOf reads a leaf from its members. A number is a json.Number or a float64.
-func leafOf(path string, members map[string]any) (*design.Leaf, error) {
+func leafOf(path string, members map[string]any) (*document.Leaf, error) {
 	for _, name := range sortedKeys(members) {
 		if name != "value" && name != "type" && name != "unit" {
 			return nil, fmt.Errorf("%s.%.64s is unknown", path, name)
 		}
 	}
-	l := new(design.Leaf)
+	l := new(document.Leaf)
 	var ok bool
 	if l.Type, ok = members["type"].(string); !ok {
 		return nil, fmt.Errorf("%s.type must be a string", path)
@@ -158,18 +158,18 @@ func units(kind string) string {
 }
 
 // number returns a parameter in its base unit, 0 if there is none.
-func number(p design.Params, path string) float64 {
+func number(p document.Params, path string) float64 {
 	node, _ := p.Find(path)
 	if node.Leaf == nil {
 		return 0
 	}
 	n, _ := node.Value.(float64)
-	factor, _ := design.Unit(node.Type, node.Unit)
+	factor, _ := document.Unit(node.Type, node.Unit)
 	return n * factor
 }
 
 // word returns a string parameter, "" if there is none.
-func word(p design.Params, path string) string {
+func word(p document.Params, path string) string {
 	node, _ := p.Find(path)
 	if node.Leaf == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Patch changes some leaves of a tree of parameters and returns the new tree. It does
@@ -21,7 +21,7 @@ import (
 //
 // Every error is the client's; its text is the message of a 400 and names the position
 // below path (completions.md section 3.7).
-func Patch(path string, stored design.Params, patch []byte, schema []catalogue.Parameter) (design.Params, error) {
+func Patch(path string, stored document.Params, patch []byte, schema []catalogue.Parameter) (document.Params, error) {
 	members, err := object(path, patch)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Patch(path string, stored design.Params, patch []byte, schema []catalogue.P
 
 // PatchGlobals is Patch for global parameters, some sections of which only the service
 // sets (completions.md section 3.3).
-func PatchGlobals(path string, stored design.Params, patch []byte) (design.Params, error) {
+func PatchGlobals(path string, stored document.Params, patch []byte) (document.Params, error) {
 	members, err := object(path, patch)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func PatchGlobals(path string, stored design.Params, patch []byte) (design.Param
 	return patchTree(path, stored, members, catalogue.Globals())
 }
 
-func patchTree(path string, stored design.Params, members map[string]any, schema []catalogue.Parameter) (design.Params, error) {
+func patchTree(path string, stored document.Params, members map[string]any, schema []catalogue.Parameter) (document.Params, error) {
 	p := patching{schema: map[string]*catalogue.Parameter{}}
 	for i := range schema {
 		p.schema[schema[i].Path] = &schema[i]
@@ -63,7 +63,7 @@ type patching struct {
 }
 
 // branch patches the nodes below one node. path is for messages, key for the schema.
-func (p patching) branch(path, key string, stored design.Params, patch map[string]any) (design.Params, error) {
+func (p patching) branch(path, key string, stored document.Params, patch map[string]any) (document.Params, error) {
 	if len(patch) == 0 {
 		return nil, fmt.Errorf("%s must name at least one parameter to change", path)
 	}
@@ -71,7 +71,7 @@ func (p patching) branch(path, key string, stored design.Params, patch map[strin
 	for _, name := range sortedKeys(patch) {
 		node, there := stored[name]
 		if known := p.schema[join(key, name)]; !there && known != nil && known.Optional {
-			node, there = design.Param{Leaf: &known.Default}, true
+			node, there = document.Param{Leaf: &known.Default}, true
 		}
 		if !there {
 			return nil, fmt.Errorf("%s.%.64s does not exist", path, name)
@@ -84,22 +84,22 @@ func (p patching) branch(path, key string, stored design.Params, patch map[strin
 	return patched, nil
 }
 
-func (p patching) node(path, key string, stored design.Param, patch any) (design.Param, error) {
+func (p patching) node(path, key string, stored document.Param, patch any) (document.Param, error) {
 	members, ok := patch.(map[string]any)
 	switch {
 	case !ok:
-		return design.Param{}, fmt.Errorf("%s must be an object", path)
+		return document.Param{}, fmt.Errorf("%s must be an object", path)
 	case stored.Leaf == nil && isLeaf(members):
-		return design.Param{}, fmt.Errorf("%s is a section of parameters, not a parameter", path)
+		return document.Param{}, fmt.Errorf("%s is a section of parameters, not a parameter", path)
 	case stored.Leaf == nil:
 		branch, err := p.branch(path, key, stored.Branch, members)
-		return design.Param{Branch: branch}, err
+		return document.Param{Branch: branch}, err
 	}
 	leaf, err := p.leaf(path, key, stored.Leaf, members)
-	return design.Param{Leaf: leaf}, err
+	return document.Param{Leaf: leaf}, err
 }
 
-func (p patching) leaf(path, key string, stored *design.Leaf, members map[string]any) (*design.Leaf, error) {
+func (p patching) leaf(path, key string, stored *document.Leaf, members map[string]any) (*document.Leaf, error) {
 	_, typed := members["type"]
 	_, valued := members["value"]
 	switch {
@@ -140,8 +140,8 @@ func (p patching) leaf(path, key string, stored *design.Leaf, members map[string
 // line breaks.
 const forbidden = "[]{}()'\";$*?#~`|&<>\\" + "\n\v\f\r\u0085\u2028\u2029"
 
-func checkUnit(path string, l *design.Leaf) error {
-	if _, known := design.Unit(l.Type, l.Unit); known {
+func checkUnit(path string, l *document.Leaf) error {
+	if _, known := document.Unit(l.Type, l.Unit); known {
 		return nil
 	}
 	switch may := units(l.Type); {

@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
 // defaults returns the default parameters of a model, and its schema.
-func defaults(model string) (design.Params, []catalogue.Parameter) {
+func defaults(model string) (document.Params, []catalogue.Parameter) {
 	entry, _ := catalogue.Find(model)
-	p := design.Params{}
+	p := document.Params{}
 	catalogue.Fill(p, entry.Parameters)
 	return p, entry.Parameters
 }
@@ -44,8 +44,8 @@ func TestPatch(t *testing.T) {
 	want, _ := defaults("clos-switch-v1")
 	want["NumUpLinks"].Value = 3.0
 	want["LoadBalancingMethod"].Value = "spray"
-	*want["LoadBalancingFlowlet"].Branch["Gap"].Leaf = design.Leaf{Value: 9.0, Type: "timeval", Unit: "s"} // beyond its maximum
-	*want["NetworkInterface"].Branch["TransmissionMedium"].Branch["Delay"].Leaf = design.Leaf{Value: 2.0, Type: "timeval", Unit: "us"}
+	*want["LoadBalancingFlowlet"].Branch["Gap"].Leaf = document.Leaf{Value: 9.0, Type: "timeval", Unit: "s"} // beyond its maximum
+	*want["NetworkInterface"].Branch["TransmissionMedium"].Branch["Delay"].Leaf = document.Leaf{Value: 2.0, Type: "timeval", Unit: "us"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the patched tree (-want +got):\n%s", diff)
 	}
@@ -129,9 +129,9 @@ func TestPatchRefusesCharacters(t *testing.T) {
 
 func TestPatchGlobals(t *testing.T) {
 	t.Parallel()
-	stored := design.Params{}
+	stored := document.Params{}
 	catalogue.Fill(stored, catalogue.Globals())
-	stored["ComputeConfiguration"] = design.Param{Branch: design.Params{"A": {Leaf: &design.Leaf{Value: 1.0, Type: "uint"}}}}
+	stored["ComputeConfiguration"] = document.Param{Branch: document.Params{"A": {Leaf: &document.Leaf{Value: 1.0, Type: "uint"}}}}
 	for patch, want := range map[string]string{
 		`{"SimulationParameters": {"RandomSeed": {"value": 5, "type": "uint"}}}`:             "",
 		`{"EngineParameters": {"Engine": {"value": "remote", "type": "string"}}}`:            "",
@@ -162,7 +162,7 @@ func TestPatchWithItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.SampledFrom(entries).Draw(t, "model")
 		stored, schema := defaults(entry.Model)
-		patch := design.Params{}
+		patch := document.Params{}
 		for _, p := range schema {
 			if !p.ReadOnly && rapid.Bool().Draw(t, p.Path) {
 				catalogue.Fill(patch, []catalogue.Parameter{p})

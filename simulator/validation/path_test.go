@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 var steps = regexp.MustCompile(`^(?:\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]+)\]|\['((?:[^'\\]|\\.)*)'\])`)
 
 // resolves reports whether a JSONPath leads to a value in a document, or to a missing
 // member of an object or a member below it.
-func resolves(t testing.TB, d *design.Document, path string) bool {
+func resolves(t testing.TB, d *document.Document, path string) bool {
 	t.Helper()
 	at := asJSON(t, d)
 	if at == nil {

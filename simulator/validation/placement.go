@@ -1,13 +1,13 @@
 package validation
 
-import "netsim/simulator/design"
+import "netsim/simulator/document"
 
 // ParameterUseMapping is the parameter of a chakra application that says whether a
 // mapping file places its ranks.
-const ParameterUseMapping = design.InChakra + "UseMapping"
+const ParameterUseMapping = document.InChakra + "UseMapping"
 
 // placement checks the mapping file that places the ranks.
-func (c *checker) placement(a *design.Application, at position) {
+func (c *checker) placement(a *document.Application, at position) {
 	m := c.mapping
 	switch {
 	case m == nil:

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/validation"
 )
 
@@ -18,8 +18,8 @@ func TestCheckMappingFile(t *testing.T) {
 	file := func(servers ...uint32) *validation.MappingFile {
 		return &validation.MappingFile{Ranks: int64(len(servers)), Servers: servers}
 	}
-	mapped := func(use bool, name string) func(*design.Document) {
-		return func(d *design.Document) {
+	mapped := func(use bool, name string) func(*document.Document) {
+		return func(d *document.Document) {
 			set("workload", "ChakraConfiguration.UseMapping", use)(d)
 			set("workload", "ChakraConfiguration.MappingFileName", name)(d)
 		}
@@ -27,7 +27,7 @@ func TestCheckMappingFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		traceset *validation.Traceset
 		file     *validation.MappingFile
-		change   func(*design.Document)
+		change   func(*document.Document)
 		want     string // without findings about the traceset
 	}{
 		"none":                         {ready, nil, nil, ""},
@@ -41,7 +41,7 @@ func TestCheckMappingFile(t *testing.T) {
 		"the largest server id":        {ready, file(0, 1, 1<<32-2), nil, "MAPPING_SERVER_UNKNOWN $.applications[0]"},
 		"ranks not known yet":          {&validation.Traceset{Status: "processing"}, file(9), nil, ""},
 		"no traceset":                  {nil, file(9), nil, ""},
-		"a network that is too large":  {ready, file(0, 1, 1<<32-2), func(d *design.Document) { d.Topology.Components[0].Count = 1 << 53 }, ""},
+		"a network that is too large":  {ready, file(0, 1, 1<<32-2), func(d *document.Document) { d.Topology.Components[0].Count = 1 << 53 }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

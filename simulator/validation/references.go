@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // references checks that every reference names something that its holder may
@@ -15,7 +15,7 @@ func (c *checker) references() {
 		ref := &c.doc.Topology.Components[i]
 		at := position{"", "", element("$.topology.components", i)}
 		c.reference(at, "topology", ref)
-		if ref.Type != design.TypeLayer {
+		if ref.Type != document.TypeLayer {
 			continue
 		}
 		if layers++; layers > 1 {
@@ -42,9 +42,9 @@ func (c *checker) references() {
 	}
 }
 
-func (c *checker) reference(at position, holder string, ref *design.Ref) {
+func (c *checker) reference(at position, holder string, ref *document.Ref) {
 	d, known := c.declared[ref.Name]
-	switch may := design.Allowed(holder); {
+	switch may := document.Allowed(holder); {
 	case !known:
 		c.unsound = true
 		c.err("UNKNOWN_REFERENCE", position{at.component, "", at.path + ".name"},
@@ -67,13 +67,13 @@ func (c *checker) reference(at position, holder string, ref *design.Ref) {
 
 func (c *checker) isApplication(name string) bool {
 	d := c.declared[name]
-	return d != nil && d.kind == design.TypeApplication
+	return d != nil && d.kind == document.TypeApplication
 }
 
 // unreferenced reports declarations that are not in the network, except applications.
 func (c *checker) unreferenced() {
 	for _, d := range c.all {
-		if !c.reached[d.name] && d.kind != design.TypeApplication {
+		if !c.reached[d.name] && d.kind != document.TypeApplication {
 			c.info("UNREFERENCED_COMPONENT", position{d.name, "", d.path},
 				"%s '%s' is declared but not in the topology; reference it or delete it", d.kind, d.name)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 	"netsim/simulator/validation"
 )
@@ -28,9 +28,9 @@ const rack = `{
 	"topology": {"type": "clos", "topologyTiers": 1, "components": [{"name": "rack", "type": "rack"}]},
 	"globalParameters": {"SimulationParameters": {"RandomSeed": {"value": 7, "type": "uint"}}}}`
 
-func read(t *testing.T, text string, replace ...string) *design.Document {
+func read(t *testing.T, text string, replace ...string) *document.Document {
 	t.Helper()
-	d := new(design.Document)
+	d := new(document.Document)
 	if err := json.Unmarshal([]byte(strings.NewReplacer(replace...).Replace(text)), d); err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := d.Containers[0].Components[0]
-	if want := (design.Ref{Name: "leaf", Type: "switch", Count: 1, Model: "clos-switch-v1", Version: "1.0.0"}); ref != want {
+	if want := (document.Ref{Name: "leaf", Type: "switch", Count: 1, Model: "clos-switch-v1", Version: "1.0.0"}); ref != want {
 		t.Errorf("reference %+v, want %+v", ref, want)
 	}
-	if d.Applications[0].TrafficType != design.TrafficChakra {
-		t.Errorf("traffic type %s, want %s", d.Applications[0].TrafficType, design.TrafficChakra)
+	if d.Applications[0].TrafficType != document.TrafficChakra {
+		t.Errorf("traffic type %s, want %s", d.Applications[0].TrafficType, document.TrafficChakra)
 	}
 	p := d.Components[0].TypedParameters
 	if got := p["NumDownLinks"].Value; got != 8.0 {
@@ -146,7 +146,7 @@ func TestDerivedDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, ranks := range []int{1, 8, 64, 65, 1000, 9000, 16384} {
 		for _, ratio := range topology.Ratios() {
-			s, _, err := blueprint.NewSimple(&topology.Constraints{SubscriptionRatio: ratio},
+			s, _, err := presets.NewSimple(&topology.Constraints{SubscriptionRatio: ratio},
 				&collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1}}}, nil)
 			if err != nil {
 				t.Fatal(err)

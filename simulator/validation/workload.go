@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 const (
@@ -14,9 +14,9 @@ const (
 )
 
 // workload returns the first chakra application and its index, or nil.
-func (c *checker) workload() (*design.Application, int) {
+func (c *checker) workload() (*document.Application, int) {
 	for i := range c.doc.Applications {
-		if a := &c.doc.Applications[i]; a.TrafficType == design.TrafficChakra {
+		if a := &c.doc.Applications[i]; a.TrafficType == document.TrafficChakra {
 			return a, i
 		}
 	}
@@ -96,13 +96,13 @@ func (c *checker) servers() {
 		return
 	}
 	for _, d := range c.all {
-		if d.kind != design.TypeServer || !c.reached[d.name] {
+		if d.kind != document.TypeServer || !c.reached[d.name] {
 			continue
 		}
 		nics := 0
 		for i := range d.refs {
 			ref := &d.refs[i]
-			if ref.Type != design.TypeNIC {
+			if ref.Type != document.TypeNIC {
 				continue
 			}
 			nics++
@@ -120,10 +120,10 @@ func (c *checker) servers() {
 
 // grouped checks that some server in the network belongs to the application's
 // logical group.
-func (c *checker) grouped(a *design.Application, at position) bool {
+func (c *checker) grouped(a *document.Application, at position) bool {
 	servers := 0
 	for _, d := range c.all {
-		if d.kind != design.TypeServer || !c.reached[d.name] {
+		if d.kind != document.TypeServer || !c.reached[d.name] {
 			continue
 		}
 		servers++
@@ -141,7 +141,7 @@ func (c *checker) grouped(a *design.Application, at position) bool {
 
 // algorithms checks that process groups have a power of two of ranks if their
 // algorithm needs it.
-func (c *checker) algorithms(a *design.Application, at position) {
+func (c *checker) algorithms(a *document.Application, at position) {
 	if c.traceset == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (c *checker) algorithms(a *design.Application, at position) {
 		if len(o.PowerOfTwoRequired) == 0 {
 			continue
 		}
-		path := design.InChakra + design.AlgorithmParameter(o.OperationType)
+		path := document.InChakra + document.AlgorithmParameter(o.OperationType)
 		algorithm := word(a.TypedParameters, path)
 		if !collective.AlgorithmOfParameter(algorithm).PowerOfTwo {
 			continue

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"netsim/runs/execution"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
+	"netsim/simulator/presets"
 )
 
 // Case is a run in the terms of a client of the service: a configuration, and a
@@ -40,15 +40,15 @@ func OneGroup(n Network, phases ...collective.Phase) (Case, error) {
 // Input returns the engine's input for the case, prepared as the service prepares it.
 // It returns the errors of execution.Prepare.
 func (c *Case) Input(ctx context.Context) (engine.Input, error) {
-	document, err := c.Document()
+	doc, err := c.Document()
 	if err != nil {
 		return engine.Input{}, err
 	}
-	text, err := design.Canonical(document)
+	text, err := document.Canonical(doc)
 	if err != nil {
 		return engine.Input{}, err
 	}
-	files, traceset := memoryFiles{}, &execution.Traceset{ID: "traceset", Format: blueprint.Format, Layout: "cas"}
+	files, traceset := memoryFiles{}, &execution.Traceset{ID: "traceset", Format: presets.Format, Layout: "cas"}
 	if err := c.write(files, traceset); err != nil {
 		return engine.Input{}, err
 	}
@@ -68,8 +68,8 @@ func (c *Case) Input(ctx context.Context) (engine.Input, error) {
 // write adds the files of the workload to the traceset.
 func (c *Case) write(files memoryFiles, t *execution.Traceset) error {
 	if c.Messages == nil {
-		content, err := blueprint.WorkloadContent(c.Groups)
-		files.add(t, blueprint.WorkloadFile, content)
+		content, err := presets.WorkloadContent(c.Groups)
+		files.add(t, presets.WorkloadFile, content)
 		return err
 	}
 	t.Format, t.RankCount = "chakra_json_v1", int64(c.hosts())

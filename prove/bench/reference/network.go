@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"netsim/simulator/catalogue"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 )
 
 // Network is a leaf-spine fabric, or one rack without a spine. All links are equal.
@@ -21,8 +21,8 @@ type Network struct {
 func (n *Network) hosts() int { return n.Racks * n.Hosts }
 
 // Document returns the configuration of the network, built from the catalogue's models.
-func (n *Network) Document() (*design.Document, error) {
-	d := &design.Document{GlobalParameters: design.Params{}, Topology: design.Topology{Type: "clos", TopologyTiers: 1}}
+func (n *Network) Document() (*document.Document, error) {
+	d := &document.Document{GlobalParameters: document.Params{}, Topology: document.Topology{Type: "clos", TopologyTiers: 1}}
 	catalogue.Fill(d.GlobalParameters, catalogue.Globals())
 	balancing := "none"
 	if n.Spray {
@@ -37,34 +37,34 @@ func (n *Network) Document() (*design.Document, error) {
 			`"LoadBalancingMethod":{"value":"%s","type":"string"},"NetworkInterface":{%s,%s,%s}}`,
 			uplinks, balancing, port("Up"), port("Down"), medium)
 	}
-	b := builder{document: d}
+	b := builder{doc: d}
 	b.component("clos-switch-v1", "leaf", switches(n.Spines))
 	b.component("roce-nic-v1", "nic", fmt.Sprintf(`{"NetworkInterface":{%s,%s},"Transport":{"MSS":{"value":%d,"type":"bytes","unit":"B"},`+
 		`"HeaderSize":{"value":%d,"type":"bytes","unit":"B"}}}`, port("Up"), medium, n.MSS, n.Header))
-	b.component("gpu-server-v1", "server", `{}`, ref(design.TypeNIC, "nic", 1))
-	b.container("leaf-rack-v1", "rack", ref(design.TypeSwitch, "leaf", 1), ref(design.TypeServer, "server", n.Hosts))
-	d.Topology.Components = []design.Ref{ref(design.TypeRack, "rack", n.Racks)}
+	b.component("gpu-server-v1", "server", `{}`, ref(document.TypeNIC, "nic", 1))
+	b.container("leaf-rack-v1", "rack", ref(document.TypeSwitch, "leaf", 1), ref(document.TypeServer, "server", n.Hosts))
+	d.Topology.Components = []document.Ref{ref(document.TypeRack, "rack", n.Racks)}
 	if n.Spines > 0 {
 		b.component("clos-switch-v1", "spine", switches(0))
-		b.container("pod-v1", "fabric", ref(design.TypeSwitch, "spine", n.Spines), ref(design.TypeRack, "rack", n.Racks))
-		d.Topology.TopologyTiers, d.Topology.Components = 2, []design.Ref{ref(design.TypePod, "fabric", 1)}
+		b.container("pod-v1", "fabric", ref(document.TypeSwitch, "spine", n.Spines), ref(document.TypeRack, "rack", n.Racks))
+		d.Topology.TopologyTiers, d.Topology.Components = 2, []document.Ref{ref(document.TypePod, "fabric", 1)}
 	}
 	model := b.find("chakra-workload-v1")
-	d.Applications = []design.Application{model.Application("workload", model.Latest())}
+	d.Applications = []document.Application{model.Application("workload", model.Latest())}
 	b.set(d.GlobalParameters, fmt.Sprintf(`{"SimulationParameters":{"RandomSeed":{"value":%d,"type":"uint"},"Mtu":{"value":%d,"type":"bytes","unit":"B"}}}`,
 		n.Seed, n.MSS+n.Header))
 	return d, b.err
 }
 
-func ref(kind, name string, count int) design.Ref {
-	return design.Ref{Type: kind, Name: name, Count: count}
+func ref(kind, name string, count int) document.Ref {
+	return document.Ref{Type: kind, Name: name, Count: count}
 }
 
 // builder adds components and containers of catalogue models to a document. It keeps
 // the first error.
 type builder struct {
-	document *design.Document
-	err      error
+	doc *document.Document
+	err error
 }
 
 func (b *builder) find(model string) catalogue.Entry {
@@ -82,8 +82,8 @@ func (b *builder) fail(err error) {
 }
 
 // set overrides defaults with values.
-func (b *builder) set(p design.Params, values string) {
-	patch, err := design.ParseParams(values)
+func (b *builder) set(p document.Params, values string) {
+	patch, err := document.ParseParams(values)
 	if err != nil {
 		b.fail(err)
 		return
@@ -91,17 +91,17 @@ func (b *builder) set(p design.Params, values string) {
 	p.Overlay(patch)
 }
 
-func (b *builder) component(model, name, values string, members ...design.Ref) {
+func (b *builder) component(model, name, values string, members ...document.Ref) {
 	e := b.find(model)
 	c := e.Component(name, e.Latest())
 	c.Components = members
 	b.set(c.TypedParameters, values)
-	b.document.Components = append(b.document.Components, c)
+	b.doc.Components = append(b.doc.Components, c)
 }
 
-func (b *builder) container(model, name string, members ...design.Ref) {
+func (b *builder) container(model, name string, members ...document.Ref) {
 	e := b.find(model)
 	c := e.Container(name, e.Latest())
 	c.Components = members
-	b.document.Containers = append(b.document.Containers, c)
+	b.doc.Containers = append(b.doc.Containers, c)
 }

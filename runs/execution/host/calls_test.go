@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"netsim/runs/execution"
-	"netsim/simulator/blueprint"
 	"netsim/simulator/collective"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
+	"netsim/simulator/presets"
 	"netsim/simulator/topology"
 )
 
@@ -122,7 +122,7 @@ func (e engineAt) until(what string, is func() bool) {
 // order returns the order of a simple submission, and serves its file.
 func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 	e.t.Helper()
-	s, _, err := blueprint.NewSimple(&topology.Constraints{}, &w, nil)
+	s, _, err := presets.NewSimple(&topology.Constraints{}, &w, nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	text, err := design.Canonical(d)
+	text, err := document.Canonical(d)
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	content, err := blueprint.WorkloadContent(s.Groups)
+	content, err := presets.WorkloadContent(s.Groups)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (e engineAt) order(name string, w collective.Workload) *execution.Order {
 		ConfigurationID: "cfg_1", ConfigurationVersion: 1, Document: text, DocumentHash: execution.Hash(text),
 		DurationNs: int64(time.Hour), Seed: 1,
 		Traceset: &execution.Traceset{ID: "ts_1", Format: "simple_v1", Layout: "cas", Files: []execution.File{{
-			Name: blueprint.WorkloadFile, Role: "primary", Hash: execution.Hash(content), Size: int64(len(content)), URL: store.URL + "/secret",
+			Name: presets.WorkloadFile, Role: "primary", Hash: execution.Hash(content), Size: int64(len(content)), URL: store.URL + "/secret",
 		}}},
 	}
 }

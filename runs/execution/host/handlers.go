@@ -14,7 +14,7 @@ import (
 
 	"netsim/fault"
 	"netsim/runs/execution"
-	"netsim/simulator/design"
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
 )
 
@@ -103,7 +103,7 @@ func (h *Host) cannot(o *execution.Order) string {
 	case execution.Hash(o.Document) != o.DocumentHash:
 		return "documentHash is not that of document"
 	}
-	if _, err := design.Parse(o.Document); err != nil {
+	if _, err := document.Parse(o.Document); err != nil {
 		return "document: " + err.Error()
 	}
 	return fetchable(o, h.config.RunBytes)

@@ -1,6 +1,8 @@
 // Package plan has the points of studies: which values the axes of a study take at each
-// of its points, and how a value replaces a field of the base. It is pure: equal plans
-// have equal points, in every process and every release.
+// of its points, how a value replaces a field of the base, and what inputs a point
+// therefore has. It decides nothing and reads nothing, so that the request that starts a
+// study and the worker that runs it get the same inputs: equal plans have equal points,
+// in every process and every release.
 package plan
 
 import (

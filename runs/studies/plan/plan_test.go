@@ -22,7 +22,7 @@ func axes(sizes ...int) (list []plan.Axis) {
 	return list
 }
 
-func points(p *plan.Plan) (all []string) {
+func combinations(p *plan.Plan) (all []string) {
 	for point := range p.Points() {
 		all = append(all, strings.Join(p.Values(point), ""))
 	}
@@ -48,7 +48,7 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(points(p), " "); got != c.want {
+		if got := strings.Join(combinations(p), " "); got != c.want {
 			t.Errorf("%s of %v with seed %d has the points %s, want %s", c.method, c.axes, c.seed, got, c.want)
 		}
 	}
@@ -69,13 +69,13 @@ func TestSamplesAreDifferent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := points(sample)
+		got := combinations(sample)
 		slices.Sort(got)
 		if len(slices.Compact(got)) != n {
-			t.Errorf("%d samples have the points %v", n, points(sample))
+			t.Errorf("%d samples have the points %v", n, combinations(sample))
 		}
 		for _, point := range got {
-			if !slices.Contains(points(grid), point) {
+			if !slices.Contains(combinations(grid), point) {
 				t.Errorf("%s is no point of the grid", point)
 			}
 		}

@@ -1,0 +1,93 @@
+// Package unfold makes what a simple submission consists of: its traceset and its
+// configuration.
+package unfold
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/commands"
+	"netsim/commands/handle"
+	"netsim/content/simple"
+	"netsim/events"
+	"netsim/simulator/document"
+)
+
+// Submissions creates the traceset and the configuration of each simple submission, and
+// then enqueues its run (completions 4.3). Identical workloads of an account share one
+// traceset.
+type Submissions struct {
+	Commands   *handle.Handler
+	Workloads  *Workloads
+	EnqueueRun func(ctx context.Context, simulation string) error
+}
+
+// ttlDays is how long the traceset of a simple submission is kept.
+const ttlDays = 7
+
+// React reacts to simulations that a simple submission requested.
+func (s *Submissions) React(ctx context.Context, f events.Fact) error {
+	requested, ok := f.Data.(events.SimulationRequested)
+	if !ok || requested.Origin != commands.OriginSimple {
+		return nil
+	}
+	submission, err := simple.Read(requested.Simple)
+	if err != nil {
+		return fmt.Errorf("simulation %s: %w", f.Stream, err)
+	}
+	if err := s.unfold(ctx, f.Stream, requested, submission, handle.Because(&f, "unfold")); err != nil {
+		return err
+	}
+	return s.EnqueueRun(ctx, f.Stream)
+}
+
+// Unfold creates the traceset and the configuration of a submission before React does, so
+// that they exist when the submission is answered. Repeating it changes nothing.
+func (s *Submissions) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission) error {
+	return s.unfold(ctx, simulation, requested, submission, handle.System(simulation, "unfold"))
+}
+
+func (s *Submissions) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission, from handle.Origin) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := s.createTraceset(ctx, &submission.Workload, requested, from); err != nil {
+			return fmt.Errorf("simulation %s: create the traceset: %w", simulation, err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		if err := s.createConfiguration(ctx, submission, requested, from); err != nil {
+			return fmt.Errorf("simulation %s: create the configuration: %w", simulation, err)
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+func (s *Submissions) createTraceset(ctx context.Context, w *simple.Workload, requested events.SimulationRequested, from handle.Origin) error {
+	_, err := s.Workloads.Keep(ctx, w, events.TracesetCreated{
+		AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, TTLDays: ttlDays,
+	}, from)
+	return err
+}
+
+func (s *Submissions) createConfiguration(ctx context.Context, submission *simple.Submission, requested events.SimulationRequested, from handle.Origin) error {
+	doc, err := submission.Document()
+	if err != nil {
+		return err
+	}
+	text, err := document.Canonical(doc)
+	if err != nil {
+		return err
+	}
+	_, err = handle.Command(ctx, s.Commands,
+		handle.Target{Stream: requested.ConfigurationID, PartitionKey: requested.WorkspaceID}, from,
+		commands.CreateConfiguration{Created: events.ConfigurationCreated{
+			AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, Name: requested.Name,
+			Document: text, ComponentCount: int64(doc.ComponentCount()),
+			Status: commands.Validated, TracesetID: requested.TracesetID, RankCount: submission.Workload.Ranks,
+		}})
+	return err
+}
