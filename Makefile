@@ -8,8 +8,11 @@ TOOL = go tool -modfile=$(CURDIR)/tools/go.mod
 export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
 export NETSIM_BIN = $(CURDIR)/bin/netsim
 
-# The packages whose tests kill processes; make faults runs them.
+# The packages whose tests kill processes, and the tests of others that kill, but use what
+# only the tests of their package have: these have the build tag faults.
 FAULTS = ./internal/faults/...
+KILLING = ./cmd/netsim ./internal/service/conformance ./runs/execution/host
+KILLING_TESTS = TestExportSurvivesKill|TestOperationsByCommand|TestWithoutTheLogReadsContinue|TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer|TestRestarts
 
 .PHONY: run build test check lint faults generated fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
 
@@ -27,16 +30,17 @@ test: build ## every test that kills nothing and needs no outside tool, once; RA
 	NETSIM_CONTRACT_SEEN="$$seen" "$(NETSIM_DEV_BIN)" test $(if $(RACE),--race shared) --except $(FAULTS) $(TEST) ./... && \
 	go run ./api/contract/contracttest/unseen "$$seen"
 
-faults: build ## the tests that kill processes, one at a time
+faults: build ## the tests that kill processes, one at a time; NETSIM_TEST_KILLS bounds how often
 	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m $(FAULTS)
+	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m --tags faults --run '^($(KILLING_TESTS))$$' $(KILLING)
 
 check: lint generated ## what a change must pass beside make test
 
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	for module in . cmd/netsim-dev prove; do (cd $$module && go vet -tags tools ./... && $(TOOL) staticcheck -tags tools ./...) || exit 1; done
-	@dead=$$($(TOOL) deadcode -tags tools -test ./...) || exit 1; \
+	for module in . cmd/netsim-dev prove; do (cd $$module && go vet -tags tools,faults ./... && $(TOOL) staticcheck -tags tools,faults ./...) || exit 1; done
+	@dead=$$($(TOOL) deadcode -tags tools,faults -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 generated: ## generated files are up to date
@@ -65,7 +69,7 @@ prove-mutants: netsim-dev ## see the campaign catch seeded bugs, all or those th
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run -C prove ./bench/accuracy
 
-upgrade-test: netsim-dev ## a rolling upgrade from the previous release, which is built from git's history
+upgrade-test: build ## a rolling upgrade from the previous release, which is built from git's history
 	.ci/upgrade/run
 
 sbom: build ## write bin/netsim.cdx.json, what netsim is made of

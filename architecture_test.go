@@ -91,7 +91,8 @@ func directions() map[string]set {
 		"stream/contracts/internal/":       {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/scripted":                {"internal/teststack"},                                              // an engine whose answers a test writes
+		"internal/faults":                  {},                                                                  // the tests that kill
+		"internal/scripted":                {"internal/teststack", "internal/testwait"},                         // an engine whose answers a test writes
 		"internal/devpart":                 {},                                                                  // servers that netsim-dev runs
 		"internal/teststack":               {"infra/devissuer", "internal/devpart", "internal/teststack/kafka"}, // servers for tests
 		"internal/linear":                  {"commands", "commands/handle", "fault"},                            // whether a history can have happened
@@ -117,7 +118,7 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "internal/service/servicetest", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},

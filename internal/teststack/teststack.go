@@ -22,8 +22,9 @@
 //	p.Kill()    // kill -9
 //	p.Restart() // same data, same address
 //
-// The binary is built at the first use; NETSIM_DEV_BIN can name another binary. A
-// server that does not start fails the test; no test is skipped.
+// A test that runs the service or a command in its own process gets the program by
+// Netsim. The binaries are built at the first use; NETSIM_DEV_BIN and NETSIM_BIN can name
+// others. A server that does not start fails the test; no test is skipped.
 package teststack
 
 import (

@@ -222,18 +222,18 @@ func (w *World) Simulation(t testing.TB, id string) projections.Simulation {
 	return s
 }
 
-// Await polls until the condition holds. It fails the test after three minutes.
+// Await polls until the condition holds. It fails the test at the limit of testwait.
 func Await(t testing.TB, condition func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	began, tick := time.Now(), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(3 * time.Minute)
+	deadline := time.NewTimer(testwait.Limit(t))
 	defer deadline.Stop()
 	for !condition() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatal("the condition is still false after three minutes")
+			t.Fatalf("the condition is still false after %s", time.Since(began).Round(time.Second))
 		}
 	}
 }
