@@ -132,6 +132,7 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
+		"github.com/cenkalti/backoff/":        {"infra/wait"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/pricing", "runs/studies/analysis"},
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/table"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
