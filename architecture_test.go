@@ -82,7 +82,7 @@ func directions() map[string]set {
 		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
-		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait"},                                                         // the cluster that it breaks
+		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait", "internal/devpart"},                                     // the cluster that it breaks
 		"prove/history":  {},                                                                                                                         // judges what its clients saw
 
 		"prove/bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
@@ -92,10 +92,11 @@ func directions() map[string]set {
 		"stream/contracts/internal/":       {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/scripted":                {"internal/teststack"},                          // an engine whose answers a test writes
-		"internal/teststack":               {"infra/devissuer", "internal/teststack/kafka"}, // servers for tests
-		"internal/teststack/kafka":         {},                                              // the jars of Apache Kafka
-		"internal/testwait":                {},                                              // bounds the waits of tests
+		"internal/scripted":                {"internal/teststack"},                                              // an engine whose answers a test writes
+		"internal/devpart":                 {},                                                                  // servers that netsim-dev runs
+		"internal/teststack":               {"infra/devissuer", "internal/devpart", "internal/teststack/kafka"}, // servers for tests
+		"internal/teststack/kafka":         {},                                                                  // the jars of Apache Kafka
+		"internal/testwait":                {},                                                                  // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/testduckdb":              {}, // stock DuckDB
 		"rating/slowbill":                  {}, // the reference model of rating
@@ -103,9 +104,9 @@ func directions() map[string]set {
 	}
 }
 
-// support lists the packages that only tests may import.
+// support lists the packages that only tests, and the packages of prove, may import.
 func support() set {
-	return set{"internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
+	return set{"internal/devpart", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -200,7 +201,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
-			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove/campaign":
+			case isOurs && in(support(), ours) && !in(support(), p.path()) && !strings.HasPrefix(p.path(), "prove/"):
 				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}

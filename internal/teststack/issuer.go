@@ -25,7 +25,7 @@ func Issuer(t testing.TB) TokenIssuer {
 	e := sharedIssuer.get(t, "issuer")
 	i := TokenIssuer{
 		URL: e.Issuer, JWKSURL: e.JWKSURL, Audience: e.Audience,
-		t: t, data: sharedIssuer.process.data,
+		t: t, data: sharedIssuer.process.Data,
 	}
 	firstToken.Do(func() { i.Token(devissuer.Options{}) })
 	return i

@@ -28,12 +28,14 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"netsim/internal/devpart"
 )
 
 // sharedServer is a server that all tests of this process share.
 type sharedServer struct {
 	once    sync.Once
-	process *process
+	process *devpart.Part
 	err     error
 }
 
@@ -43,7 +45,7 @@ type sharedServer struct {
 var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
-func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
+func (s *sharedServer) get(t testing.TB, name string, args ...string) devpart.Endpoint {
 	t.Helper()
 	s.once.Do(func() {
 		var dir string
@@ -59,7 +61,7 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 	if s.err != nil {
 		t.Fatalf("teststack: %v", s.err)
 	}
-	return s.process.endpoint
+	return s.process.Endpoint
 }
 
 // Broker returns the addresses of the Kafka broker that the tests of this process

@@ -1,4 +1,4 @@
-package teststack
+package devpart
 
 import (
 	"errors"
