@@ -95,6 +95,7 @@ func directions() map[string]set {
 		"internal/scripted":                {"internal/teststack"},                                              // an engine whose answers a test writes
 		"internal/devpart":                 {},                                                                  // servers that netsim-dev runs
 		"internal/teststack":               {"infra/devissuer", "internal/devpart", "internal/teststack/kafka"}, // servers for tests
+		"internal/linear":                  {"commands", "commands/handle", "fault"},                            // whether a history can have happened
 		"internal/teststack/kafka":         {},                                                                  // the jars of Apache Kafka
 		"internal/testwait":                {},                                                                  // bounds the waits of tests
 		"internal/testworld":               everything,
@@ -106,7 +107,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests, and the packages of prove, may import.
 func support() set {
-	return set{"internal/devpart", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
+	return set{"internal/devpart", "internal/linear", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -138,7 +139,7 @@ func homes() map[string]set {
 		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/table"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
-		"github.com/anishathalye/porcupine":   {"prove/history"},
+		"github.com/anishathalye/porcupine":   {"internal/linear", "prove/history"},
 		"github.com/google/go-cmp/":           {"internal/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
