@@ -25,10 +25,11 @@ func directions() map[string]set {
 	everything := set{"/"}
 	return map[string]set{
 		"events":          {},
+		"events/scan":     {}, // where the members of an event's data are in its JSON
 		"fault":           {},
 		"simulator/":      {"simulator/"},
 		"rating":          {"events"},
-		"audit":           {"events", "rating"},
+		"audit":           {"events", "events/scan", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
 		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
 		"api/report":      {"api", "simulator/"},                         // converts validation findings
@@ -37,7 +38,7 @@ func directions() map[string]set {
 		"infra/gather":          {}, // combines lookups into few queries
 		"infra/recent":          {}, // caches what was used recently
 		"infra/sqlstate":        {}, // errors of PostgreSQL
-		"infra/wait":            {}, // a pause that a context can end
+		"infra/wait":            {}, // a pause that a context can end, and the pauses of retries
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
@@ -64,7 +65,7 @@ func directions() map[string]set {
 		"api":                      {},
 		"api/contract":             {"api", "fault"},
 		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
-		"stream/tables":            {"events", "infra/facts"},                                                                           // facts as typed rows, and in Parquet
+		"stream/tables":            {"events", "events/scan", "infra/facts"},                                                            // facts as typed rows, and in Parquet
 		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
 		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
 		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry

@@ -16,6 +16,8 @@ import (
 const (
 	feedPace   = 50 * time.Millisecond
 	feedWrites = 1000 // a second, to all clients
+
+	feedCatchUps = 4 // reads of the log at a time for feeds that begin in the past; FeedRate bounds what they read
 )
 
 // eventHub returns the hub of the event feed.
@@ -24,7 +26,7 @@ func (s *base) eventHub(partitions map[events.Family]int32) *feed.Hub {
 		Log: s.EventLog, Verdicts: s.watcher, Partitions: partitions,
 		Live: s.facts, History: facts.NewReader(s.EventLog, s.watcher),
 		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: feedPace, Writes: feedWrites, Buffer: s.config.FeedBuffer,
-		CatchUps: s.config.FeedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
+		CatchUps: feedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
 	})
 	observeFeed(s.metrics, hub)
 	return hub

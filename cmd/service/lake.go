@@ -12,6 +12,10 @@ import (
 	"netsim/stream/lake"
 )
 
+// lakeMergeAfter is the time after the end of an hour when its files are merged. Facts
+// are written to the lake in seconds.
+const lakeMergeAfter = 5 * time.Minute
+
 // lake returns the writer of the lake. One process at a time writes it.
 func (s *base) lake(partitions map[events.Family]int32) *lake.Lake {
 	return lake.New(lake.Config{
@@ -19,7 +23,7 @@ func (s *base) lake(partitions map[events.Family]int32) *lake.Lake {
 		Leases:     &facts.Leases{Pool: s.Pool, Subscriber: lake.Subscriber, Process: s.Process, Shards: 1, Log: s.log},
 		Partitions: partitions,
 		Every:      s.config.LakeEvery, Bytes: s.config.LakeBytes,
-		MergeAfter: s.config.LakeMergeAfter, DeleteAfter: s.config.LakeDeleteAfter,
+		MergeAfter: lakeMergeAfter, DeleteAfter: s.config.LakeDeleteAfter,
 		Now: time.Now, Log: s.log,
 	})
 }

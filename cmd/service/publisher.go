@@ -16,13 +16,17 @@ import (
 // Publishers names the subscriber of the leases of shards.
 const Publishers = "publisher"
 
+// publishEvery is the least time between two transactions of a shard without a backlog.
+// Less costs CPU, more delays consumers.
+const publishEvery = 100 * time.Millisecond
+
 // PublisherConfig returns the settings of the publisher that the tools have, too: without
 // what reads and judges facts.
 func PublisherConfig(c *connections.Connections, shards int32) publisher.Config {
 	return publisher.Config{
 		Brokers: c.Config.Kafka, Connect: c.Broker, Prefix: c.Config.TopicPrefix, Shards: shards,
 		Partitions: c.Config.PublicPartitions, Replication: c.Config.Replicas(), Retention: c.Config.PublicRetention,
-		Relaxed: c.Config.Development, Migrated: !c.Config.Migrate, Untransacted: !c.Config.PublicTransactions, Every: c.Config.PublicEvery,
+		Relaxed: c.Config.Development, Migrated: !c.Config.Migrate, Untransacted: !c.Config.PublicTransactions, Every: publishEvery,
 		EventLog: c.EventLog, Leases: c.Leases(Publishers, shards), Log: c.Log,
 	}
 }
