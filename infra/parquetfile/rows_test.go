@@ -1,4 +1,4 @@
-package analysis_test
+package parquetfile_test
 
 import (
 	"fmt"
@@ -10,9 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/infra/parquetfile"
 	"netsim/internal/testduckdb"
-	"netsim/runs/studies/analysis"
 )
+
+// write writes rows to a file in which every column is nullable.
+func write(to io.Writer, columns []parquetfile.Column, rows [][]string) error {
+	for i := range columns {
+		columns[i].Nullable = true
+	}
+	w := parquetfile.NewRows(to, "rows", columns)
+	for _, row := range rows {
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
 
 // TestDuckDBReadsTheTable: stock DuckDB finds the columns, their types and all values.
 func TestDuckDBReadsTheTable(t *testing.T) {
@@ -22,15 +36,15 @@ func TestDuckDBReadsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []analysis.Column{
-		{Name: "point", Type: analysis.IntegerColumn}, {Name: "workload.phases[0].algorithm", Type: analysis.TextColumn},
-		{Name: "share", Type: analysis.NumberColumn}, {Name: "done", Type: analysis.BooleanColumn},
+	columns := []parquetfile.Column{
+		{Name: "point", Type: parquetfile.Integer}, {Name: "workload.phases[0].algorithm", Type: parquetfile.Text},
+		{Name: "share", Type: parquetfile.Number}, {Name: "done", Type: parquetfile.Boolean},
 	}
 	rows := [][]string{{"0", "ring", "0.25", "true"}, {"1", "", "", "false"}}
-	for i := 2; i < 2500; i++ { // more than one part
+	for i := 2; i < 20_500; i++ { // more than one row group
 		rows = append(rows, []string{strconv.Itoa(i), "ring", "1", ""})
 	}
-	if err := analysis.WriteParquet(file, columns, rows); err != nil {
+	if err := write(file, columns, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {
@@ -39,7 +53,7 @@ func TestDuckDBReadsTheTable(t *testing.T) {
 	db := testduckdb.Open(t)
 	from := fmt.Sprintf("FROM read_parquet('%s')", path)
 	for query, want := range map[string][][]string{
-		`SELECT count(*), sum(point), count("workload.phases[0].algorithm"), count(share), count(done) ` + from: {{"2500", "3123750", "2499", "2499", "2"}},
+		`SELECT count(*), sum(point), count("workload.phases[0].algorithm"), count(share), count(done) ` + from: {{"20500", "210114750", "20499", "20499", "2"}},
 		`SELECT point, "workload.phases[0].algorithm", share, done ` + from + ` WHERE point = 0`:                {{"0", "ring", "0.25", "True"}},
 		`SELECT column_name, column_type FROM (DESCRIBE SELECT * ` + from + `) ORDER BY 1`: {
 			{"done", "BOOLEAN"}, {"point", "BIGINT"}, {"share", "DOUBLE"}, {"workload.phases[0].algorithm", "VARCHAR"},
@@ -55,13 +69,13 @@ func TestTypeOf(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		values []string
-		want   analysis.ColumnType
+		want   parquetfile.Type
 	}{
-		{[]string{"8", "16"}, analysis.IntegerColumn}, {[]string{"8", "0.5"}, analysis.NumberColumn}, {[]string{"true", "false"}, analysis.BooleanColumn},
-		{[]string{`"ring"`, "8"}, analysis.TextColumn}, {[]string{"true", "8"}, analysis.TextColumn}, {[]string{"9223372036854775808"}, analysis.NumberColumn},
-		{[]string{"null"}, analysis.TextColumn}, {[]string{`{"a":1}`}, analysis.TextColumn},
+		{[]string{"8", "16"}, parquetfile.Integer}, {[]string{"8", "0.5"}, parquetfile.Number}, {[]string{"true", "false"}, parquetfile.Boolean},
+		{[]string{`"ring"`, "8"}, parquetfile.Text}, {[]string{"true", "8"}, parquetfile.Text}, {[]string{"9223372036854775808"}, parquetfile.Number},
+		{[]string{"null"}, parquetfile.Text}, {[]string{`{"a":1}`}, parquetfile.Text},
 	} {
-		if got := analysis.ColumnTypeOf(tt.values); got != tt.want {
+		if got := parquetfile.TypeOf(tt.values); got != tt.want {
 			t.Errorf("%v have the type %v, want %v", tt.values, got, tt.want)
 		}
 	}
@@ -69,7 +83,7 @@ func TestTypeOf(t *testing.T) {
 
 func TestAWrongValueIsRefused(t *testing.T) {
 	t.Parallel()
-	err := analysis.WriteParquet(io.Discard, []analysis.Column{{Name: "n", Type: analysis.IntegerColumn}}, [][]string{{"many"}})
+	err := write(io.Discard, []parquetfile.Column{{Name: "n", Type: parquetfile.Integer}}, [][]string{{"many"}})
 	if err == nil {
 		t.Error("a text was written as an integer")
 	}
