@@ -42,10 +42,10 @@ func directions() map[string]set {
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
 		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                   // price lists and changes of prices
-		"billing/focus":         {"events", "fault", "rating", "projections"},                                                                   // the FOCUS dataset of costs
+		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                              // the FOCUS dataset of costs
 		"content/library":       {"events"},                                                                                                     // object keys of traceset files
 		"content/simple":        {"api", "commands", "content/library", "events", "fault", "simulator/"},                                        // simple submissions
 		"content/simple/unfold": append(set{"projections", "infra/objects", "infra/postgres", "content/library", "content/simple"}, writers...), // their tracesets and configurations
@@ -54,7 +54,7 @@ func directions() map[string]set {
 		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine
 		"runs/execution/host":   {"runs/execution", "fault", "simulator/", "infra/wait"},
 		"runs/studies/plan":     {"api", "content/simple", "fault", "simulator/"}, // the points of studies, and their inputs
-		"runs/studies/analysis": {"simulator/"},                                   // the front, the sensitivity, the prices and the table of results
+		"runs/studies/analysis": {"simulator/"},                                   // the front, the sensitivity and the prices
 		"runs/studies":          append(set{"content/simple", "projections", "runs/execution", "runs/studies/", "infra/wait"}, writers...),
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
@@ -65,7 +65,7 @@ func directions() map[string]set {
 		"api":                      {},
 		"api/contract":             {"api", "fault"},
 		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
-		"stream/tables":            {"events", "events/scan", "infra/facts"},                                                            // facts as typed rows, and in Parquet
+		"stream/tables":            {"events", "events/scan", "infra/facts", "infra/parquetfile"},                                       // facts as typed rows, and in Parquet
 		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
 		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
 		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry
@@ -79,8 +79,8 @@ func directions() map[string]set {
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
 		"deploy/observe/internal/": {"deploy/observe"},
-		"docs/internal/":           {},                                                                                          // the indexes of the pages
-		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
+		"docs/internal/":           {},                                                                                                               // the indexes of the pages
+		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/parquetfile", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
 		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait", "internal/devpart"},                                     // the cluster that it breaks
@@ -138,7 +138,7 @@ func homes() map[string]set {
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cenkalti/backoff/":        {"infra/wait"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/analysis"},
-		"github.com/parquet-go/":              {"billing/focus", "stream/lake", "stream/tables", "runs/studies/analysis"},
+		"github.com/parquet-go/":              {"infra/parquetfile", "stream/lake", "stream/tables"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
 		"github.com/anishathalye/porcupine":   {"internal/linear", "prove/history"},

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
 	"netsim/api"
+	"netsim/infra/parquetfile"
 	"netsim/runs/studies/analysis"
 )
 
@@ -30,17 +32,27 @@ func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParams
 	var out bytes.Buffer
 	columns, cells := t.columns(), each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
 	if format == api.GetStudyResultsParamsFormatParquet {
-		if err := analysis.WriteParquet(&out, columns, cells); err != nil {
+		if err := writeParquet(&out, columns, cells); err != nil {
 			return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
 		}
 		return api.GetStudyResults200ApplicationVndApacheParquetResponse{Body: &out}, nil
 	}
 	w := csv.NewWriter(&out)
-	header := each(columns, func(c *analysis.Column) string { return c.Name })
+	header := each(columns, func(c *parquetfile.Column) string { return c.Name })
 	if err := w.WriteAll(append([][]string{header}, cells...)); err != nil {
 		return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
 	}
 	return api.GetStudyResults200TextCsvResponse{Body: &out}, nil
+}
+
+func writeParquet(to io.Writer, columns []parquetfile.Column, rows [][]string) error {
+	w := parquetfile.NewRows(to, "results", columns)
+	for _, row := range rows {
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	return w.Close()
 }
 
 // optimal says which of the completed points with a price are on the Pareto front.
@@ -62,30 +74,34 @@ func (t *pointTable) optimal(rows []api.StudyResult) (map[int]bool, error) {
 }
 
 // columns returns the columns of the table.
-func (t *pointTable) columns() []analysis.Column {
-	columns := []analysis.Column{{Name: "point", Type: analysis.IntegerColumn}}
+func (t *pointTable) columns() []parquetfile.Column {
+	columns := []parquetfile.Column{{Name: "point", Type: parquetfile.Integer}}
 	for _, a := range t.plan.Axes {
-		columns = append(columns, analysis.Column{Name: a.Field, Type: analysis.ColumnTypeOf(a.Values)})
+		columns = append(columns, parquetfile.Column{Name: a.Field, Type: parquetfile.TypeOf(a.Values)})
 	}
-	columns = append(columns, analysis.Column{Name: "status"}, analysis.Column{Name: "simulationId"}, analysis.Column{Name: "shared", Type: analysis.BooleanColumn})
+	columns = append(columns, parquetfile.Column{Name: "status"}, parquetfile.Column{Name: "simulationId"}, parquetfile.Column{Name: "shared", Type: parquetfile.Boolean})
 	columns = append(append(columns, figureColumns()...), fabricColumns()...)
-	return append(columns, analysis.Column{Name: "paretoOptimal", Type: analysis.BooleanColumn}, analysis.Column{Name: "failureReason"})
+	columns = append(columns, parquetfile.Column{Name: "paretoOptimal", Type: parquetfile.Boolean}, parquetfile.Column{Name: "failureReason"})
+	for i := range columns {
+		columns[i].Nullable = true
+	}
+	return columns
 }
 
 // figureColumns are the columns for the figures of a row.
-func figureColumns() []analysis.Column {
-	return []analysis.Column{
-		{Name: "ranks", Type: analysis.IntegerColumn}, {Name: "simulatedTimePs", Type: analysis.IntegerColumn}, {Name: "goodputBps", Type: analysis.IntegerColumn},
-		{Name: "busiestTier"}, {Name: "linkUtilization", Type: analysis.NumberColumn},
-		{Name: "bottleneck"}, {Name: "bottleneckShare", Type: analysis.NumberColumn}, {Name: "exposedShare", Type: analysis.NumberColumn},
+func figureColumns() []parquetfile.Column {
+	return []parquetfile.Column{
+		{Name: "ranks", Type: parquetfile.Integer}, {Name: "simulatedTimePs", Type: parquetfile.Integer}, {Name: "goodputBps", Type: parquetfile.Integer},
+		{Name: "busiestTier"}, {Name: "linkUtilization", Type: parquetfile.Number},
+		{Name: "bottleneck"}, {Name: "bottleneckShare", Type: parquetfile.Number}, {Name: "exposedShare", Type: parquetfile.Number},
 	}
 }
 
 // fabricColumns are those for its fabric.
-func fabricColumns() []analysis.Column {
-	return []analysis.Column{
-		{Name: "price", Type: analysis.NumberColumn}, {Name: "powerWatts", Type: analysis.NumberColumn},
-		{Name: "switches", Type: analysis.IntegerColumn}, {Name: "nics", Type: analysis.IntegerColumn}, {Name: "links", Type: analysis.IntegerColumn},
+func fabricColumns() []parquetfile.Column {
+	return []parquetfile.Column{
+		{Name: "price", Type: parquetfile.Number}, {Name: "powerWatts", Type: parquetfile.Number},
+		{Name: "switches", Type: parquetfile.Integer}, {Name: "nics", Type: parquetfile.Integer}, {Name: "links", Type: parquetfile.Integer},
 	}
 }
 

@@ -3,6 +3,8 @@ package focus
 import (
 	"strconv"
 	"time"
+
+	"netsim/infra/parquetfile"
 )
 
 // Type is the data type of a column, as the metadata names it.
@@ -20,7 +22,7 @@ const (
 // Decimals have at most 18 decimals, 6 more in the billing currency, and at most
 // 14 digits before the point, which DECIMAL(38, 24) holds exactly.
 const (
-	Precision = 38
+	Precision = parquetfile.Precision
 	Scale     = 24
 )
 

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"netsim/infra/parquetfile"
 	"netsim/stream/tables"
 )
 
@@ -38,24 +39,11 @@ type concat struct {
 // newConcat begins a file of a table. The columns are those of the table and those of
 // the first file.
 func newConcat(w io.Writer, t *tables.Table, first *parquet.File) *concat {
-	root := parquet.Group{snapshotColumn: parquet.FieldID(parquet.Optional(parquet.Leaf(parquet.Int64Type)), snapshotColumnID)}
-	options := []parquet.WriterOption{
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("netsim", "", ""),
-		parquet.SkipPageBounds("data"), parquet.SkipPageBounds("hash"),
-	}
-	for _, field := range first.Schema().Fields() {
-		if field.Name() != snapshotColumn {
-			root[field.Name()] = field
-		}
-	}
-	for _, c := range t.Columns {
-		if c.Type == tables.Decimal || c.Type == tables.JSON {
-			options = append(options, parquet.SkipPageBounds(c.Name))
-		}
-	}
-	options = append(options, parquet.NewSchema(t.Name, root))
+	fields := slices.DeleteFunc(slices.Clone(first.Schema().Fields()), func(f parquet.Field) bool { return f.Name() == snapshotColumn })
+	schema := parquetfile.Keep(fields, t.ParquetColumns())
+	schema.Add(parquetfile.Column{Name: snapshotColumn, Type: parquetfile.Integer, Nullable: true, ID: snapshotColumnID})
 	c := &concat{out: &tables.FooterWriter{To: w}, at: map[string]int{}, values: make([]parquet.Value, 1024)}
-	c.writer = parquet.NewGenericWriter[any](c.out, options...)
+	c.writer = schema.Writer(c.out, t.Name, tables.Compression())
 	c.columns = c.writer.ColumnWriters()
 	for i, path := range c.writer.Schema().Columns() {
 		c.at[path[0]] = i

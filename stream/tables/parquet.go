@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"netsim/infra/facts"
+	"netsim/infra/parquetfile"
 )
 
 const (
@@ -46,27 +47,8 @@ type batch struct {
 
 // NewParquet returns a writer of a file of a table.
 func NewParquet(w io.Writer, t *Table) *Parquet {
-	root := parquet.Group{}
-	options := []parquet.WriterOption{
-		parquet.Compression(compression()), parquet.PageBufferSize(pageBytes),
-		parquet.CreatedBy("netsim", "", ""),
-	}
-	for _, c := range t.Columns {
-		node := nodeOf(c)
-		if c.Nullable {
-			node = parquet.Optional(node)
-		}
-		root[c.Name] = parquet.FieldID(node, int(c.ID))
-		if c.Type == Decimal || c.Type == JSON || c.Name == "event_hash" {
-			// The library compares the bytes of decimals without regard to the sign,
-			// and readers would skip rows by such bounds. Nobody looks for a range of
-			// the others.
-			options = append(options, parquet.SkipPageBounds(c.Name))
-		}
-	}
-	options = append(options, parquet.NewSchema(t.Name, root))
 	p := &Parquet{table: t, out: &FooterWriter{To: w}, nulls: make([]parquet.Value, batchRows)}
-	p.file = parquet.NewGenericWriter[any](p.out, options...)
+	p.file = parquetfile.NewSchema(t.ParquetColumns()).Writer(p.out, t.Name, Compression(), parquet.PageBufferSize(pageBytes))
 	byName := map[string]int{}
 	for i, path := range p.file.Schema().Columns() {
 		byName[path[0]] = i
@@ -85,30 +67,38 @@ func NewParquet(w io.Writer, t *Table) *Parquet {
 	return p
 }
 
-// compression returns the codec of all files, which keeps its encoders for the next ones.
-var compression = sync.OnceValue(func() *zstd.Codec { return &zstd.Codec{Level: zstd.SpeedFastest} })
+// Compression returns the codec of all files, which keeps its encoders for the next ones.
+var Compression = sync.OnceValue(func() *zstd.Codec { return &zstd.Codec{Level: zstd.SpeedFastest} })
 
-func nodeOf(c Column) parquet.Node {
-	switch c.Type {
-	case Text:
-		if c.Name == "type" || c.Name == "actor" || c.Name == "partition_key" {
-			return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
+// ParquetColumns returns the columns of the table as those of a file.
+func (t *Table) ParquetColumns() []parquetfile.Column {
+	columns := make([]parquetfile.Column, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = parquetfile.Column{
+			Name: c.Name, Type: parquetType(c.Type), Nullable: c.Nullable, ID: int(c.ID), Scale: Scale,
+			Few:       c.Type == Text && (c.Name == "type" || c.Name == "actor" || c.Name == "partition_key"),
+			Unbounded: c.Type == JSON || c.Name == "event_hash",
 		}
-		return parquet.String()
-	case JSON:
-		return parquet.String()
-	case Integer:
-		return parquet.Leaf(parquet.Int64Type)
-	case Boolean:
-		return parquet.Leaf(parquet.BooleanType)
-	case Timestamp:
-		return parquet.Timestamp(parquet.Microsecond)
-	case Date:
-		return parquet.Date()
-	case Decimal:
-		return parquet.Decimal(Scale, Precision, parquet.FixedLenByteArrayType(16))
 	}
-	panic("tables: no such type: " + string(c.Type))
+	return columns
+}
+
+func parquetType(t Type) parquetfile.Type {
+	switch t {
+	case Text, JSON:
+		return parquetfile.Text
+	case Integer:
+		return parquetfile.Integer
+	case Boolean:
+		return parquetfile.Boolean
+	case Timestamp:
+		return parquetfile.Timestamp
+	case Date:
+		return parquetfile.Date
+	case Decimal:
+		return parquetfile.Decimal
+	}
+	panic("tables: no such type: " + string(t))
 }
 
 // Append writes a fact. After an error the file is of no use.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"netsim/events"
+	"netsim/infra/parquetfile"
 )
 
 // Type is the type of a column.
@@ -57,7 +58,7 @@ func (t Type) code() code {
 
 // The size of a Decimal.
 const (
-	Precision = 38
+	Precision = parquetfile.Precision
 	Scale     = 18
 )
 

@@ -1,7 +1,7 @@
 // Package analysis reads the results of a study as a whole: which points are not dominated
 // in time and price, how much each axis changes the time and the price when the others are
-// equal, what the fabric of a point costs, and the table of all results as Parquet. It
-// reads nothing but its arguments, and its results do not depend on the order of the points.
+// equal, and what the fabric of a point costs. It is pure, and its results do not depend on
+// the order of the points.
 package analysis
 
 import (

@@ -1,6 +1,6 @@
 //go:build tools
 
-package analysis_test
+package parquetfile_test
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/infra/parquetfile"
 	"netsim/internal/testduckdb"
-	"netsim/runs/studies/analysis"
 )
 
 // TestDuckDBReadsTheTable: stock DuckDB finds the columns, their types and all values.
@@ -23,15 +23,15 @@ func TestDuckDBReadsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []analysis.Column{
-		{Name: "point", Type: analysis.IntegerColumn}, {Name: "workload.phases[0].algorithm", Type: analysis.TextColumn},
-		{Name: "share", Type: analysis.NumberColumn}, {Name: "done", Type: analysis.BooleanColumn},
+	columns := []parquetfile.Column{
+		{Name: "point", Type: parquetfile.Integer}, {Name: "workload.phases[0].algorithm", Type: parquetfile.Text},
+		{Name: "share", Type: parquetfile.Number}, {Name: "done", Type: parquetfile.Boolean},
 	}
 	rows := [][]string{{"0", "ring", "0.25", "true"}, {"1", "", "", "false"}}
-	for i := 2; i < 2500; i++ { // more than one part
+	for i := 2; i < 20_500; i++ { // more than one row group
 		rows = append(rows, []string{strconv.Itoa(i), "ring", "1", ""})
 	}
-	if err := analysis.WriteParquet(file, columns, rows); err != nil {
+	if err := write(file, columns, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {
@@ -40,7 +40,7 @@ func TestDuckDBReadsTheTable(t *testing.T) {
 	db := testduckdb.Open(t)
 	from := fmt.Sprintf("FROM read_parquet('%s')", path)
 	for query, want := range map[string][][]string{
-		`SELECT count(*), sum(point), count("workload.phases[0].algorithm"), count(share), count(done) ` + from: {{"2500", "3123750", "2499", "2499", "2"}},
+		`SELECT count(*), sum(point), count("workload.phases[0].algorithm"), count(share), count(done) ` + from: {{"20500", "210114750", "20499", "20499", "2"}},
 		`SELECT point, "workload.phases[0].algorithm", share, done ` + from + ` WHERE point = 0`:                {{"0", "ring", "0.25", "True"}},
 		`SELECT column_name, column_type FROM (DESCRIBE SELECT * ` + from + `) ORDER BY 1`: {
 			{"done", "BOOLEAN"}, {"point", "BIGINT"}, {"share", "DOUBLE"}, {"workload.phases[0].algorithm", "VARCHAR"},
