@@ -14,17 +14,19 @@ import (
 // TestOnlyFaultsKill: outside of internal/faults, no test ends a process by SIGKILL,
 // suspends one by SIGSTOP, or ends and restarts a server of teststack. Such tests want the
 // machine for themselves, so make test does not run them, and none of them is parallel.
-// Files with the build tag faults belong to them. A process that a test leaves behind is
+// Files with the build tag faults belong to them, and those that break a deployment beside
+// Prometheus (deploy/observe). A process that a test leaves behind is
 // killed in t.Cleanup or by a timer; the servers of tests kill what they started.
 func TestOnlyFaultsKill(t *testing.T) {
 	t.Parallel()
 	for _, f := range sourceFiles(t) {
 		dir := filepath.Dir(f.path)
-		servers := in(set{"internal/teststack", "internal/teststack/", "internal/scripted", "cmd/netsim-dev", "cmd/netsim-dev/"}, dir)
+		servers := in(set{"internal/devpart", "internal/teststack", "internal/teststack/", "internal/scripted", "cmd/netsim-dev", "cmd/netsim-dev/"}, dir)
 		prove := in(set{"prove/"}, dir)
+		observed := tagged(f, "tools") && dir == "deploy/observe" // alone on the machine, with Prometheus
 		kills := in(set{"internal/faults", "internal/faults/"}, dir) || tagged(f, "faults")
 		switch {
-		case !f.isTest() && !in(support(), dir) || servers || prove:
+		case !f.isTest() && !in(support(), dir) || servers || prove || observed:
 		case kills:
 			ast.Inspect(f.syntax, func(n ast.Node) bool {
 				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Parallel" {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"netsim/infra/web"
 	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -110,7 +112,7 @@ func TestEventsEndWithTheToken(t *testing.T) {
 // a client that reads is not delayed by it.
 func TestASlowReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.FeedBuffer = 256 << 10 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedBuffer, c.StreamLife = 256<<10, time.Hour })
 	account := servicetest.NewAccount()
 	owner := p.Service(t, account)
 	user := p.User(t, account)
@@ -133,10 +135,16 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 		return feeds > fast.resumed
 	}
 	for n := range 80 { // 10 MB, more than the buffers of a connection; 50 are less than a queue
-		for i := range 50 {
-			id := newWorkspaceWith(t, owner, fmt.Sprint(n, " ", i), long)
-			want = append(want, id)
+		ids := make([]string, 50)
+		var writers sync.WaitGroup
+		for i := range ids {
+			writers.Go(func() {
+				reply := owner.Post(workspaces, object{"name": fmt.Sprint(n, " ", i), "description": long})
+				ids[i], _ = reply.Object()["id"].(string)
+			})
 		}
+		testwait.Group(t, &writers, "the writers")
+		want = append(want, ids...)
 		if diff := cmp.Diff(want[len(want)-50:], subjects(fast.take(50)), sorted()); diff != "" {
 			t.Fatalf("the client that reads (-want +got):\n%s", diff)
 		}
@@ -275,11 +283,6 @@ func TestFeedsAreBounded(t *testing.T) {
 	}
 	id := events.NewID(events.WorkspacePrefix)
 	user.Get(eventsPath+"?workspace="+id).Refused(404, "NOT_FOUND")
-}
-
-func newWorkspaceWith(t *testing.T, service *servicetest.Client, name, description string) string {
-	t.Helper()
-	return service.Post(workspaces, object{"name": name, "description": description}).Want(201).Object()["id"].(string)
 }
 
 func subjects(all []sent) (subjects []string) {

@@ -30,7 +30,7 @@ import (
 // raised when it has read an event that only a later level permits.
 func TestANewDeploymentBeginsAtItsRelease(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t)
+	p := servicetest.Start(t, servicetest.OnEmptyDatabase(t))
 	if s, err := openTools(t, p.Config).UpgradeStatus(t.Context()); err != nil || s.Level != events.Level || s.RaisedAt == nil {
 		t.Errorf("the status is %+v, %v; want level %d", s, err, events.Level)
 	}

@@ -24,6 +24,7 @@ import (
 func TestMigratedByAnOperator(t *testing.T) {
 	t.Parallel()
 	owner := servicetest.Config(t)
+	servicetest.OnEmptyDatabase(t)(&owner)
 	process := owner
 	process.Migrate = false
 	owner.Postgres, process.Postgres = roles(t, owner.Postgres)

@@ -21,8 +21,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/api/contract/contracttest"
 	"netsim/audit"
+	"netsim/cmd/connections"
 	"netsim/cmd/operate"
 	"netsim/cmd/service"
 	"netsim/cmd/settings"
@@ -30,6 +33,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/objects"
+	"netsim/infra/postgres"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -94,7 +98,7 @@ func Config(t testing.TB) settings.Config {
 	c, err := settings.FromVariables(map[string]string{
 		"NETSIM_HTTP": "127.0.0.1:0", "NETSIM_OPS": "127.0.0.1:0", "NETSIM_DATA_DEV": "true",
 		"NETSIM_KAFKA": strings.Join(teststack.Broker(t), ","), "NETSIM_TOPIC_PREFIX": events.NewID("test") + ".", "NETSIM_PARTITIONS": "2",
-		"NETSIM_POSTGRES": testworld.Database(t), "NETSIM_POSTGRES_POOL": "16",
+		"NETSIM_POSTGRES": database(t), "NETSIM_POSTGRES_POOL": "16",
 		"NETSIM_S3_ENDPOINT": store.Endpoint, "NETSIM_S3_REGION": store.Region, "NETSIM_S3_BUCKET": store.Bucket,
 		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,
@@ -105,6 +109,33 @@ func Config(t testing.TB) settings.Config {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// database returns the URL of a new database as the first start of a service leaves it: with
+// all tables, at the level of this release. It is a copy, so no test waits for migrations.
+func database(t testing.TB) string {
+	t.Helper()
+	return teststack.PostgresLike(t, "service", func(url string) error {
+		if err := testworld.CreateTables(t.Context(), url); err != nil {
+			return err
+		}
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			return err
+		}
+		defer conn.Close(t.Context())
+		return pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+			if err := postgres.RaiseLevel(t.Context(), tx, events.Level); err != nil {
+				return err
+			}
+			return connections.MarkReadModels(t.Context(), tx, events.Level)
+		})
+	})
+}
+
+// OnEmptyDatabase has a service create its tables by itself.
+func OnEmptyDatabase(t testing.TB) func(*settings.Config) {
+	return func(c *settings.Config) { c.Postgres = teststack.Postgres(t) }
 }
 
 // auditKey creates a key that signs log checkpoints. The key of the shared service is

@@ -44,28 +44,31 @@ func NewServers(t testing.TB) Servers {
 	}
 }
 
-// Database returns the URL of a new database with the tables of a service that has
-// started, without rows. It is a copy, so no test waits for migrations.
+// Database returns the URL of a new database with all tables, at the first level. It is a
+// copy, so no test waits for migrations.
 func Database(t testing.TB) string {
 	t.Helper()
-	return teststack.PostgresLike(t, "service", func(url string) error {
-		pool, err := postgres.Open(t.Context(), url, projector.Live, 2)
-		if err != nil {
-			return err
-		}
-		defer pool.Close()
-		if err := postgres.Migrate(t.Context(), pool); err != nil {
-			return err
-		}
-		if err := (&World{Logger: Silent()}).Projector(pool, projector.Live).Create(t.Context()); err != nil {
-			return err
-		}
-		queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: Silent(), Now: time.Now})
-		if err == nil {
-			queue.Close()
-		}
+	return teststack.PostgresLike(t, "world", func(url string) error { return CreateTables(t.Context(), url) })
+}
+
+// CreateTables creates the tables of the service, of its read model and of its jobs.
+func CreateTables(ctx context.Context, url string) error {
+	pool, err := postgres.Open(ctx, url, projector.Live, 2)
+	if err != nil {
 		return err
-	})
+	}
+	defer pool.Close()
+	if err := postgres.Migrate(ctx, pool); err != nil {
+		return err
+	}
+	if err := (&World{Logger: Silent()}).Projector(pool, projector.Live).Create(ctx); err != nil {
+		return err
+	}
+	queue, err := jobs.Open(ctx, jobs.Config{URL: url, Log: Silent(), Now: time.Now})
+	if err == nil {
+		queue.Close()
+	}
+	return err
 }
 
 // World is one process of the service without its APIs and reactions. Several processes
