@@ -4,19 +4,17 @@
 # The generators and linters have their own module.
 TOOL = go tool -modfile=$(CURDIR)/tools/go.mod
 
-# Tests use this netsim-dev. Otherwise each package would check whether it is up
-# to date, and Go's test cache would not notice a change of it.
+# Tests use these programs. Otherwise each package would check whether they are up to date.
 export NETSIM_DEV_BIN = $(CURDIR)/bin/netsim-dev
+export NETSIM_BIN = $(CURDIR)/bin/netsim
 
-# Where tests record which answers of the contract they have seen. A lost
-# directory gets a new name: a changed environment makes Go repeat the tests
-# that had recorded theirs there.
-SEEN = $(shell mkdir -p .cache && { ls -d "$(CURDIR)"/.cache/seen.* 2>/dev/null || mktemp -d "$(CURDIR)/.cache/seen.XXXXXX"; } | head -n 1)
+# The packages whose tests kill processes, and the tests of others that kill, but use what
+# only the tests of their package have: these have the build tag faults.
+FAULTS = ./internal/faults/...
+KILLING = ./cmd/netsim ./internal/service/conformance ./runs/execution/host
+KILLING_TESTS = TestExportSurvivesKill|TestOperationsByCommand|TestWithoutTheLogReadsContinue|TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer|TestRestarts
 
-# The packages whose tests `make race` runs.
-RACE = ./...
-
-.PHONY: run build test check lint generated race fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
+.PHONY: run build test check lint faults generated fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
 
 run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
@@ -27,21 +25,22 @@ build: netsim-dev
 netsim-dev:
 	go build -C cmd/netsim-dev -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
 
-test: netsim-dev ## run all tests, and check that they saw every answer of the contract
-	NETSIM_CONTRACT_SEEN="$(SEEN)" go test -count=1 -timeout 40m ./...
-	go run ./api/contract/contracttest/unseen "$(SEEN)"
-	go test -C cmd/netsim-dev -count=1 -timeout 20m ./...
+test: build ## every test that kills nothing and needs no outside tool, once; RACE=1: with the race detector where goroutines share memory
+	@seen=$$(mktemp -d) && trap 'rm -rf "$$seen"' EXIT && \
+	NETSIM_CONTRACT_SEEN="$$seen" "$(NETSIM_DEV_BIN)" test $(if $(RACE),--race shared) --except $(FAULTS) $(TEST) ./... && \
+	go run ./api/contract/contracttest/unseen "$$seen"
 
-check: lint generated race ## what a change must pass beside make test
+faults: build ## the tests that kill processes, one at a time; NETSIM_TEST_KILLS bounds how often
+	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m $(FAULTS)
+	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m --tags faults --run '^($(KILLING_TESTS))$$' $(KILLING)
+
+check: lint generated ## what a change must pass beside make test
 
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	go vet ./...
-	go vet -C cmd/netsim-dev ./...
-	$(TOOL) staticcheck ./...
-	cd cmd/netsim-dev && $(TOOL) staticcheck ./...
-	@dead=$$($(TOOL) deadcode -test ./...) || exit 1; \
+	for module in . cmd/netsim-dev prove; do (cd $$module && go vet -tags tools,faults ./... && $(TOOL) staticcheck -tags tools,faults ./...) || exit 1; done
+	@dead=$$($(TOOL) deadcode -tags tools,faults -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 generated: ## generated files are up to date
@@ -49,15 +48,11 @@ generated: ## generated files are up to date
 	before=$$(state); $(MAKE) --no-print-directory generate; \
 	[ "$$before" = "$$(state)" ] || { echo "generated files are out of date; commit what make generate changed"; exit 1; }
 
-race: netsim-dev ## race tests, of the packages in RACE
-	go test -race -count=1 -timeout 30m $(RACE)
-	go test -C cmd/netsim-dev -race -count=1 -timeout 20m ./...
-
 fuzz: build ## three minutes of requests that Schemathesis generates from the contract (FUZZ_SECONDS, FUZZ_SEED)
 	.ci/fuzz/run
 
 simulate: ## simulate the core: HOURS of virtual time, or the seed SEED (ROUNDS=2, SPARSE=false)
-	go test -count=1 -v -timeout 24h -tags simulation ./prove/simulation -run 'TestSimulation$$' \
+	go test -C prove -count=1 -v -timeout 24h -tags simulation ./simulation -run 'TestSimulation$$' \
 		-seed $(or $(SEED),0) -hours $(or $(HOURS),0) -rounds $(or $(ROUNDS),2) -sparse=$(or $(SPARSE),false)
 
 bench: ## print the figures beside their peers and limits; BENCH=-quick for a first impression
@@ -74,14 +69,14 @@ prove-mutants: netsim-dev ## see the campaign catch seeded bugs, all or those th
 accuracy: ## compare the engine with closed forms and other simulators, row by row
 	go run -C prove ./bench/accuracy
 
-upgrade-test: netsim-dev ## a rolling upgrade from the previous release, which is built from git's history
+upgrade-test: build ## a rolling upgrade from the previous release, which is built from git's history
 	.ci/upgrade/run
 
 sbom: build ## write bin/netsim.cdx.json, what netsim is made of
 	go run -C tools/security ./sbom "$(CURDIR)/bin/netsim" > bin/netsim.cdx.json
 
 generate: ## write the generated files
-	go generate ./...
+	go generate ./... && go generate -C prove ./...
 
 clean: ## delete what was built; the data in .netsim stays
 	rm -rf bin .cache

@@ -77,10 +77,11 @@ func directions() map[string]set {
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
 		"deploy/observe/internal/": {"deploy/observe"},
+		"docs/internal/":           {},                                                                                                               // the indexes of the pages
 		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/parquetfile", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
-		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait"},                                                         // the cluster that it breaks
+		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait", "internal/devpart"},                                     // the cluster that it breaks
 		"prove/history":  {},                                                                                                                         // judges what its clients saw
 
 		"prove/bench/reference": {"runs/execution", "simulator/"}, // cases of other simulators, prepared like the service's runs
@@ -90,10 +91,13 @@ func directions() map[string]set {
 		"stream/contracts/internal/":       {"events", "stream/public"}, // generators
 		"api/contract/contracttest":        {"api/contract"},
 		"api/contract/contracttest/unseen": {"api/contract"},
-		"internal/scripted":                {"internal/teststack"},                          // an engine whose answers a test writes
-		"internal/teststack":               {"infra/devissuer", "internal/teststack/kafka"}, // servers for tests
-		"internal/teststack/kafka":         {},                                              // the jars of Apache Kafka
-		"internal/testwait":                {},                                              // bounds the waits of tests
+		"internal/faults":                  {},                                                                  // the tests that kill
+		"internal/scripted":                {"internal/teststack", "internal/testwait"},                         // an engine whose answers a test writes
+		"internal/devpart":                 {},                                                                  // servers that netsim-dev runs
+		"internal/teststack":               {"infra/devissuer", "internal/devpart", "internal/teststack/kafka"}, // servers for tests
+		"internal/linear":                  {"commands", "commands/handle", "fault"},                            // whether a history can have happened
+		"internal/teststack/kafka":         {},                                                                  // the jars of Apache Kafka
+		"internal/testwait":                {},                                                                  // bounds the waits of tests
 		"internal/testworld":               everything,
 		"internal/testduckdb":              {}, // stock DuckDB
 		"rating/slowbill":                  {}, // the reference model of rating
@@ -101,9 +105,9 @@ func directions() map[string]set {
 	}
 }
 
-// support lists the packages that only tests may import.
+// support lists the packages that only tests, and the packages of prove, may import.
 func support() set {
-	return set{"internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
+	return set{"internal/devpart", "internal/linear", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -114,7 +118,7 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "internal/service/servicetest", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
@@ -130,11 +134,12 @@ func homes() map[string]set {
 		"github.com/caarlos0/env/":            {"internal/service"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
+		"github.com/cenkalti/backoff/":        {"infra/wait"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/analysis"},
 		"github.com/parquet-go/":              {"infra/parquetfile", "stream/lake", "stream/tables"},
 		"github.com/Shopify/toxiproxy/":       {"prove/cluster"},
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
-		"github.com/anishathalye/porcupine":   {"prove/history"},
+		"github.com/anishathalye/porcupine":   {"internal/linear", "prove/history"},
 		"github.com/google/go-cmp/":           {"internal/publictest"},
 		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench"},
 		"github.com/zeebo/blake3":             {"content/library"},
@@ -198,7 +203,7 @@ func TestDependenciesPointTheRightWay(t *testing.T) {
 				}
 			case isOurs && !directions.allow(p.path(), ours):
 				t.Errorf("%s imports %s; it may import %v", p.path(), ours, directions.rows[directions.row(p.path())])
-			case isOurs && in(support(), ours) && !in(support(), p.path()) && p.path() != "prove/campaign":
+			case isOurs && in(support(), ours) && !in(support(), p.path()) && !strings.HasPrefix(p.path(), "prove/"):
 				t.Errorf("%s imports %s, which only tests may import", p.path(), ours)
 			}
 		}

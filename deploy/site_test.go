@@ -258,7 +258,7 @@ func (w *site) awaitReady(t *testing.T) {
 				case err := <-p.exited:
 					t.Fatalf("%s ended: %v: %s", p.name, err, p.log)
 				case <-deadline.C:
-					p.cmd.Process.Kill() //nolint:errcheck // it may have ended
+					p.cmd.Process.Signal(syscall.SIGQUIT) //nolint:errcheck // it may have ended; it prints its goroutines
 					testwait.Receive(t, p.exited, p.name+" to end")
 					t.Fatalf("%s does not answer its probe %s: %s", p.name, path, p.log)
 				case <-every.C:

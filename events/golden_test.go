@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,36 +197,6 @@ func hashedBytes(m *Message) []byte {
 	}
 	body := sha256.Sum256(m.Value)
 	return append(out, body[:]...)
-}
-
-// TestPythonReachesTheSameVerdicts runs verdicts.py, the implementation for
-// readers outside the service, on the golden files.
-func TestPythonReachesTheSameVerdicts(t *testing.T) {
-	t.Parallel()
-	comparePython(t, allGolden(t), verdictsFile, sealsFile, headsFile)
-}
-
-// comparePython compares the verdicts of cases with those of verdicts.py on files.
-func comparePython(t *testing.T, cases []goldenCase, files ...string) {
-	t.Helper()
-	var want strings.Builder
-	for _, c := range cases {
-		fmt.Fprintln(&want, "#", c.Name)
-		for _, r := range c.Records {
-			fmt.Fprintln(&want, r.Verdict, r.Hash)
-		}
-		fmt.Fprintln(&want, c.Facts, c.Digest)
-	}
-	python := exec.CommandContext(t.Context(), "python3", append([]string{"testdata/golden/verdicts.py"}, files...)...)
-	var stderr bytes.Buffer
-	python.Stderr = &stderr
-	got, err := python.Output()
-	if err != nil {
-		t.Fatalf("run verdicts.py: %v\n%s", err, &stderr)
-	}
-	if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-		t.Errorf("verdicts and hashes (-Go +Python):\n%s", diff)
-	}
 }
 
 func allGolden(t *testing.T) []goldenCase {

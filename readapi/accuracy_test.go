@@ -21,7 +21,7 @@ func accuracyOf(t *testing.T, c *servicetest.Client, id string) object {
 	return c.Get(simulations + "/" + id + "/results?limit=1").Want(200).Object()["accuracy"].(object)
 }
 
-// bandOf returns the band that go generate ./prove/bench/accuracy wrote.
+// bandOf returns the band that go generate -C prove ./bench/accuracy wrote.
 func bandOf(t *testing.T, network, operation, algorithm string) object {
 	t.Helper()
 	table, err := accuracy.Generated()

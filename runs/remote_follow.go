@@ -56,23 +56,24 @@ func (r *Runner) follow(ctx context.Context, sim projections.Simulation, log *ru
 		calls: calls, files: calls.newFiles(ctx),
 	}
 	log.add(execution.Entry{Level: execution.Info, Component: execution.Provisioner, Message: "a remote engine has the run " + f.run.ID})
+	pauses := wait.Doubling(min(r.Remote.Poll, longestPoll), min(16*r.Remote.Poll, longestPoll))
 	for {
 		over, err := f.poll(ctx)
 		log.flush(ctx)
 		if over || err != nil {
 			return err
 		}
-		if err := f.pause(ctx); err != nil {
+		if f.trouble == 0 {
+			pauses.Reset() // it polls less often only after unusable responses
+		}
+		if err := wait.For(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits until the next poll, longer after each unusable response.
-func (f *follower) pause(ctx context.Context) error {
-	next := f.Remote.Poll << min(f.trouble, 4)
-	return wait.For(ctx, min(next, 30*time.Second))
-}
+// longestPoll bounds the pause before a poll.
+const longestPoll = 30 * time.Second
 
 // poll reads the state of the simulation and of its run once, and acts on it. over
 // is true when nothing is left to do.

@@ -34,11 +34,12 @@ func TestRemoteTroublePasses(t *testing.T) {
 		},
 		"cuts a file short": func(e *scripted.Engine) { e.Do(short) },
 		"has lost a file":   func(e *scripted.Engine) { e.Do(answeringEngine("file", scripted.Answer{Status: 410})) },
-		"is down":           func(e *scripted.Engine) { e.Kill() },
+		"is down":           nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := scripted.Start(t, runningEngine())
+			proxy := e.Proxied()
 			id := readyRemoteSimulation(t, w)
 			r := remoteRunner(t, w, e)
 			if name == "answers late" {
@@ -46,7 +47,12 @@ func TestRemoteTroublePasses(t *testing.T) {
 			}
 			done := runInBackground(t, r, id)
 			testworld.Await(t, func() bool { return w.Simulation(t, id).SimulatedTimeNs == 500 })
-			trouble(e)
+			if name == "is down" {
+				proxy.Refuse()
+				e.Lose()
+			} else {
+				trouble(e)
+			}
 			testworld.Await(t, func() bool {
 				return strings.Contains(strings.Join(logOf(t, w, id), "\n"), "\nthe engine ")
 			})
@@ -54,7 +60,7 @@ func TestRemoteTroublePasses(t *testing.T) {
 				t.Fatalf("the simulation is %s (%s), want running", s.Status, s.FailureReason)
 			}
 			if name == "is down" {
-				e.Restart()
+				proxy.Heal()
 			}
 			e.Do(endedEngine("completed"))
 			if err := testwait.Receive(t, done, "the run to end"); err != nil {

@@ -41,6 +41,7 @@ type storeCalls struct {
 // are not the store's, the call is not repeated and the error is returned unchanged.
 func (s *storeCalls) do(ctx context.Context, what string, call func() error) error {
 	var since time.Time // the first failure
+	pauses := wait.Doubling(100*time.Millisecond, 15*time.Second)
 	for tries := 1; ; tries++ {
 		err := call()
 		if err == nil || ctx.Err() != nil || !objects.Failed(err) || fault.Is(err, fault.NotFound) {
@@ -62,17 +63,17 @@ func (s *storeCalls) do(ctx context.Context, what string, call func() error) err
 		case waited >= s.StoreTimeout:
 			return unstored{fmt.Sprintf("%s: %s, for %s", what, problem, s.StoreTimeout)}
 		}
-		if err := s.wait(ctx, tries); err != nil {
+		if err := s.wait(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
 	}
 }
 
-// wait waits before the next try: 0.1, 0.2, 0.4, … seconds, at most 15.
-func (s *storeCalls) wait(ctx context.Context, tries int) error {
+// wait waits before the next try.
+func (s *storeCalls) wait(ctx context.Context, pause time.Duration) error {
 	s.repeating.Add(1)
 	defer s.repeating.Add(-1)
-	return wait.For(ctx, min(100*time.Millisecond<<min(tries-1, 10), 15*time.Second))
+	return wait.For(ctx, pause)
 }
 
 // unstored fails the run without results. If the simulation has already ended, only

@@ -143,12 +143,13 @@ func TestTerminateTooLate(t *testing.T) {
 func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))
+	proxy := e.Proxied()
 	p := withEngine(t, e)
 	user := p.User(t, funded(t, p))
 	configuration := newRemoteConfiguration(t, user, events.DefaultWorkspace)
 	id := startRunning(t, user, configuration)
 
-	e.Kill()
+	proxy.Refuse()
 	reply := user.Post(simulations+"/"+id+"/terminate", nil)
 	reply.Refused(503, "SERVICE_UNAVAILABLE")
 	if reply.Header.Get("Retry-After") == "" {
@@ -161,8 +162,9 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 		t.Errorf("got the readiness %v without the engine, want degraded", ready)
 	}
 
-	e.Restart() // as an engine that cannot stop runs
-	e.Do(runningEngine())
+	e.Lose()              // as a restart does
+	e.Do(runningEngine()) // an engine that cannot stop runs
+	proxy.Heal()
 	user.Eventually(simulations+"/"+id+"/logs", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), "ordered again") })
 	user.Post(simulations+"/"+id+"/terminate", nil).Refused(501, "NOT_IMPLEMENTED")
 	if n := len(e.Calls("terminate")); n != 0 {

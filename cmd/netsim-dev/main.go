@@ -5,6 +5,7 @@
 //	netsim-dev run             all servers, on disk, with the service as a child;
 //	                           with --jars DIR on Apache Kafka
 //	netsim-dev part NAME       one server alone, for tests (see part.go)
+//	netsim-dev test            the tests of packages, with one set of servers for all
 //
 // It is a module of its own because these servers need some forty modules and a
 // process-wide chdir (the S3 gateway's), which the service must not have. Its only
@@ -23,6 +24,7 @@ import (
 const usage = `usage:
   netsim-dev run                   run everything, with the service on NETSIM_HTTP
   netsim-dev part NAME --data DIR  run one part: broker, postgres, objects, issuer, kafka, or all
+  netsim-dev test [PACKAGE ...]    test packages with one set of servers, and print what took longest
 `
 
 func main() {
@@ -41,6 +43,10 @@ func command(args []string) error {
 			return run(args[1:])
 		case "part":
 			return part(args[1:])
+		case "test":
+			return test(args[1:])
+		case "metered":
+			return metered(args[1:])
 		}
 	}
 	fmt.Fprint(os.Stderr, usage)

@@ -26,6 +26,8 @@ type options struct {
 	listeners  string // kafka only: further listeners, NAME=PROTOCOL@host:port, separated by commas
 	properties string // kafka only: file whose lines are added to server.properties
 
+	connections int // postgres only: how many sessions at the same time
+
 	replicas  bool   // postgres only: standbys can follow it
 	standbyOf string // postgres only: the --data of the part that it follows
 
@@ -47,6 +49,7 @@ func (o *options) flags(part string) *flag.FlagSet {
 	flags.StringVar(&o.jars, "jars", "", "kafka: directory of Apache Kafka's jars")
 	flags.StringVar(&o.listeners, "listeners", "", "kafka: further listeners, such as TLS=SSL@127.0.0.1:9093, separated by commas")
 	flags.StringVar(&o.properties, "properties", "", "kafka: file with further lines of server.properties")
+	flags.IntVar(&o.connections, "connections", defaultConnections, "postgres: how many sessions at the same time")
 	flags.BoolVar(&o.replicas, "replicas", false, "postgres: let standbys follow the server")
 	flags.StringVar(&o.standbyOf, "standby-of", "", "postgres: follow the server of another part, which runs with --replicas and has its data in this directory")
 	flags.BoolVar(&o.ephemeral, "ephemeral", false, "delete the data directory at the end")
@@ -89,7 +92,10 @@ func part(args []string) error {
 	}
 	names := []string{args[0]}
 	if args[0] == "all" {
-		names = allParts
+		names = slices.Clone(allParts)
+		if o.jars != "" {
+			names[0] = "kafka"
+		}
 	}
 	if err := checkPartFlags(flags, args[0], names); err != nil {
 		return err
@@ -145,8 +151,9 @@ var partFlags = map[string][]string{
 	"properties": {"kafka"},
 	"no-sync":    {"broker", "kafka", "postgres"},
 
-	"replicas":   {"postgres"},
-	"standby-of": {"postgres"},
+	"connections": {"postgres"},
+	"replicas":    {"postgres"},
+	"standby-of":  {"postgres"},
 }
 
 // checkPartFlags returns an error for a flag or an argument that the part would

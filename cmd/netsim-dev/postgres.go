@@ -21,6 +21,9 @@ import (
 // postgresName is the superuser and the database of the private cluster.
 const postgresName = "netsim"
 
+// defaultConnections is how many sessions PostgreSQL allows at the same time.
+const defaultConnections = 200
+
 // postgresStart bounds how long a start may take, including crash recovery.
 const postgresStart = 2 * time.Minute
 
@@ -37,21 +40,22 @@ const elsewhere = "/var/lib/netsim-dev"
 // from a file in its directory.
 type cluster struct {
 	binaries
-	owner    *syscall.Credential // the user that the cluster runs as; nil for the current user
-	pgdata   string
-	log      string
-	addr     string
-	password string
-	sync     bool
-	replicas bool     // standbys can follow it
-	primary  *cluster // that it follows; nil for none
+	owner       *syscall.Credential // the user that the cluster runs as; nil for the current user
+	pgdata      string
+	log         string
+	addr        string
+	password    string
+	sync        bool
+	connections int      // at the same time
+	replicas    bool     // standbys can follow it
+	primary     *cluster // that it follows; nil for none
 }
 
 // startPostgres starts the private cluster in dir and creates it at the first
 // start. postgres is a child of this process, not pg_ctl's daemon, so that it ends
 // with this process.
 func startPostgres(o options, dir string) (_ *server, err error) {
-	c := cluster{sync: o.sync, replicas: o.replicas || o.standbyOf != ""}
+	c := cluster{sync: o.sync, connections: o.connections, replicas: o.replicas || o.standbyOf != ""}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
 		return nil, err
 	}
@@ -162,7 +166,7 @@ func (c *cluster) spawn() (*child, error) {
 	}
 	settings := []string{
 		"listen_addresses=" + host, "port=" + port, "unix_socket_directories=",
-		"max_connections=200", "shared_buffers=256MB", "jit=off", "random_page_cost=1.1",
+		"max_connections=" + strconv.Itoa(c.connections), "shared_buffers=256MB", "jit=off", "random_page_cost=1.1",
 		"synchronous_commit=off", "max_wal_size=2GB", "checkpoint_timeout=15min", "log_checkpoints=off",
 	}
 	if c.replicas {

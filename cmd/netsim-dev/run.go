@@ -65,7 +65,7 @@ func run(args []string) (err error) {
 			return err
 		}
 	}
-	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync, jars: *jars}, names...)
+	parts, err := startParts(options{data: s.data, listen: "127.0.0.1:0", sync: !*noSync, jars: *jars, connections: defaultConnections}, names...)
 	if err != nil {
 		return err
 	}

@@ -4,16 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"netsim/events"
 	"netsim/infra/eventlog"
@@ -99,85 +95,6 @@ func (l *eventLog) run(t *testing.T, line string) string {
 		t.Fatalf("netsim %s: %v\n%s", line, err, said.String())
 	}
 	return string(out)
-}
-
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content := map[string]string{}
-	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		content[e.Name()] = string(text)
-	}
-	return content
-}
-
-// killAt kills a process when a directory has a number of files, unless it has ended.
-func killAt(process *os.Process, dir string, count int, ended <-chan struct{}) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ended:
-			return
-		}
-		if entries, err := os.ReadDir(dir); err == nil && len(entries) >= count {
-			process.Kill() //nolint:errcheck // Wait reports how the process ended
-			return
-		}
-	}
-}
-
-// TestExportSurvivesKill: an export whose process is killed at random points, and started
-// again each time, has the same files as an uninterrupted one.
-func TestExportSurvivesKill(t *testing.T) {
-	t.Parallel()
-	l := newEventLog(t, 4000)
-	whole, killed := t.TempDir(), t.TempDir()
-	line := "events export --file-bytes 4000 --to "
-	if out := l.run(t, line+whole); !strings.Contains(out, "4000 facts in ") {
-		t.Errorf("the command printed %q", out)
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	died := 0
-	for died < 12 {
-		cmd := l.command(t, line+killed)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan struct{})
-		go killAt(cmd.Process, killed, len(files(t, killed))+1+random.IntN(20), ended)
-		err := cmd.Wait()
-		close(ended)
-		if err == nil {
-			break
-		}
-		died++
-	}
-	t.Logf("the export was killed %d times", died)
-	if died == 0 {
-		t.Error("the export was never killed")
-	}
-	l.run(t, line+killed)
-	if diff := cmp.Diff(files(t, whole), files(t, killed)); diff != "" {
-		t.Errorf("(-uninterrupted +resumed):\n%.2000s", diff)
-	}
-	if out := l.run(t, "events verify "+killed); !strings.HasPrefix(out, "4000 facts in ") {
-		t.Errorf("verify printed %q", out)
-	}
-	if err := os.WriteFile(filepath.Join(killed, "workspaces-0000-x.parquet"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := l.command(t, "events verify "+killed).Output(); err == nil || !strings.Contains(string(out), "FOUND workspaces-0000-x.parquet is not in the manifest\n") {
-		t.Errorf("verify printed %q, %v", out, err)
-	}
 }
 
 // TestExportByCommand: the options reach the export, also to an object store.

@@ -21,7 +21,7 @@ func eventOptionRows() map[string]option {
 		"events export --to":           {exports, written, map[string]string{"events export": "missing flags: --to"}},
 		"events export --file-bytes":   {exports + "--file-bytes 1", written, map[string]string{exports + "--file-bytes 0": above}},
 		"events export --stall":        {exports + "--stall 1s", "stream/export/export_test.go TestTheReadModelIsBehind", map[string]string{exports + "--stall 0s": above}},
-		"events verify <target>":       {"events verify x", "cmd/netsim/events_test.go TestExportSurvivesKill", nil},
+		"events verify <target>":       {"events verify x", "cmd/netsim/killed_test.go TestExportSurvivesKill", nil},
 		"events tail --family":         {"events tail --family billing", tailed, nil},
 		"events tail --type":           {"events tail --type netsim.workspace.created.v1", tailed, nil},
 		"events tail --stream":         {"events tail --stream s", tailed, nil},

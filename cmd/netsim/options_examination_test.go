@@ -8,8 +8,8 @@ func examinationOptionRows() map[string]option {
 		rights   = "cmd/netsim/acls_test.go TestRightsByCommand"
 	)
 	return map[string]option{
-		"operations list --limit": {"operations list --limit 2", "cmd/netsim/operations_test.go TestOperationsByCommand", map[string]string{"operations list --limit 0": "--limit must be at least 1"}},
-		"operations list --json":  {"operations list --json", "cmd/netsim/operations_test.go TestOperationsByCommand", nil},
+		"operations list --limit": {"operations list --limit 2", "cmd/netsim/killed_test.go TestOperationsByCommand", map[string]string{"operations list --limit 0": "--limit must be at least 1"}},
+		"operations list --json":  {"operations list --json", "cmd/netsim/killed_test.go TestOperationsByCommand", nil},
 
 		"doctor --json":    {"doctor --json", examined, nil},
 		"doctor --timeout": {"doctor --timeout 1m", examined, map[string]string{"doctor --timeout 0s": "longer than 0s"}},

@@ -56,16 +56,16 @@ const fixtures = "../../audit/testdata/"
 // optionRows returns a row for every option and argument of every command.
 func optionRows() map[string]option {
 	const (
-		twoDatabases = "internal/service/two_databases_test.go TestTwoDatabasesHoldTheSame"
+		twoDatabases = "internal/faults/two_databases_test.go TestTwoDatabasesHoldTheSame"
 		bundles      = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
 		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
 		audits       = "internal/service/audit_test.go TestAudit"
 		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt      = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
-		parked       = "internal/service/parked_test.go TestParkedStreamsAreSeenAndRetried"
-		status       = "internal/service/status_test.go TestStatusOfStreamsReactionsAndReadModels"
-		working      = "internal/service/status_test.go TestStatusOfJobsAndRuns"
-		dead         = "internal/service/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
+		parked       = "internal/faults/parked_test.go TestParkedStreamsAreSeenAndRetried"
+		status       = "internal/faults/status_test.go TestStatusOfStreamsReactionsAndReadModels"
+		working      = "internal/faults/status_test.go TestStatusOfJobsAndRuns"
+		dead         = "internal/faults/dead_letters_test.go TestDeadLettersAreSeenAndRetried"
 		costs        = "billing/focus/export_test.go TestExport"
 		engines      = "runs/execution/host/host_test.go "
 		b            = "audit verify " + fixtures + "bundle.jsonl "
@@ -78,8 +78,8 @@ func optionRows() map[string]option {
 		above        = "must be above zero"
 		bundle       = "are about a bundle: name its file"
 		lakes        = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
-		joined       = "internal/service/heads_test.go TestAVerificationJoinsAtACheckpoint"
-		public       = "internal/service/publisher_test.go TestPublishersAreKilled"
+		joined       = "internal/faults/heads_test.go TestAVerificationJoinsAtACheckpoint"
+		public       = "internal/faults/publishers_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
 		"token --service":                      {"token --service", tokens, nil},
@@ -90,7 +90,7 @@ func optionRows() map[string]option {
 		"token --data":                         {"token --data d", tokens, nil},
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
 		"readmodel rebuild --once":             {"readmodel rebuild x --once", rebuilt, nil},
-		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/service/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
+		"readmodel rebuild --accept-lost-tail": {"readmodel rebuild x --accept-lost-tail r", "internal/faults/lost_tail_test.go TestALostTailIsRefusedOrRecorded", nil},
 		"readmodel diff <schema>":              {"readmodel diff x", "infra/projector/promote_test.go TestDiffUnderLoad", nil},
 		"readmodel diff --with-postgres-file":  {"readmodel diff x --with-postgres-file " + fixtures + "first.key", twoDatabases, map[string]string{"readmodel diff x --with-postgres-file none": "no such file"}},
 		"readmodel diff --timeout":             {"readmodel diff x --timeout 1m", twoDatabases, map[string]string{"readmodel diff x --timeout 0s": "longer than 0s"}},
@@ -99,7 +99,7 @@ func optionRows() map[string]option {
 		"readmodel digest --ranges":            {"readmodel digest --ranges 4", twoDatabases, map[string]string{"readmodel digest --ranges 3": "power of two", "readmodel digest --ranges 8192": "power of two"}},
 		"readmodel digest --timeout":           {"readmodel digest --timeout 1m", twoDatabases, map[string]string{"readmodel digest --timeout 0s": "longer than 0s"}},
 		"readmodel drop <schema>":              {"readmodel drop x", "infra/projector/promote_test.go TestWhatIsNotDroppedOrPromoted", nil},
-		"readmodel promote <schema>":           {"readmodel promote x", "internal/service/promote_test.go TestPromotionIsNotNoticed", nil},
+		"readmodel promote <schema>":           {"readmodel promote x", "internal/faults/promote_test.go TestPromotionIsNotNoticed", nil},
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
 		"readmodel status --limit":             {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":              {"readmodel status --json", status, nil},
@@ -180,7 +180,7 @@ func optionRows() map[string]option {
 
 		"audit key --make":         {"audit key --make x", "cmd/netsim/options_test.go TestKeyByCommand", nil},
 		"audit key --name":         {"audit key --make x --name n", "cmd/netsim/options_test.go TestKeyByCommand", map[string]string{"audit key --name n": "give --make too"}},
-		"audit key --succeed":      {"audit key --succeed x", "internal/service/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
+		"audit key --succeed":      {"audit key --succeed x", "internal/faults/succession_test.go TestTheAuditKeyIsSucceeded", map[string]string{"audit key --succeed x --make y": "make that first"}},
 		"audit checkpoint --name":  {"audit checkpoint --name n", audits, nil},
 		"audit heads --checkpoint": {"audit heads --checkpoint n", joined, nil},
 		"audit heads --dir":        {"audit heads --dir d", joined, nil},

@@ -1,3 +1,5 @@
+//go:build tools
+
 package main
 
 import (
@@ -18,29 +20,19 @@ import (
 	"netsim/internal/testwait"
 )
 
-// TestQuickstart runs five blocks of commands as written, against "make run" in a
-// directory of its own: the quickstart, the audit and the analyst's query in README.md,
-// docs/feed.md and docs/traces.md. The query is run by stock DuckDB, and its total is the
-// invoice's.
+// TestQuickstart runs five blocks of commands as written, in one shell, against "make run"
+// in a directory of its own: the quickstart in README.md, and those of a client, an auditor
+// and an analyst in their pages. The analyst's query is run by stock DuckDB, and its total is
+// the invoice's.
 // Only the address differs, so the test can run beside another netsim.
 func TestQuickstart(t *testing.T) {
 	root := repository(t)
 	script := ""
 	for _, b := range []struct{ file, heading string }{
 		{"README.md", "## Quickstart"}, {"docs/feed.md", "# The event feed"}, {"docs/traces.md", "# A real trace"},
-		{"README.md", "## An audit in five commands"}, {"README.md", "## One ATTACH, and SQL"},
+		{"docs/audit.md", "## An audit in five commands"}, {"docs/lake.md", "## One ATTACH, and SQL"},
 	} {
-		text, err := os.ReadFile(filepath.Join(root, b.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, after, _ := strings.Cut(string(text), b.heading)
-		_, block, _ := strings.Cut(after, "```sh\n")
-		block, _, found := strings.Cut(block, "```")
-		if !found {
-			t.Fatalf("%s has no commands below %q", b.file, b.heading)
-		}
-		script += block
+		script += firstBlock(t, b.file, b.heading)
 	}
 	address, data := teststack.FreeAddress(t), filepath.Join(t.TempDir(), "data")
 	written := script
@@ -48,6 +40,7 @@ func TestQuickstart(t *testing.T) {
 		t.Fatal("the quickstart does not name the address")
 	}
 	environment := append(os.Environ(), "NETSIM_HTTP="+address, "NETSIM_DATA="+data,
+		"WAIT_SECONDS=3600", // the loops wait as long as the test
 		"PATH="+filepath.Join(root, ".ci", "duckdb")+":"+os.Getenv("PATH")) // for duckdb
 	if err := os.Chmod(filepath.Dir(data), 0o755); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -135,6 +134,9 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		}
 		r.claimed = true
 	}
+	// Random pauses, so that the writers of several processes do not collide again.
+	pauses := wait.Doubling(time.Millisecond/2, 64*time.Millisecond)
+	pauses.RandomizationFactor = 1
 	for r.attempts < maxAttempts {
 		r.attempts++
 		result, err := r.try(ctx, r.from.CommandID != "")
@@ -142,7 +144,7 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 			return result, err
 		}
 		r.to.Fresh = false // the stream has a record now, or ours was rejected
-		if err := pause(ctx, r.attempts-1); err != nil {
+		if err := wait.For(ctx, pauses.NextBackOff()); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
 	}
@@ -253,12 +255,6 @@ func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Dat
 	t.last = &appended{wait: wait, judged: make(chan struct{})}
 	r.out = t.last
 	return &e, nil
-}
-
-// pause waits a random time that grows with the attempts, so that the writers of
-// several processes do not collide again.
-func pause(ctx context.Context, attempt int) error {
-	return wait.For(ctx, rand.N(time.Millisecond<<min(attempt, 7)))
 }
 
 func (h *Handler) timeout() time.Duration {

@@ -3,72 +3,18 @@ package handle_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"netsim/commands"
 	"netsim/commands/handle"
-	"netsim/fault"
+	"netsim/internal/linear"
 )
-
-// write sets the name of a workspace. If match is not 0, it is conditional on
-// that version. It is repeated under its command id until its outcome is known.
-type write struct {
-	name  string
-	match int64
-}
-
-// wrote is the outcome of a write: refused by the condition, nothing to do (all
-// zero), or a fact. A repeated command does not return the fact's sequence.
-//
-// A write in doubt was repeated in another process and had no effect there, while its
-// first record may not have been judged yet. That record can still become a fact.
-type wrote struct {
-	sequence int64
-	repeated bool
-	refused  bool
-	inDoubt  bool
-}
-
-type named struct {
-	version int64
-	name    string
-}
-
-// oneByOne returns the sequential model, in which each write happens at one
-// instant between its first call and its answer. One in doubt happens at any time
-// after its first call, or never.
-func oneByOne() porcupine.Model {
-	model := porcupine.NondeterministicModel{
-		Init: func() []any { return []any{named{1, "new"}} },
-		Step: func(state, input, output any) []any {
-			was, in, out := state.(named), input.(write), output.(wrote)
-			want, now := wrote{}, was
-			switch {
-			case in.match != 0 && in.match != was.version:
-				want.refused = true
-			case in.name != was.name:
-				now = named{was.version + 1, in.name}
-				want.sequence = now.version
-			}
-			switch {
-			case out.inDoubt:
-				return []any{was, now}
-			case out == want, out.repeated && want.sequence != 0:
-				return []any{now}
-			}
-			return nil
-		},
-	}
-	return model.ToModel()
-}
 
 // Even if the log answers late or never, the clients of several processes see one
 // workspace that changes step by step.
@@ -84,43 +30,38 @@ func TestHandleIsLinearizable(t *testing.T) {
 
 func race(t *testing.T, seed uint64) {
 	const clients, each = 8, 20
-	first := newProcesses(t, seed)
+	processes := newProcesses(t, seed)
 	start := time.Now()
-	histories := make([][]porcupine.Operation, clients)
+	histories := make([]linear.History, clients)
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			known := int64(1)
 			for n := range each {
-				in := write{name: strconv.Itoa(random.IntN(3)), match: known * random.Int64N(2)}
+				in := linear.Operation{Name: strconv.Itoa(random.IntN(3)), Match: known * random.Int64N(2)}
 				called := time.Since(start)
-				out, ok := settle(t, first, random, in, fmt.Sprint(i, "/", n))
+				out, ok, err := in.Write(processes[0].id, func(cmd commands.UpdateWorkspace) (handle.Result, error) {
+					return processes[random.IntN(len(processes))].run(handle.Origin{CommandID: fmt.Sprint(i, "/", n)}, cmd)
+				})
+				if err != nil {
+					t.Error(err)
+				}
 				if !ok {
 					continue
 				}
-				known = max(known, out.sequence)
-				if out.refused {
+				known = max(known, out.Wrote)
+				if out.Refused {
 					known++ // a guess, so that some conditions hold again
 				}
-				answered := time.Since(start)
-				if out.inDoubt {
-					answered = math.MaxInt64
-				}
-				histories[i] = append(histories[i], porcupine.Operation{
-					ClientId: i, Input: in, Call: int64(called), Output: out, Return: int64(answered),
-				})
+				histories[i] = append(histories[i], linear.Done{Client: i, Operation: in, Reply: out, Called: called, Answered: time.Since(start)})
 			}
 		})
 	}
 	all.Wait()
 	<-time.After(time.Minute) // processes still learn what became of commands that were repeated elsewhere
-	var history []porcupine.Operation
-	for _, h := range histories {
-		history = append(history, h...)
-	}
-	if !porcupine.CheckOperations(oneByOne(), history) {
-		t.Errorf("a history of %d writes is not linearizable", len(history))
+	if err := slices.Concat(histories...).Check(0); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -148,29 +89,4 @@ func newProcesses(t *testing.T, seed uint64) []*process {
 		return nil
 	}
 	return []*process{p, p.another(), p.another()}
-}
-
-// settle runs a command, each time in a random process, until its outcome is known or
-// in doubt. It reports false for a command that certainly changed nothing.
-func settle(t *testing.T, processes []*process, random *rand.Rand, in write, commandID string) (wrote, bool) {
-	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
-	for attempt := 0; ; attempt++ {
-		p := processes[random.IntN(len(processes))]
-		result, err := p.run(handle.Origin{CommandID: commandID}, commands.UpdateWorkspace{ID: p.id, Name: in.name, Match: match})
-		refused, crowded := fault.Is(err, fault.PreconditionFailed), fault.Is(err, fault.Conflict)
-		switch {
-		case fault.Is(err, fault.Unavailable):
-			continue
-		case err != nil && !refused && !crowded:
-			t.Error(err)
-			return wrote{}, false
-		case result.Repeated:
-			return wrote{repeated: true}, true
-		case result.Event != nil:
-			return wrote{sequence: result.Event.Sequence}, true
-		case attempt > 0:
-			return wrote{inDoubt: true}, true
-		}
-		return wrote{refused: refused}, !crowded
-	}
 }

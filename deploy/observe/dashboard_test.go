@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"netsim/deploy/observe"
 )
@@ -120,39 +118,4 @@ func TestDashboard(t *testing.T) {
 // plain replaces Grafana's variables in an expression.
 func plain(expression string) string {
 	return strings.NewReplacer("$job", "netsim", "$__rate_interval", "1m").Replace(expression)
-}
-
-// mayBeEmpty lists panels without data while nothing is refused and no job waits.
-var mayBeEmpty = []string{"Not admitted", "Oldest job", "Jobs"}
-
-// dashboardHasData fails the test if Prometheus refuses a query of the dashboard, or if
-// none of a panel's queries returns data within a minute. A process that is busy may be too
-// late for a scrape, and Prometheus then has no recent value of it.
-func (s *site) dashboardHasData() {
-	s.t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for _, p := range readDashboard(s.t) {
-		if p.Type == "row" {
-			continue
-		}
-		for ; !s.hasData(p) && !slices.Contains(mayBeEmpty, p.Title); s.pause() {
-			if time.Now().After(deadline) {
-				s.t.Errorf("no query of the panel %s returns data", p.Title)
-				break
-			}
-		}
-	}
-}
-
-// hasData sends all queries of a panel and reports whether one returns data.
-func (s *site) hasData(p panel) (found bool) {
-	s.t.Helper()
-	for _, q := range p.Targets {
-		samples, err := s.prometheus.query(plain(q.Expr))
-		if err != nil {
-			s.t.Errorf("the query of %s fails: %v: %s", p.Title, err, q.Expr)
-		}
-		found = found || len(samples) > 0
-	}
-	return found
 }

@@ -1,7 +1,8 @@
+//go:build tools
+
 package observe_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,38 +24,6 @@ import (
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
-
-// ruleFile is rules.yaml.
-type ruleFile struct {
-	Groups []struct {
-		Name  string `yaml:"name"`
-		Rules []rule `yaml:"rules"`
-	} `yaml:"groups"`
-}
-
-type rule struct {
-	Record      string            `yaml:"record,omitempty"`
-	Alert       string            `yaml:"alert,omitempty"`
-	Expr        string            `yaml:"expr"`
-	For         string            `yaml:"for,omitempty"`
-	Labels      map[string]string `yaml:"labels,omitempty"`
-	Annotations map[string]string `yaml:"annotations,omitempty"`
-}
-
-func readRules(t *testing.T) ruleFile {
-	t.Helper()
-	text, err := os.ReadFile("rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rules ruleFile
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&rules); err != nil {
-		t.Fatal(err)
-	}
-	return rules
-}
 
 // shorter is by how much the tests of alerts divide every duration of the rules: the
 // windows in square brackets and the times after "for". Nothing else of the rules
@@ -229,4 +199,39 @@ func (p *prometheus) firing() map[string]string {
 		}
 	}
 	return names
+}
+
+// mayBeEmpty lists panels without data while nothing is refused and no job waits.
+var mayBeEmpty = []string{"Not admitted", "Oldest job", "Jobs"}
+
+// dashboardHasData fails the test if Prometheus refuses a query of the dashboard, or if
+// none of a panel's queries returns data within a minute. A process that is busy may be too
+// late for a scrape, and Prometheus then has no recent value of it.
+func (s *site) dashboardHasData() {
+	s.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for _, p := range readDashboard(s.t) {
+		if p.Type == "row" {
+			continue
+		}
+		for ; !s.hasData(p) && !slices.Contains(mayBeEmpty, p.Title); s.pause() {
+			if time.Now().After(deadline) {
+				s.t.Errorf("no query of the panel %s returns data", p.Title)
+				break
+			}
+		}
+	}
+}
+
+// hasData sends all queries of a panel and reports whether one returns data.
+func (s *site) hasData(p panel) (found bool) {
+	s.t.Helper()
+	for _, q := range p.Targets {
+		samples, err := s.prometheus.query(plain(q.Expr))
+		if err != nil {
+			s.t.Errorf("the query of %s fails: %v: %s", p.Title, err, q.Expr)
+		}
+		found = found || len(samples) > 0
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package observe_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -11,6 +12,38 @@ import (
 )
 
 const runbook = "../../docs/runbook.md"
+
+// ruleFile is rules.yaml.
+type ruleFile struct {
+	Groups []struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	} `yaml:"groups"`
+}
+
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for,omitempty"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+func readRules(t *testing.T) ruleFile {
+	t.Helper()
+	text, err := os.ReadFile("rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules ruleFile
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&rules); err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
 
 // sections returns the sections of the runbook by their heading.
 func sections(t *testing.T) map[string]string {

@@ -1,3 +1,5 @@
+//go:build tools
+
 package observe_test
 
 import (
@@ -56,12 +58,9 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	c := servicetest.Config(t)
 	s := &site{
-		t: t, binary: filepath.Join(t.TempDir(), "netsim"), program: &servicetest.Program{Config: c},
+		t: t, binary: teststack.Netsim(t), program: &servicetest.Program{Config: c},
 		roles:   []string{"projector", "api", "reactor", "worker", "publisher", "lake", "archiver"},
 		process: map[string]*process{}, stores: map[string]*gateway{}, account: servicetest.NewAccount(),
-	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.binary, "netsim/cmd/netsim").CombinedOutput(); err != nil {
-		t.Fatalf("build netsim: %v\n%s", err, out)
 	}
 	s.issuer = startIssuer(t, c.JWKS)
 	s.registry = startRegistry(t)

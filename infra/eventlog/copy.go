@@ -140,7 +140,7 @@ func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, pr
 	setProducer(set[4:], producer, int32(b.base()&math.MaxInt32))
 	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
 	defer cancel()
-	for pause := (backoff{}); ; {
+	for pause := retries(); ; {
 		base, err := k.produce(ctx, topic, partition, set)
 		switch {
 		case err == nil && base == b.base():
@@ -152,7 +152,7 @@ func (k *Kafka) CopyBatch(ctx context.Context, topic string, partition int32, pr
 		case effectOf(err) == refused:
 			return fmt.Errorf("append to %s/%d at offset %d: %w", topic, partition, b.base(), err)
 		}
-		if !pause.wait(ctx) {
+		if !pause(ctx) {
 			return fmt.Errorf("append to %s/%d at offset %d: %w", topic, partition, b.base(), err)
 		}
 		end, failed := k.end(ctx, topic, partition)

@@ -119,11 +119,9 @@ func effectOfCode(code kafka.Error) effect {
 	return doubtful
 }
 
-// backoff pauses between tries, longer each time. wait returns false if ctx ends
-// first.
-type backoff struct{ next time.Duration }
-
-func (b *backoff) wait(ctx context.Context) bool {
-	b.next = min(max(2*b.next, 10*time.Millisecond), 500*time.Millisecond)
-	return wait.For(ctx, b.next) == nil
+// retries returns a function that pauses before the next try, longer each time. It
+// returns false if ctx ends first.
+func retries() func(ctx context.Context) bool {
+	pauses := wait.Doubling(10*time.Millisecond, 500*time.Millisecond)
+	return func(ctx context.Context) bool { return wait.For(ctx, pauses.NextBackOff()) == nil }
 }

@@ -121,9 +121,9 @@ func (k *Kafka) noteThrottle(d time.Duration) {
 func (k *Kafka) ask(ctx context.Context, query func(context.Context) error) error {
 	retrying, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	for pause := (backoff{}); ; {
+	for pause := retries(); ; {
 		err := query(ctx)
-		if err == nil || !transient(err) || !pause.wait(retrying) {
+		if err == nil || !transient(err) || !pause(retrying) {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func (q *queue) drain() {
 func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 	set := q.encode(batch)
 	inDoubt := false
-	for pause := (backoff{}); ; {
+	for pause := retries(); ; {
 		base, appended, err := q.try(ctx, set)
 		if err == nil && inDoubt {
 			base, err = q.firstCopy(ctx, set, base)
@@ -136,7 +136,7 @@ func (q *queue) write(ctx context.Context, batch []*Pending) (int64, error) {
 		}
 		effect := effectOf(err)
 		inDoubt = inDoubt || effect == doubtful
-		if effect == refused || !pause.wait(ctx) {
+		if effect == refused || !pause(ctx) {
 			return 0, q.failure(err, effect, inDoubt)
 		}
 	}
@@ -202,12 +202,12 @@ func (q *queue) try(ctx context.Context, set []byte) (base int64, appended time.
 // at base. It retries until ctx ends.
 func (q *queue) firstCopy(ctx context.Context, set []byte, base int64) (int64, error) {
 	records := set[4+batchHeader:]
-	for from, pause := q.end, (backoff{}); from < base; {
+	for from, pause := q.end, retries(); from < base; {
 		res, err := q.kafka.fetch(ctx, &fetchRequest{
 			topic: q.at.topic, partition: q.at.partition, from: from, maxBytes: batchBytes, wait: time.Second,
 		})
 		if err != nil {
-			if !pause.wait(ctx) {
+			if !pause(ctx) {
 				return 0, fmt.Errorf("find the first copy: %w", err)
 			}
 			continue

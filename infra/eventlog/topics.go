@@ -52,7 +52,7 @@ var ErrNoTopics = errors.New("missing topics")
 func (k *Kafka) Require(ctx context.Context, further ...string) error {
 	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
 	defer cancel()
-	for pause := (backoff{}); ; {
+	for pause := retries(); ; {
 		meta, err := k.metadata(ctx, append(k.topics(), further...))
 		if err != nil {
 			return err
@@ -61,7 +61,7 @@ func (k *Kafka) Require(ctx context.Context, further ...string) error {
 		if len(missing) == 0 {
 			return k.awaitTopics(ctx, k.topics(), answerTimeout)
 		}
-		if !pause.wait(patient) {
+		if !pause(patient) {
 			return fmt.Errorf("%w: %s", ErrNoTopics, strings.Join(missing, ", "))
 		}
 	}
@@ -129,7 +129,7 @@ func (k *Kafka) maxMessage() int { return max(k.MaxRecord, batchBytes) + batchHe
 func (k *Kafka) awaitTopics(ctx context.Context, names []string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	for pause := (backoff{}); ; {
+	for pause := retries(); ; {
 		d, err := k.describeFamilies(ctx, k.families(names))
 		if err == nil {
 			err = k.routed(ctx, names, d)
@@ -137,7 +137,7 @@ func (k *Kafka) awaitTopics(ctx context.Context, names []string, timeout time.Du
 		if err == nil {
 			return nil
 		}
-		if !pause.wait(ctx) {
+		if !pause(ctx) {
 			return fmt.Errorf("wait for the topics: %w", err)
 		}
 	}

@@ -250,13 +250,10 @@ func (j *Jobs) Work(ctx context.Context) error {
 	return nil
 }
 
-// longestPause bounds the pause before the workers are started again.
-const longestPause = 5 * time.Second
-
 // start starts the workers, and retries until it succeeds. It returns false if ctx
 // ends first.
 func (j *Jobs) start(ctx context.Context) bool {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longestPause) {
+	for pauses := wait.Doubling(50*time.Millisecond, 5*time.Second); ; {
 		err := j.client.Start(ctx)
 		if ctx.Err() != nil {
 			return err == nil
@@ -264,6 +261,7 @@ func (j *Jobs) start(ctx context.Context) bool {
 		if err == nil {
 			return true
 		}
+		pause := pauses.NextBackOff()
 		j.config.Log.WarnContext(ctx, "the workers could not be started; trying again", "error", err, "after", pause)
 		if wait.For(ctx, pause) != nil {
 			return false

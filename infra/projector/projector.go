@@ -169,7 +169,7 @@ func (p *Projector) projectLeased(ctx context.Context) error {
 
 // repeat runs sessions until ctx ends or one fails for good.
 func (p *Projector) repeat(ctx context.Context, session func(context.Context) error) error {
-	for attempt := 0; ; attempt++ {
+	for pauses := wait.Doubling(50*time.Millisecond, 2*time.Second); ; {
 		err := session(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -177,11 +177,11 @@ func (p *Projector) repeat(ctx context.Context, session func(context.Context) er
 		case errors.Is(err, ErrOtherLog), isOtherRelease(err):
 			return err
 		case errors.Is(err, errYield), errors.Is(err, errRetry):
-			attempt = 0
+			pauses.Reset()
 			continue
 		}
 		p.Logger.WarnContext(ctx, "projecting failed and starts again", "error", err)
-		if wait.For(ctx, min(50*time.Millisecond<<min(attempt, 6), 2*time.Second)) != nil {
+		if wait.For(ctx, pauses.NextBackOff()) != nil {
 			return nil
 		}
 	}

@@ -1,4 +1,5 @@
-// Package wait pauses a goroutine for a duration or until its context ends.
+// Package wait pauses a goroutine for a duration or until its context ends, and says how
+// long to pause before something that failed is tried again.
 package wait
 
 import (

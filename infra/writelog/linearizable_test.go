@@ -2,74 +2,20 @@ package writelog_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/internal/linear"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
-
-// register is the workspace as its clients see it: a name that can be read, set, and
-// set on the condition that the workspace has a version.
-type register struct {
-	version int64
-	name    string
-}
-
-type operation struct {
-	read  bool
-	name  string
-	match int64 // 0 is no condition
-}
-
-// reply is the outcome of an operation. A write that was repeated after an unknown
-// outcome and then had no effect is in doubt: its first record, of a process that was
-// killed, may be judged later.
-type reply struct {
-	read     register
-	wrote    int64 // the sequence of the fact; 0 when there was nothing to do
-	repeated bool  // an earlier attempt made the fact
-	refused  bool  // the precondition failed
-	inDoubt  bool
-}
-
-// registerModel is what the workspace would do if every operation happened at
-// one instant between its call and its answer.
-func registerModel() porcupine.Model {
-	model := porcupine.NondeterministicModel{
-		Init: func() []any { return []any{register{1, "new"}} },
-		Step: func(state, input, output any) []any {
-			was, in, out := state.(register), input.(operation), output.(reply)
-			want, now := reply{}, was
-			switch {
-			case in.read:
-				want.read = was
-			case in.match != 0 && in.match != was.version:
-				want.refused = true
-			case in.name != was.name:
-				now = register{was.version + 1, in.name}
-				want.wrote = now.version
-			}
-			switch {
-			case out.inDoubt:
-				return []any{was, now}
-			case out == want, out.repeated && want.wrote != 0:
-				return []any{now}
-			}
-			return nil
-		},
-	}
-	return model.ToModel()
-}
 
 // client does operations one after the other, each attempt through a random process
 // that is alive, as behind a load balancer.
@@ -83,30 +29,26 @@ type client struct {
 }
 
 // work does operations until a number of them is done and enough is closed.
-func (c *client) work(t *testing.T, count int, enough <-chan struct{}) (history []porcupine.Operation) {
+func (c *client) work(t *testing.T, count int, enough <-chan struct{}) (history linear.History) {
 	for n := 0; n < count || !closed(enough); n++ {
-		in := operation{name: strconv.Itoa(c.random.IntN(4))}
+		in := linear.Operation{Name: strconv.Itoa(c.random.IntN(4))}
 		switch c.random.IntN(4) {
 		case 0:
-			in.read = true
+			in.Read = true
 		case 1, 2:
-			in.match = c.seen
+			in.Match = c.seen
 		}
 		called := time.Since(c.start)
-		out, ok := c.do(t, in, fmt.Sprint(c.id, "/", n))
+		out, ok, err := c.do(t, in, fmt.Sprint(c.id, "/", n))
+		if err != nil {
+			t.Error(err)
+		}
 		if t.Failed() {
 			return history
 		}
-		if !ok {
-			continue
+		if ok {
+			history = append(history, linear.Done{Client: c.id, Operation: in, Reply: out, Called: called, Answered: time.Since(c.start)})
 		}
-		answered := time.Since(c.start).Nanoseconds()
-		if out.inDoubt {
-			answered = math.MaxInt64
-		}
-		history = append(history, porcupine.Operation{
-			ClientId: c.id, Input: in, Call: called.Nanoseconds(), Output: out, Return: answered,
-		})
 	}
 	return history
 }
@@ -120,47 +62,52 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// do does one operation, and repeats it until its outcome is known or in doubt. It
-// reports false for one that had no effect, and after an error, which fails the test.
-func (c *client) do(t *testing.T, in operation, commandID string) (out reply, ok bool) {
-	match := commands.Match{Given: in.match != 0, Tags: []string{strconv.FormatInt(in.match, 10)}}
-	for attempt := 0; t.Context().Err() == nil; {
-		p := c.processes[c.random.IntN(len(c.processes))]
-		if p.dead.Load() {
-			continue
-		}
-		if in.read {
-			_, w, err := p.read(t, c.workspace)
-			if err != nil && p.dead.Load() {
-				continue
-			}
+// do does one operation, and repeats it until its outcome is known or in doubt. ok is
+// false for one that had no effect.
+func (c *client) do(t *testing.T, in linear.Operation, commandID string) (out linear.Reply, ok bool, err error) {
+	if !in.Read {
+		return in.Write(c.workspace, func(cmd commands.UpdateWorkspace) (handle.Result, error) {
+			p, err := c.alive(t)
 			if err != nil {
-				t.Error(err)
-				return reply{}, false
+				return handle.Result{}, err
 			}
-			c.seen = w.Version
-			return reply{read: register{w.Version, w.Name}}, true
-		}
-		result, err := p.run(t, c.workspace, commandID, commands.UpdateWorkspace{ID: c.workspace, Name: in.name, Match: match})
-		refused, crowded := fault.Is(err, fault.PreconditionFailed), fault.Is(err, fault.Conflict)
-		switch {
-		case fault.Is(err, fault.Unavailable), err != nil && p.dead.Load():
-			attempt++
-			continue
-		case err != nil && !refused && !crowded:
-			t.Error(err)
-			return reply{}, false
-		case result.Repeated:
-			return reply{repeated: true}, true
-		case result.Event != nil:
-			c.seen = result.Event.Sequence
-			return reply{wrote: result.Event.Sequence}, true
-		case attempt > 0:
-			return reply{inDoubt: true}, true
-		}
-		return reply{refused: refused}, !crowded // all attempts of a crowded one were overtaken
+			result, err := p.run(t, c.workspace, commandID, cmd)
+			if err != nil && p.dead.Load() {
+				err = fault.Unknown(err)
+			}
+			if err == nil && result.Event != nil {
+				c.seen = result.Event.Sequence
+			}
+			return result, err
+		})
 	}
-	return reply{}, false
+	for {
+		p, err := c.alive(t)
+		if err != nil {
+			return linear.Reply{}, false, err
+		}
+		_, w, err := p.read(t, c.workspace)
+		if err != nil && p.dead.Load() {
+			continue
+		}
+		if err != nil {
+			return linear.Reply{}, false, err
+		}
+		c.seen = w.Version
+		return linear.Reply{Read: linear.Register{Version: w.Version, Name: w.Name}}, true, nil
+	}
+}
+
+// alive returns a process that was not killed.
+func (c *client) alive(t *testing.T) (*process, error) {
+	for {
+		if err := t.Context().Err(); err != nil {
+			return nil, err
+		}
+		if p := c.processes[c.random.IntN(len(c.processes))]; !p.dead.Load() {
+			return p, nil
+		}
+	}
 }
 
 func TestTwoProcessesOnOneStreamAreLinearizable(t *testing.T) {
@@ -169,7 +116,7 @@ func TestTwoProcessesOnOneStreamAreLinearizable(t *testing.T) {
 	processes := []*process{{World: at.Start(t)}, {World: at.Start(t)}}
 	done := make(chan struct{})
 	close(done)
-	h := contend(t, processes, []string{processes[0].create(t, "new")}, 12, 60, func() {}, done)
+	h := contend(t, processes, []string{processes[0].create(t, linear.Initial)}, 12, 60, func() {}, done)
 	h.check(t)
 }
 
@@ -195,7 +142,7 @@ func TestThreeProcessesAreLinearizable(t *testing.T) {
 	var ids []string
 	on := map[int32]bool{}
 	for len(on) < shards { // a workspace in every shard
-		id := processes[0].create(t, "new")
+		id := processes[0].create(t, linear.Initial)
 		if shard := events.PartitionOf(id, shards); !on[shard] {
 			on[shard] = true
 			ids = append(ids, id)
@@ -220,14 +167,14 @@ func TestThreeProcessesAreLinearizable(t *testing.T) {
 // histories are what was done to each workspace.
 type histories struct {
 	processes []*process
-	of        map[string][]porcupine.Operation
+	of        map[string]linear.History
 }
 
 // contend has clients work on each workspace, each until it has done so many operations
 // and enough is closed, while disturb runs.
 func contend(t *testing.T, processes []*process, workspaces []string, clients, each int, disturb func(), enough <-chan struct{}) histories {
 	start := time.Now()
-	h := histories{processes, map[string][]porcupine.Operation{}}
+	h := histories{processes, map[string]linear.History{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for n, id := range workspaces {
@@ -255,7 +202,7 @@ func (h histories) check(t *testing.T) {
 		facts := 1
 		inDoubt := 0
 		for _, o := range history {
-			k := kind(o)
+			k := o.Kind()
 			kinds[k]++
 			switch k {
 			case "written", "repeated":
@@ -264,8 +211,8 @@ func (h histories) check(t *testing.T) {
 				inDoubt++
 			}
 		}
-		if result := porcupine.CheckOperationsTimeout(registerModel(), history, time.Minute); result != porcupine.Ok {
-			t.Errorf("the history of %s is %s", id, result)
+		if err := history.Check(time.Minute); err != nil {
+			t.Errorf("%s: %v", id, err)
 		}
 		s, w := h.processes[0].load(t, id)
 		if n := int(s.Head.Sequence); n < facts || n > facts+inDoubt || w.Version != s.Head.Sequence {
@@ -278,21 +225,4 @@ func (h histories) check(t *testing.T) {
 			t.Errorf("the history has no operation that was %s", needed)
 		}
 	}
-}
-
-func kind(o porcupine.Operation) string {
-	in, out := o.Input.(operation), o.Output.(reply)
-	switch {
-	case in.read:
-		return "read"
-	case out.inDoubt:
-		return "in doubt"
-	case out.repeated:
-		return "repeated"
-	case out.refused:
-		return "refused"
-	case out.wrote == 0:
-		return "nothing to do"
-	}
-	return "written"
 }

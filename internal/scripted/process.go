@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 )
 
 // listen is the environment variable with the address that an engine listens on.
@@ -59,6 +60,21 @@ func Start(t testing.TB, s Script) *Engine {
 	return e
 }
 
+// Proxied changes the URL to that of a proxy in front of the engine, with which a test
+// makes the engine look down to its clients.
+func (e *Engine) Proxied() *teststack.Proxy {
+	e.t.Helper()
+	proxy := teststack.NewProxy(e.t, e.address)
+	e.URL = "http://" + proxy.Addr + "/engine"
+	return proxy
+}
+
+// Down returns an engine whose process does not run.
+func Down(t testing.TB) *Engine {
+	t.Helper()
+	return &Engine{URL: "http://" + teststack.FreeAddress(t) + "/engine", t: t}
+}
+
 // Kill ends the process with SIGKILL. Its runs and the script are lost.
 func (e *Engine) Kill() {
 	if e.child == nil {
@@ -84,15 +100,18 @@ func (e *Engine) Restart() {
 	}
 	retry := time.NewTicker(5 * time.Millisecond)
 	defer retry.Stop()
-	for range 2000 {
+	for expired := time.After(testwait.Limit(e.t)); ; {
 		c, err := net.Dial("tcp", e.address)
 		if err == nil {
 			c.Close() //nolint:errcheck // nothing was sent
 			return
 		}
-		<-retry.C
+		select {
+		case <-retry.C:
+		case <-expired:
+			e.t.Fatal("the engine does not listen")
+		}
 	}
-	e.t.Fatal("the engine does not listen after ten seconds")
 }
 
 // Do replaces the engine's script.

@@ -43,8 +43,8 @@ func newAudited(t *testing.T) audited {
 	user, client := a.User(t, a.account), a.Service(t, a.account)
 	workspace := client.Post("/api/v1/workspaces", map[string]any{"name": "lab"}).Want(http.StatusCreated).Object()
 	for range 2 {
-		sim := user.Post("/api/v1/simple/simulations", simpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
-		user.Eventually("/api/v1/simulations/"+sim, hasStatus("completed"))
+		sim := user.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
+		user.Eventually("/api/v1/simulations/"+sim, servicetest.HasStatus("completed"))
 		user.Delete("/api/v1/simulations/" + sim)
 	}
 	client.Delete("/api/v1/workspaces/" + workspace["id"].(string))
@@ -76,7 +76,7 @@ func (a audited) daily(t *testing.T) {
 
 func (a audited) quiet(t *testing.T) {
 	t.Helper()
-	waitUntilQuiet(t, a.Config.Kafka[0], a.Config.TopicPrefix, a.Config.Postgres)
+	servicetest.AwaitQuiet(t, a.Config.Kafka[0], a.Config.TopicPrefix, a.Config.Postgres)
 }
 
 func (a audited) checkpoint(t *testing.T, name string) {

@@ -27,7 +27,7 @@ func TestBillingReportsItsLag(t *testing.T) {
 		return ms
 	}
 	create := func(name string) (id string) {
-		return text(t, client.Post("/api/v1/workspaces", object{"name": name}).Want(201), "id")
+		return client.Post("/api/v1/workspaces", object{"name": name}).Want(201).Text("id")
 	}
 	create("first")
 	last := int64(0)

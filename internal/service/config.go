@@ -10,7 +10,7 @@ import (
 )
 
 // Config has every setting of the service. This struct and settings.md are the only place
-// where a setting is described: 'netsim serve --help', docs/operating.md, the checks of
+// where a setting is described: 'netsim serve --help', docs/settings.md, the checks of
 // values and 'netsim doctor' are made from them. A new setting needs a field here, an
 // entry in settings.md, and 'go generate ./internal/service'.
 //

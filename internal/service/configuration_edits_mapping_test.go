@@ -13,14 +13,15 @@ import (
 // uploadMappings uploads a mapping file for each number of ranks.
 func (l *editAccount) uploadMappings(t *testing.T, ranks ...int) {
 	t.Helper()
-	j := journey{t: t, c: l.user, workspace: events.DefaultWorkspace}
+	j := newJourney(t, l.user)
+	j.Workspace = events.DefaultWorkspace
 	for i, n := range ranks {
 		var lines strings.Builder
 		for rank := range n {
 			fmt.Fprintf(&lines, "%d, %d\n", rank, (rank+i)%n) // each file has its own content and hash
 		}
 		name := fmt.Sprintf("mapping-%d.txt", i)
-		id := j.mapping(name, lines.String())
+		id := j.Mapping(name, lines.String())
 		l.mappings[id], l.mappingRanks[id] = name, float64(n)
 	}
 }

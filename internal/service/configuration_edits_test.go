@@ -40,7 +40,7 @@ func newEditAccount(t *testing.T) *editAccount {
 		}
 	}
 	for _, ranks := range []int{16, 8} {
-		id := l.user.Post("/api/v1/simple/simulations", simpleSubmission(ranks)).Want(202).Object()["simulationId"].(string)
+		id := l.user.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(ranks)).Want(202).Object()["simulationId"].(string)
 		of := l.user.Get("/api/v1/configurations/" + events.DerivedID(events.ConfigurationPrefix, id)).Want(200).Object()
 		traceset := of["activeTraceset"].(object)
 		l.tracesets[traceset["id"].(string)], l.ranks[traceset["id"].(string)] = traceset["name"].(string), float64(ranks)

@@ -17,8 +17,8 @@ func TestEveryReadTakesAToken(t *testing.T) {
 	p, other := servicetest.Shared(t), servicetest.Start(t)
 	account := servicetest.NewAccount()
 	user, service := p.User(t, account), p.Service(t, account)
-	foreign := tokenOf(t, other.Service(t, servicetest.NewAccount()).Post("/api/v1/workspaces", map[string]any{"name": "elsewhere"}).Want(201))
-	own := tokenOf(t, service.Post("/api/v1/workspaces", map[string]any{"name": "here"}).Want(201))
+	foreign := other.Service(t, servicetest.NewAccount()).Post("/api/v1/workspaces", map[string]any{"name": "elsewhere"}).Want(201).Token()
+	own := service.Post("/api/v1/workspaces", map[string]any{"name": "here"}).Want(201).Token()
 	terms, err := contract.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -48,16 +48,6 @@ func TestEveryReadTakesAToken(t *testing.T) {
 	if reads < 30 {
 		t.Errorf("%d operations take a token, want at least 30", reads)
 	}
-}
-
-// tokenOf returns the token of a reply.
-func tokenOf(t *testing.T, r servicetest.Reply) string {
-	t.Helper()
-	token := r.Header.Get(replicas.Header)
-	if token == "" {
-		t.Fatalf("the reply %d %s has no token", r.Status, r.Body)
-	}
-	return token
 }
 
 // examplePath returns the path of a read of something that does not exist, with its

@@ -24,8 +24,8 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 	a := newAudited(t)
 	a.config.WriterKeys = a.Config.WriterKeys
 	user := a.User(t, a.account)
-	real := user.Post("/api/v1/simple/simulations", simpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
-	user.Eventually("/api/v1/simulations/"+real, hasStatus("completed"))
+	real := user.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(16)).Want(http.StatusAccepted).Object()["simulationId"].(string)
+	user.Eventually("/api/v1/simulations/"+real, servicetest.HasStatus("completed"))
 	a.quiet(t)
 	billed := len(items(t, a))
 

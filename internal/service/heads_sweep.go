@@ -15,6 +15,14 @@ import (
 // is being published, or whose process was killed before it was published.
 const headsGrace = 48 * time.Hour
 
+// SweepHeads deletes old heads, as the daily job does at the given time.
+func (t *Tools) SweepHeads(ctx context.Context, now time.Time) (err error) {
+	if t.core.auditKey, err = t.core.config.auditKey(); err != nil {
+		return err
+	}
+	return t.core.sweepHeads(ctx, now)
+}
+
 // sweepHeads deletes heads from the object store that no checkpoint needs: the heads of
 // the newest checkpoints and of the first of every month stay (audit.KeptHeads), and so
 // do heads that are new.

@@ -206,7 +206,7 @@ func TestTheNextReleaseWaitsForItsReadModel(t *testing.T) {
 	c.Ops = teststack.FreeAddress(t)
 	started, ended = run(c)
 	testworld.Await(t, func() bool {
-		status, said := ready(t, c.Ops)
+		status, said := servicetest.Ready(t, c.Ops)
 		return status == http.StatusServiceUnavailable && strings.Contains(said, "the promotion of the one of this release")
 	})
 	if err := tools.Promote(t.Context(), "next", func(projector.Step, string) {}); err != nil {

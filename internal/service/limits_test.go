@@ -24,9 +24,9 @@ func TestRunsThatTakeTooMuch(t *testing.T) {
 		}).Object()
 	}
 	submit := func(ranks int) string {
-		return text(t, user.Post("/api/v1/simple/simulations", object{"name": "much", "workload": object{
+		return user.Post("/api/v1/simple/simulations", object{"name": "much", "workload": object{
 			"ranks": ranks, "phases": []object{{"operationType": "allToAll", "dataSize": 1 << 20}, {"operationType": "allReduce", "dataSize": 64 << 20}},
-		}}).Want(202), "simulationId")
+		}}).Want(202).Text("simulationId")
 	}
 
 	const tooMany = "the workload has 4032 transfers in flight at once, more than the 1000 that a run may have"
@@ -34,9 +34,9 @@ func TestRunsThatTakeTooMuch(t *testing.T) {
 	if s := ended(crowded); s["status"] != "failed" || s["failureReason"] != "inputs could not be staged: "+tooMany {
 		t.Errorf("the submitted simulation is %v: %v", s["status"], s["failureReason"])
 	}
-	again := text(t, user.Post("/api/v1/simulations", object{
+	again := user.Post("/api/v1/simulations", object{
 		"configurationId": events.DerivedID(events.ConfigurationPrefix, crowded), "name": "again", "duration": "10s",
-	}).Want(201), "id")
+	}).Want(201).Text("id")
 	if s := ended(again); s["status"] != "invalid" || s["failureReason"] != tooMany {
 		t.Errorf("the started simulation is %v: %v", s["status"], s["failureReason"])
 	}

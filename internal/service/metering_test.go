@@ -49,38 +49,38 @@ func TestMetering(t *testing.T) {
 	p.Grant(t, account, "1000")
 	service := p.Service(t, account)
 	workspace := func() string {
-		return text(t, service.Post("/api/v1/workspaces", object{"name": "metered"}).Want(201), "id")
+		return service.Post("/api/v1/workspaces", object{"name": "metered"}).Want(201).Text("id")
 	}
-	j := journey{t: t, c: p.User(t, account)}
+	j := newJourney(t, p.User(t, account))
 	m := meter{t: t, c: service}
 
-	j.workspace = workspace()
+	j.Workspace = workspace()
 	m.items(1)
 	ring := traces(t, "ring")
 	first := j.upload(ring)
 	m.items(2)
-	mapping := j.mapping("places.txt", "0 0\n1 1\n")
+	mapping := j.Mapping("places.txt", "0 0\n1 1\n")
 	m.items(3)
-	shared := j.workspace
-	j.workspace = workspace()
+	shared := j.Workspace
+	j.Workspace = workspace()
 	m.items(4)
 	second := j.upload(ring) // the library already exists
-	simulation := j.completed(text(t, j.c.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202), "simulationId"))
+	simulation := j.Completed(j.Client.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(8)).Want(202).Text("simulationId"))
 	m.items(7) // the run, its traceset, its results
 
-	j.c.Delete("/api/v1/simulations/" + simulation).Want(200)
-	j.c.Delete("/api/v1/mapping-files/" + mapping).Want(204)
-	j.c.Delete("/api/v1/tracesets/" + first).Want(204)
+	j.Client.Delete("/api/v1/simulations/" + simulation).Want(200)
+	j.Client.Delete("/api/v1/mapping-files/" + mapping).Want(204)
+	j.Client.Delete("/api/v1/tracesets/" + first).Want(204)
 	m.active(4) // two workspaces, two libraries
-	j.c.Delete("/api/v1/tracesets/" + second).Want(204)
+	j.Client.Delete("/api/v1/tracesets/" + second).Want(204)
 	m.active(3)
 	service.Delete("/api/v1/workspaces/" + shared).Want(202)
 	m.active(2)
 
 	phases := slices.Repeat([]object{{"operationType": "allToAll", "dataSize": 1 << 40}}, 1000)
-	long := text(t, j.c.Post("/api/v1/simple/simulations", object{"workload": object{"ranks": 128, "phases": phases}}).Want(202), "simulationId")
-	j.c.Eventually("/api/v1/simulations/"+long, hasStatus("running"))
-	j.c.Post("/api/v1/simulations/"+long+"/terminate", nil).Want(200)
+	long := j.Client.Post("/api/v1/simple/simulations", object{"workload": object{"ranks": 128, "phases": phases}}).Want(202).Text("simulationId")
+	j.Client.Eventually("/api/v1/simulations/"+long, servicetest.HasStatus("running"))
+	j.Client.Post("/api/v1/simulations/"+long+"/terminate", nil).Want(200)
 	m.items(10) // the run, its traceset, and the results that it had when it was terminated
 	m.active(4)
 
@@ -250,4 +250,11 @@ func accountRecords(t *testing.T, p *servicetest.Program, account string) map[in
 		}
 	}
 	return found
+}
+
+func hasItems(n int) func(servicetest.Reply) bool {
+	return func(r servicetest.Reply) bool {
+		items, _ := r.Object()["items"].([]any)
+		return r.Status == 200 && len(items) == n
+	}
 }

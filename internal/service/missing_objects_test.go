@@ -12,6 +12,7 @@ import (
 
 	"netsim/internal/service"
 	"netsim/internal/service/servicetest"
+	"netsim/internal/teststack"
 )
 
 // TestMissingObjects: netsim objects missing names each object of a traceset, a mapping
@@ -22,10 +23,10 @@ func TestMissingObjects(t *testing.T) {
 	p := servicetest.Start(t)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
-	j := journey{t: t, c: p.User(t, account)}
+	j := newJourney(t, p.User(t, account))
 	mapping := j.ringApart(p.Service(t, account))
-	simulation := j.completed(text(t, j.start().Want(201), "id"))
-	binary := buildNetsim(t)
+	simulation := j.Completed(j.start().Want(201).Text("id"))
+	binary := teststack.Netsim(t)
 	c := &p.Config
 	missing := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(t.Context(), binary, append([]string{"objects", "missing"}, args...)...)
@@ -115,8 +116,8 @@ func TestMissingObjects(t *testing.T) {
 	if err := store.Delete(t.Context(), manifest); err != nil {
 		t.Fatal(err)
 	}
-	j.c.Delete("/api/v1/mapping-files/" + mapping).Want(204)
+	j.Client.Delete("/api/v1/mapping-files/" + mapping).Want(204)
 	want(inTraceset, service.MissingObject{Key: manifest, Owner: simulation, What: "manifest", Found: -1})
-	j.c.Delete("/api/v1/simulations/" + simulation).Want(200)
+	j.Client.Delete("/api/v1/simulations/" + simulation).Want(200)
 	want(inTraceset)
 }

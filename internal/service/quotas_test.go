@@ -102,7 +102,7 @@ func TestTheQuotaOfStreams(t *testing.T) {
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.User(t, account)
-	id := text(t, user.Post("/api/v1/simple/simulations", endless()).Want(202), "simulationId")
+	id := user.Post("/api/v1/simple/simulations", endless()).Want(202).Text("simulationId")
 	path := "/api/v1/simulations/" + id + "/events"
 	p.SetQuota(t, account, web.QuotaStreams, 1)
 	first := user.Open(path)
@@ -141,14 +141,14 @@ func TestTheQuotaOfRuns(t *testing.T) {
 	const submit = "/api/v1/simple/simulations"
 	key := servicetest.Header{Name: "Idempotency-Key", Value: "first"}
 	first := user.Post(submit, endless(), key).Want(202)
-	id := text(t, first, "simulationId")
+	id := first.Text("simulationId")
 	exceeded(t, user.Post(submit, endless()), commands.QuotaRuns, "q=1")
-	if again := text(t, user.Post(submit, endless(), key).Want(202), "simulationId"); again != id {
+	if again := user.Post(submit, endless(), key).Want(202).Text("simulationId"); again != id {
 		t.Errorf("the repeated request started %s, want %s", again, id)
 	}
 	end(t, user, id)
 	next := user.Post(submit, endless()).Want(202)
-	end(t, user, text(t, next, "simulationId"))
+	end(t, user, next.Text("simulationId"))
 }
 
 // TestTheQuotaOfRunningRuns: above the quota a run waits although a worker is free. It
@@ -161,19 +161,19 @@ func TestTheQuotaOfRunningRuns(t *testing.T) {
 	submit := func(account string) (*servicetest.Client, string) {
 		p.Grant(t, account, "1000")
 		user := p.User(t, account)
-		return user, text(t, user.Post("/api/v1/simple/simulations", endless()).Want(202), "simulationId")
+		return user, user.Post("/api/v1/simple/simulations", endless()).Want(202).Text("simulationId")
 	}
 	const path = "/api/v1/simulations/"
 	user, first := submit(account)
-	user.Eventually(path+first, hasStatus("running"))
+	user.Eventually(path+first, servicetest.HasStatus("running"))
 	_, second := submit(account)
 	third, elsewhere := submit(other)
-	third.Eventually(path+elsewhere, hasStatus("running")) // submitted after second
+	third.Eventually(path+elsewhere, servicetest.HasStatus("running")) // submitted after second
 	if got := user.Get(path + second).Want(200).Object()["status"]; got != "provisioning" && got != "validating" {
 		t.Errorf("a run above the quota is %v, want it to wait", got)
 	}
 	end(t, user, first)
-	user.Eventually(path+second, hasStatus("running"))
+	user.Eventually(path+second, servicetest.HasStatus("running"))
 	end(t, user, second)
 	end(t, third, elsewhere)
 }
@@ -182,9 +182,9 @@ func TestTheQuotaOfRunningRuns(t *testing.T) {
 func end(t *testing.T, user *servicetest.Client, simulation string) {
 	t.Helper()
 	path := "/api/v1/simulations/" + simulation
-	user.Eventually(path, hasStatus("running"))
+	user.Eventually(path, servicetest.HasStatus("running"))
 	user.Post(path+"/terminate", nil).Want(200)
-	user.Eventually(path, hasStatus("terminated"))
+	user.Eventually(path, servicetest.HasStatus("terminated"))
 }
 
 // TestQuotasOfAnOperator: the operator's commands show the quotas that were set, and

@@ -45,7 +45,7 @@ func TestARegionOnlyReads(t *testing.T) {
 	var token, path string
 	for _, name := range []string{"one", "two", "three"} {
 		made := here.Post("/api/v1/workspaces", map[string]any{"name": name}).Want(201)
-		token, path = tokenOf(t, made), made.Header.Get("Location")
+		token, path = made.Token(), made.Header.Get("Location")
 		got := there.Get(path, servicetest.Header{Name: replicas.Header, Value: token}).Want(200)
 		own := here.Get(path).Want(200)
 		if diff := cmp.Diff(string(own.Body), string(got.Body)); diff != "" || own.Header.Get("ETag") != got.Header.Get("ETag") {

@@ -39,14 +39,14 @@ func TestALostDatabaseIsRebuilt(t *testing.T) {
 				client.Delete("/api/v1/workspaces/" + id).Want(202)
 			}
 		}
-		simulation = user.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202).Object()["simulationId"].(string)
-		user.Eventually("/api/v1/simulations/"+simulation, hasStatus("completed"))
+		simulation = user.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(8)).Want(202).Object()["simulationId"].(string)
+		user.Eventually("/api/v1/simulations/"+simulation, servicetest.HasStatus("completed"))
 		// Billing is projected last. The items of the run and of the four deleted
 		// workspaces are closed. The items of the other workspaces, the traceset and
 		// the results are open.
 		client.Eventually("/api/v1/billing/items?status=closed&limit=100", hasItems(5))
 		client.Eventually("/api/v1/billing/items?status=active&limit=100", hasItems(18))
-		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+		servicetest.AwaitQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		before = tables(t, c.Postgres)
 	})
 	t.Run("after", func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestALostDatabaseIsRebuilt(t *testing.T) {
 			own.Postgres = teststack.Postgres(t)
 			c.Postgres = own.Postgres
 		})
-		waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+		servicetest.AwaitQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 		if diff := cmp.Diff(before, tables(t, c.Postgres)); diff != "" {
 			t.Errorf("the rebuilt read model differs (-before +after):\n%s", diff)
 		}

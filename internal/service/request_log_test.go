@@ -158,7 +158,7 @@ func TestAStreamHasOneLine(t *testing.T) {
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.User(t, account)
-	id := text(t, user.Post("/api/v1/simple/simulations", endless()).Want(http.StatusAccepted), "simulationId")
+	id := user.Post("/api/v1/simple/simulations", endless()).Want(http.StatusAccepted).Text("simulationId")
 	stream := user.Open("/api/v1/simulations/" + id + "/events")
 	request := stream.Header.Get("X-Request-Id")
 	for _, l := range lines.with("request") {

@@ -96,9 +96,9 @@ func TestDeleteCancels(t *testing.T) {
 		}
 		return status, code
 	})
-	validating := text(t, w.user.Post("/api/v1/simulations", object{
+	validating := w.user.Post("/api/v1/simulations", object{
 		"configurationId": events.DerivedID(events.ConfigurationPrefix, first), "name": "checked", "duration": "10s",
-	}).Want(201), "id")
+	}).Want(201).Text("id")
 	testwait.Receive(t, reads, "the reads")
 	cancel(validating, "validating")
 	staged := w.submit("staged")
@@ -107,8 +107,8 @@ func TestDeleteCancels(t *testing.T) {
 	cancel(staged, "provisioning") // the object store still does not answer
 	w.g.set(nil)
 
-	long := text(t, w.user.Post("/api/v1/simple/simulations", endlessSubmission()).Want(202), "simulationId")
-	w.user.Eventually(simulations+long, hasStatus("running"))
+	long := w.user.Post("/api/v1/simple/simulations", endlessSubmission()).Want(202).Text("simulationId")
+	w.user.Eventually(simulations+long, servicetest.HasStatus("running"))
 	w.user.Delete(simulations+long).Refused(409, "CONFLICT")
 	queued := w.submit("queued")
 	awaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job WHERE args->>'simulationId' = $1)`, queued)
@@ -138,9 +138,9 @@ func TestDeleteWhileItStarts(t *testing.T) {
 	gone := make([]string, 24)
 	for i := range gone {
 		all.Go(func() {
-			submission := simpleSubmission(8)
+			submission := servicetest.SimpleSubmission(8)
 			submission["name"] = fmt.Sprintf("run%d", i)
-			id := text(t, user.Post("/api/v1/simple/simulations", submission).Want(202), "simulationId")
+			id := user.Post("/api/v1/simple/simulations", submission).Want(202).Text("simulationId")
 			path := "/api/v1/simulations/" + id
 			for {
 				reply := user.Delete(path)

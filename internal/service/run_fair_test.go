@@ -29,12 +29,12 @@ func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	}
 	ids := make([]string, 33)
 	for i := range ids {
-		ids[i] = text(t, many.Post("/api/v1/simple/simulations", object{
+		ids[i] = many.Post("/api/v1/simple/simulations", object{
 			"name": fmt.Sprintf("long%d", i), "workload": object{"ranks": 128, "phases": phases},
-		}).Want(202), "simulationId")
+		}).Want(202).Text("simulationId")
 	}
-	small := text(t, one.Post("/api/v1/simple/simulations", simpleSubmission(8)).Want(202), "simulationId")
-	one.Eventually(simulations+small, hasStatus("completed"))
+	small := one.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(8)).Want(202).Text("simulationId")
+	one.Eventually(simulations+small, servicetest.HasStatus("completed"))
 	waiting := 0
 	for _, id := range ids {
 		if many.Get(simulations + id).Want(200).Object()["status"] == "provisioning" {

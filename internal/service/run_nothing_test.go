@@ -30,18 +30,19 @@ func TestRunsWithoutTransfers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j := journey{t: t, c: user, workspace: text(t, service.Post("/api/v1/workspaces", object{"name": name}).Want(201), "id")}
+			j := newJourney(t, user)
+			j.Workspace = service.Post("/api/v1/workspaces", object{"name": name}).Want(201).Text("id")
 			j.traceset = j.upload(c.files)
 			made := user.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" }).Object()
 			if made["status"] != "ready" || made["rankCount"] != c.ranks {
 				t.Fatalf("the traceset is %v, want ready with %v ranks", made, c.ranks)
 			}
 			j.clone("Leaf-spine, 64 servers, non-blocking")
-			user.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
-			if report := user.Post(j.at("/validate"), nil).Want(200); report.Object()["valid"] != true {
+			user.Patch(j.At("/traceset"), object{"tracesetId": j.traceset}).Want(200)
+			if report := user.Post(j.At("/validate"), nil).Want(200); report.Object()["valid"] != true {
 				t.Fatalf("the configuration is not valid: %s", report.Body)
 			}
-			sim := "/api/v1/simulations/" + text(t, j.start().Want(201), "id")
+			sim := "/api/v1/simulations/" + j.start().Want(201).Text("id")
 			ended := user.Eventually(sim, func(r servicetest.Reply) bool {
 				status := r.Want(200).Object()["status"]
 				return status == "completed" || status == "failed" || status == "invalid"
@@ -50,8 +51,8 @@ func TestRunsWithoutTransfers(t *testing.T) {
 				t.Fatalf("the simulation did not complete: %s", ended.Body)
 			}
 			var summary struct{ SimulatedTimePs, PayloadBytes int64 }
-			link := text(t, user.Get(sim+"/results/download-url?fileName=summary.json").Want(200), "downloadUrl")
-			if err := json.Unmarshal(j.fetch(link), &summary); err != nil {
+			link := user.Get(sim + "/results/download-url?fileName=summary.json").Want(200).Text("downloadUrl")
+			if err := json.Unmarshal(j.Fetch(link), &summary); err != nil {
 				t.Fatal(err)
 			}
 			if summary.SimulatedTimePs != c.want || summary.PayloadBytes != 0 {

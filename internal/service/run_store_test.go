@@ -102,9 +102,9 @@ func newStoreWorld(t *testing.T, timeout time.Duration, options ...func(*service
 // submit starts a run of about 100 ms that writes all kinds of files.
 func (w *storeWorld) submit(name string) string {
 	w.t.Helper()
-	return text(w.t, w.user.Post("/api/v1/simple/simulations", object{"name": name, "workload": object{
+	return w.user.Post("/api/v1/simple/simulations", object{"name": name, "workload": object{
 		"ranks": 32, "phases": []object{{"operationType": "allToAll", "dataSize": 1 << 20}},
-	}}).Want(202), "simulationId")
+	}}).Want(202).Text("simulationId")
 }
 
 func (w *storeWorld) ended(id string) object {
@@ -164,10 +164,10 @@ func TestAStoreRefusesARun(t *testing.T) {
 		t.Fatalf("with a working store the run is %v: %v", s["status"], s["failureReason"])
 	}
 	start := func() string {
-		return text(t, w.user.Post("/api/v1/simulations", object{
+		return w.user.Post("/api/v1/simulations", object{
 			"configurationId": events.DerivedID(events.ConfigurationPrefix, first), "name": "again", "duration": "10s",
 			"checkpointing": object{"enabled": true, "interval": "10s"},
-		}).Want(201), "id")
+		}).Want(201).Text("id")
 	}
 	for _, c := range []struct {
 		name   string
@@ -245,9 +245,9 @@ func TestNamesOfAnyLength(t *testing.T) {
 			"stars":   "s" + strings.Repeat("*", length-1),
 			"all":     strings.Repeat(characters, 43)[:length],
 		} {
-			submission := simpleSubmission(8)
+			submission := servicetest.SimpleSubmission(8)
 			submission["name"] = name
-			id := text(t, user.Post("/api/v1/simple/simulations", submission).Want(202), "simulationId")
+			id := user.Post("/api/v1/simple/simulations", submission).Want(202).Text("simulationId")
 			s := user.Eventually("/api/v1/simulations/"+id, func(r servicetest.Reply) bool {
 				status := r.Want(200).Object()["status"]
 				return status == "completed" || status == "failed"

@@ -39,7 +39,7 @@ func TestCuratedTemplatesAreStoredOnce(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("templates (-want +got):\n%s", diff)
 			}
-			waitUntilQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+			servicetest.AwaitQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
 			records := recordsOf(t, c)
 			if start == "first" {
 				first = records

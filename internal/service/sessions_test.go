@@ -84,7 +84,7 @@ func (s *session) saw(path string, r servicetest.Reply) {
 func TestSessionsNeverGoBack(t *testing.T) {
 	t.Parallel()
 	const clients = 6
-	steps, seed := number(t, "NETSIM_TEST_SESSIONS", 60), uint64(number(t, "NETSIM_TEST_SEED", 1))
+	steps, seed := servicetest.Number(t, "NETSIM_TEST_SESSIONS", 60), uint64(servicetest.Number(t, "NETSIM_TEST_SEED", 1))
 	w := newTwoDatabases(t)
 	account := servicetest.NewAccount()
 	here, there := w.here.Service(t, account), w.there.Service(t, account)
@@ -150,7 +150,7 @@ func TestSessionsNeverGoBack(t *testing.T) {
 		t.Errorf("%d answers are wrong, such as:\n%s", len(wrong), strings.Join(wrong[:min(10, len(wrong))], "\n"))
 	}
 	t.Logf("%d operations, %d reads were refused because a database was behind; standby %v, primary %v", done.Load(), behind.Load(),
-		metric(t, w.here, `netsim_token_reads_total{source="standby"}`), metric(t, w.here, `netsim_token_reads_total{source="primary"}`))
+		w.here.Metric(t, `netsim_token_reads_total{source="standby"}`), w.here.Metric(t, `netsim_token_reads_total{source="primary"}`))
 }
 
 // TestASessionWithoutTokensGoesBack: without tokens a client does go back, when it reads
@@ -195,7 +195,7 @@ func newTwoDatabases(t *testing.T) *twoDatabases {
 		c.TokenTimeout = 50 * time.Millisecond
 	})
 	w.there = startRegion(t, w.here)
-	testworld.Await(t, func() bool { return metric(t, w.here, `netsim_standby_used{standby="0"}`) == 1 })
+	testworld.Await(t, func() bool { return w.here.Metric(t, `netsim_standby_used{standby="0"}`) == 1 })
 	return w
 }
 

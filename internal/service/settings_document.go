@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-//go:generate go run ./internal/settings ../../docs/operating.md
+//go:generate go run ./internal/settings ../../docs/settings.md
 
 // settingsGroup is a heading of settings.md with the settings below it.
 type settingsGroup struct {
@@ -28,7 +28,7 @@ func settingsGroups() []settingsGroup {
 	return groups
 }
 
-// SettingsDocument returns the settings in Markdown, for docs/operating.md: a table for
+// SettingsDocument returns the settings in Markdown, for docs/settings.md: a table for
 // each group, with headings of the third level.
 func SettingsDocument() string {
 	var b strings.Builder

@@ -54,14 +54,14 @@ func TestSettingsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestSettingsAreInTheGuide: docs/operating.md has the list that is generated.
+// TestSettingsAreInTheGuide: docs/settings.md has the list that is generated.
 func TestSettingsAreInTheGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../docs/operating.md")
+	guide, err := os.ReadFile("../../docs/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(guide), SettingsDocument()) {
-		t.Error("the list of settings in docs/operating.md is out of date; run go generate ./internal/service")
+		t.Error("the list of settings in docs/settings.md is out of date; run go generate ./internal/service")
 	}
 }

@@ -58,7 +58,7 @@ func (c *Config) announce(ctx context.Context, log *slog.Logger) {
 // ofOthers matches the variables of netsim-dev, of the command token and of tests, and
 // those that Kubernetes adds for each service: for one named netsim, NETSIM_SERVICE_HOST
 // and NETSIM_PORT_8080_TCP, for example.
-var ofOthers = regexp.MustCompile(`^NETSIM_(DATA|DEV_\w+|TEST_\w+|COMMAND_TEST|CONTRACT_SEEN|SCRAPES)$` +
+var ofOthers = regexp.MustCompile(`^NETSIM_(BIN|DATA|DEV_\w+|TEST_\w+|COMMAND_TEST|CONTRACT_SEEN|SCRAPES)$` +
 	`|_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT$|_PORT_\d+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?$`)
 
 // nearestName returns the known name that is at most two edits from name, or "".

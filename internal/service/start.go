@@ -49,13 +49,13 @@ func (s *core) outlast(ctx context.Context, step func(context.Context) error) er
 	began := time.Now()
 	s.log.WarnContext(ctx, "a server does not answer; the start waits for it", "timeout", timeout, "error", err)
 	defer s.outage.Store(nil)
-	for pause := firstPause; transient(err); pause = min(2*pause, lastPause) {
+	for pauses := wait.Doubling(firstPause, lastPause); transient(err); {
 		if time.Since(began) >= timeout {
 			return fmt.Errorf("a server did not answer for %v, which is NETSIM_START_TIMEOUT: %w", timeout, err)
 		}
 		reason := err
 		s.outage.Store(&reason)
-		if err := wait.For(ctx, pause); err != nil {
+		if err := wait.For(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
 		err = step(ctx)

@@ -3,12 +3,10 @@ package service_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"netsim/internal/service"
@@ -51,7 +49,7 @@ func endWhileItStarts(t *testing.T) bool {
 		case <-serving:
 			served = true
 		default:
-			status, said := ready(t, c.Ops)
+			status, said := servicetest.Ready(t, c.Ops)
 			seen = status == http.StatusServiceUnavailable && strings.Contains(said, "still starting")
 		}
 	}
@@ -60,25 +58,6 @@ func endWhileItStarts(t *testing.T) bool {
 		t.Errorf("the service ended with %v, want nil", err)
 	}
 	return seen
-}
-
-// ready returns the status and body of /readyz. The status is 0 while nothing listens.
-func ready(t *testing.T, ops string) (status int, said string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ops+"/readyz", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, ""
-	}
-	defer reply.Body.Close()
-	body, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply.StatusCode, string(body)
 }
 
 // TestRolesWaitForTheReadModel: with an empty database, processes wait for one with the
@@ -92,13 +71,13 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	}
 	defer taken.Close()
 	c := servicetest.Config(t)
-	start := func(role string) (ops string, log *lines) {
+	start := func(role string) (ops string, log *servicetest.Log) {
 		c := c
 		c.Roles, c.Ops, c.HTTP = []string{role}, teststack.FreeAddress(t), taken.Addr().String()
 		if role == service.RoleAPI {
 			c.HTTP = "127.0.0.1:0"
 		}
-		log = &lines{}
+		log = &servicetest.Log{}
 		testworld.Running(t, func(ctx context.Context) error {
 			return service.Run(ctx, c, slog.New(slog.NewTextHandler(log, nil)), nil)
 		})
@@ -113,7 +92,7 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 			}
 		}()
 		testworld.Await(t, func() bool {
-			got, said := ready(t, ops)
+			got, said := servicetest.Ready(t, ops)
 			last = fmt.Sprint(got, " ", said)
 			return got == status && strings.Contains(said, what)
 		})
@@ -123,33 +102,13 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	for _, role := range []string{service.RoleAPI, service.RoleReactor, service.RoleWorker} {
 		ops, log := start(role)
 		says(ops, http.StatusServiceUnavailable, waiting+"the read model")
-		testworld.Await(t, func() bool { return log.contain(waiting + "it") })
+		testworld.Await(t, func() bool { return log.Count(waiting+"it") > 0 })
 		all = append(all, ops)
 	}
 	projector, _ := start(service.RoleProjector)
 	for _, ops := range append(all, projector) {
 		says(ops, http.StatusOK, `"name":"serving","required":true,"status":"pass"`)
 	}
-}
-
-// lines is a log that can be read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) contain(text string) bool { return l.count(text) > 0 }
-
-func (l *lines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), text)
 }
 
 // TestOneBrokerInProduction: the service does not start on a cluster that can lose events.

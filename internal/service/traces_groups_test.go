@@ -61,7 +61,8 @@ func TestProcessGroupsInEveryForm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j := journey{t: t, c: user, workspace: text(t, service.Post("/api/v1/workspaces", object{"name": name}).Want(201), "id")}
+			j := newJourney(t, user)
+			j.Workspace = service.Post("/api/v1/workspaces", object{"name": name}).Want(201).Text("id")
 			if c.form {
 				j.traceset = j.inOneRequest(c.files)
 			} else {
@@ -77,18 +78,18 @@ func TestProcessGroupsInEveryForm(t *testing.T) {
 
 // inOneRequest uploads a traceset as one form.
 func (j *journey) inOneRequest(files []traceFile) string {
-	j.t.Helper()
+	j.T.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, f := range files {
 		part, err := w.CreateFormFile("file", f.name)
 		if err != nil {
-			j.t.Fatal(err)
+			j.T.Fatal(err)
 		}
 		_, _ = part.Write(f.content)
 	}
 	_ = w.WriteField("name", "in one request")
 	_ = w.Close()
-	return text(j.t, j.c.Post("/api/v1/tracesets?workspaceId="+j.workspace, form.Bytes(),
-		servicetest.Header{Name: "Content-Type", Value: w.FormDataContentType()}).Want(201), "id")
+	return j.Client.Post("/api/v1/tracesets?workspaceId="+j.Workspace, form.Bytes(),
+		servicetest.Header{Name: "Content-Type", Value: w.FormDataContentType()}).Want(201).Text("id")
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"mime/multipart"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,16 +22,16 @@ func TestTraces(t *testing.T) {
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
-	j := journey{t: t, c: p.User(t, account)}
-	j.workspace = text(t, p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
+	j := newJourney(t, p.User(t, account))
+	j.Workspace = p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201).Text("id")
 
 	ring := traces(t, "ring")
 	j.traceset = j.upload(ring)
 	j.ready(8)
 	j.library(ring)
 	j.clone("Leaf-spine, 64 servers, non-blocking")
-	j.c.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
-	j.c.Patch(j.at("/applications/workload/parameters"), object{"ChakraConfiguration": object{
+	j.Client.Patch(j.At("/traceset"), object{"tracesetId": j.traceset}).Want(200)
+	j.Client.Patch(j.At("/applications/workload/parameters"), object{"ChakraConfiguration": object{
 		"ScaleUpHeaderSize":   object{"value": 0, "type": "bytes", "unit": "B"},
 		"ScaleUpStatsEnabled": object{"value": true, "type": "bool"},
 	}}).Want(200)
@@ -50,7 +48,7 @@ func TestTraces(t *testing.T) {
 	for rank := range 8 {
 		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
 	}
-	apart := j.mapping("apart.txt", places.String())
+	apart := j.Mapping("apart.txt", places.String())
 	j.attachMapping(apart)
 	if far := j.simulate(); far <= near {
 		t.Errorf("the ring takes %d ps across racks, want more than the %d ps in one rack", far, near)
@@ -59,18 +57,18 @@ func TestTraces(t *testing.T) {
 	// All ranks are in one scale-up group of 50 GiB/s, without headers. ASTRA-sim takes
 	// 97,174 ns for this trace with a latency of 1 us. It truncates times to whole ns, so
 	// a latency of 999.593 ns gives exactly its result.
-	inside := j.mapping("inside.txt", strings.ReplaceAll(places.String(), "\n", ", 0, 0\n")+"@ one group\n0, 429.496729600, 999.593, 0\n")
+	inside := j.Mapping("inside.txt", strings.ReplaceAll(places.String(), "\n", ", 0, 0\n")+"@ one group\n0, 429.496729600, 999.593, 0\n")
 	j.attachMapping(inside)
 	if in := j.simulate(); in != 97_174_000 {
 		t.Errorf("the ring takes %d ps in a scale-up group, want 97174 ns", in)
 	}
 
-	j.c.Delete("/api/v1/mapping-files/" + inside).Want(204)
-	if now := j.c.Get(j.at("")).Want(200).Object()["activeMappingFile"].(object); now["id"] != inside || now["deleted"] != true {
+	j.Client.Delete("/api/v1/mapping-files/" + inside).Want(204)
+	if now := j.Client.Get(j.At("")).Want(200).Object()["activeMappingFile"].(object); now["id"] != inside || now["deleted"] != true {
 		t.Errorf("the attached mapping file is %v after its deletion, want it marked as deleted", now)
 	}
 	j.start().Refused(409, "MAPPING_FILE_DELETED_REFERENCE")
-	j.c.Delete(j.at("/mapping-file")).Want(200)
+	j.Client.Delete(j.At("/mapping-file")).Want(200)
 	if again := j.simulate(); again != near {
 		t.Errorf("after detaching the mapping file the ring takes %d ps, want %d", again, near)
 	}
@@ -82,8 +80,8 @@ func TestTracesInOneRequest(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
-	j := journey{t: t, c: p.User(t, account)}
-	j.workspace = text(t, p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
+	j := newJourney(t, p.User(t, account))
+	j.Workspace = p.Service(t, account).Post("/api/v1/workspaces", object{"name": "traces"}).Want(201).Text("id")
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	for _, f := range traces(t, "json") {
@@ -96,50 +94,41 @@ func TestTracesInOneRequest(t *testing.T) {
 	_ = w.WriteField("name", "four ranks")
 	_ = w.Close()
 	send := func() servicetest.Reply {
-		return j.c.Post("/api/v1/tracesets?workspaceId="+j.workspace, form.Bytes(), servicetest.Header{Name: "Content-Type", Value: w.FormDataContentType()})
+		return j.Client.Post("/api/v1/tracesets?workspaceId="+j.Workspace, form.Bytes(), servicetest.Header{Name: "Content-Type", Value: w.FormDataContentType()})
 	}
-	j.traceset = text(t, send().Want(201), "id")
+	j.traceset = send().Want(201).Text("id")
 	j.ready(4)
-	if again := text(t, send().Want(200), "id"); again != j.traceset {
+	if again := send().Want(200).Text("id"); again != j.traceset {
 		t.Errorf("the repeated upload returned %s, want %s", again, j.traceset)
 	}
 }
 
 // journey has the steps of a user of one account in one workspace.
 type journey struct {
-	t                                  *testing.T
-	c                                  *servicetest.Client
-	workspace, traceset, configuration string
+	servicetest.Journey
+	traceset string // its id
 }
 
-// allToAlls submits a simple simulation with count allToAlls of size bytes.
-func (j *journey) allToAlls(name string, ranks, count, size int) (simulation string) {
-	j.t.Helper()
-	phases := make([]object, count)
-	for i := range phases {
-		phases[i] = object{"operationType": "allToAll", "dataSize": size}
-	}
-	return text(j.t, j.c.Post("/api/v1/simple/simulations", object{
-		"name": name, "workload": object{"ranks": ranks, "phases": phases},
-	}).Want(202), "simulationId")
+func newJourney(t *testing.T, c *servicetest.Client) journey {
+	return journey{Journey: servicetest.Journey{T: t, Client: c}}
 }
 
 // ringApart creates a validated configuration with the traces of the ring, and attaches a
 // mapping file that spreads the ranks over the racks. It returns the mapping file.
 func (j *journey) ringApart(service *servicetest.Client) (mapping string) {
-	j.t.Helper()
-	j.workspace = text(j.t, service.Post("/api/v1/workspaces", object{"name": "traces"}).Want(201), "id")
-	j.traceset = j.upload(traces(j.t, "ring"))
+	j.T.Helper()
+	j.Workspace = service.Post("/api/v1/workspaces", object{"name": "traces"}).Want(201).Text("id")
+	j.traceset = j.upload(traces(j.T, "ring"))
 	j.ready(8)
 	j.clone("Leaf-spine, 64 servers, non-blocking")
-	j.c.Patch(j.at("/traceset"), object{"tracesetId": j.traceset}).Want(200)
+	j.Client.Patch(j.At("/traceset"), object{"tracesetId": j.traceset}).Want(200)
 	var places strings.Builder
 	for rank := range 8 {
 		fmt.Fprintf(&places, "%d, %d\n", rank, 8*rank)
 	}
-	mapping = j.mapping("apart.txt", places.String())
+	mapping = j.Mapping("apart.txt", places.String())
 	j.attachMapping(mapping)
-	j.c.Post(j.at("/validate"), nil).Want(200)
+	j.Client.Post(j.At("/validate"), nil).Want(200)
 	return mapping
 }
 
@@ -165,23 +154,9 @@ func traces(t *testing.T, set string) (files []traceFile) {
 	return files
 }
 
-func text(t *testing.T, r servicetest.Reply, name string) string {
-	t.Helper()
-	value, _ := r.Object()[name].(string)
-	if value == "" {
-		t.Fatalf("no %s in %s", name, r.Body)
-	}
-	return value
-}
-
-type partLink struct {
-	PartNumber int
-	URL        string
-}
-
 // upload uploads a traceset in parts and returns its id.
 func (j *journey) upload(files []traceFile) string {
-	j.t.Helper()
+	j.T.Helper()
 	var specs []object
 	for _, f := range files {
 		specs = append(specs, object{"name": f.name, "size": len(f.content)})
@@ -190,100 +165,50 @@ func (j *journey) upload(files []traceFile) string {
 		UploadID string
 		Files    []struct {
 			Name  string
-			Parts []partLink
+			Parts []servicetest.PartLink
 		}
 	}
-	j.c.Post("/api/v1/tracesets/upload-url", object{
-		"name": "a ring of eight", "workspaceId": j.workspace, "files": specs, "ttlDays": 3, "workloadMetadata": object{"workloadFamily": "ring"},
+	j.Client.Post("/api/v1/tracesets/upload-url", object{
+		"name": "a ring of eight", "workspaceId": j.Workspace, "files": specs, "ttlDays": 3, "workloadMetadata": object{"workloadFamily": "ring"},
 	}).Want(200).Into(&session)
 	var list struct{ Items []struct{ Status string } }
-	j.c.Get("/api/v1/tracesets?workspaceId=" + j.workspace + "&status=uploading").Want(200).Into(&list)
+	j.Client.Get("/api/v1/tracesets?workspaceId=" + j.Workspace + "&status=uploading").Want(200).Into(&list)
 	if len(list.Items) != 1 {
-		j.t.Errorf("%d tracesets are listed as uploading, want 1", len(list.Items))
+		j.T.Errorf("%d tracesets are listed as uploading, want 1", len(list.Items))
 	}
 	var put []object
 	for i, f := range session.Files {
-		put = append(put, object{"name": f.Name, "parts": j.put(f.Parts, files[i].content)})
+		put = append(put, object{"name": f.Name, "parts": j.Put(f.Parts, files[i].content)})
 	}
 	completion := object{"uploadId": session.UploadID, "files": put}
-	made := text(j.t, j.c.Post("/api/v1/tracesets/upload-url/complete", completion).Want(201), "id")
-	if again := text(j.t, j.c.Post("/api/v1/tracesets/upload-url/complete", completion).Want(200), "id"); again != made {
-		j.t.Errorf("the repeated completion returned %s, want %s", again, made)
+	made := j.Client.Post("/api/v1/tracesets/upload-url/complete", completion).Want(201).Text("id")
+	if again := j.Client.Post("/api/v1/tracesets/upload-url/complete", completion).Want(200).Text("id"); again != made {
+		j.T.Errorf("the repeated completion returned %s, want %s", again, made)
 	}
 	return made
 }
 
-// mapping uploads a mapping file and returns its id.
-func (j *journey) mapping(name, content string) string {
-	j.t.Helper()
-	var session struct {
-		UploadID string
-		Parts    []partLink
-	}
-	j.c.Post("/api/v1/mapping-files/upload-url", object{"name": name, "workspaceId": j.workspace, "sizeBytes": len(content)}).Want(200).Into(&session)
-	return text(j.t, j.c.Post("/api/v1/mapping-files/upload-url/complete", object{
-		"uploadId": session.UploadID, "parts": j.put(session.Parts, []byte(content)),
-	}).Want(201), "id")
-}
-
-// put sends the content to the object store as a single part.
-func (j *journey) put(links []partLink, content []byte) []object {
-	j.t.Helper()
-	r, err := http.NewRequestWithContext(j.t.Context(), http.MethodPut, links[0].URL, bytes.NewReader(content))
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer reply.Body.Close() //nolint:errcheck // the body is empty
-	if reply.StatusCode != 200 || len(links) != 1 {
-		j.t.Fatalf("got %s for one of %d parts, want 200 for a single part", reply.Status, len(links))
-	}
-	return []object{{"partNumber": links[0].PartNumber, "etag": reply.Header.Get("ETag")}}
-}
-
-// fetch downloads a file from the object store.
-func (j *journey) fetch(link string) []byte {
-	j.t.Helper()
-	r, err := http.NewRequestWithContext(j.t.Context(), http.MethodGet, link, nil)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer reply.Body.Close() //nolint:errcheck // the body is read completely
-	content, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode != 200 {
-		j.t.Fatalf("download: got %s, %v: %s", reply.Status, err, content)
-	}
-	return content
-}
-
 // ready waits until the metadata of the traceset is extracted, and checks it.
 func (j *journey) ready(ranks float64) {
-	j.t.Helper()
-	made := j.c.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" }).Object()
+	j.T.Helper()
+	made := j.Client.Eventually("/api/v1/tracesets/"+j.traceset, func(r servicetest.Reply) bool { return r.Want(200).Object()["status"] != "processing" }).Object()
 	if made["status"] != "ready" || made["rankCount"] != ranks {
-		j.t.Fatalf("the traceset is %v, want ready with %v ranks", made, ranks)
+		j.T.Fatalf("the traceset is %v, want ready with %v ranks", made, ranks)
 	}
 	for i, f := range made["files"].([]any) {
 		rank := float64(i)
 		if f := f.(object); f["metadataStatus"] != "complete" || f["rankRange"].(object)["start"] != rank || f["rankRange"].(object)["end"] != rank {
-			j.t.Errorf("file %d is %v, want complete with rank %d", i, f, i)
+			j.T.Errorf("file %d is %v, want complete with rank %d", i, f, i)
 		}
 	}
 	if until, err := time.Parse(time.RFC3339, made["expiresAt"].(string)); err != nil || until.Before(time.Now().Add(71*time.Hour)) {
-		j.t.Errorf("the traceset expires at %v, want in 72 hours", made["expiresAt"])
+		j.T.Errorf("the traceset expires at %v, want in 72 hours", made["expiresAt"])
 	}
 }
 
 // library checks the library of the traceset's content, and the locations of its files.
 func (j *journey) library(files []traceFile) {
-	j.t.Helper()
+	j.T.Helper()
 	var libraries struct {
 		Items []struct {
 			ID           string
@@ -292,82 +217,80 @@ func (j *journey) library(files []traceFile) {
 			WorkloadType string `json:"workload_type"`
 		}
 	}
-	j.c.Get("/api/v1/libraries?scope=workspace&workspaceId=" + j.workspace).Want(200).Into(&libraries)
+	j.Client.Get("/api/v1/libraries?scope=workspace&workspaceId=" + j.Workspace).Want(200).Into(&libraries)
 	if len(libraries.Items) != 1 || libraries.Items[0].RankCount != len(files) || libraries.Items[0].WorkloadType != "ring" {
-		j.t.Fatalf("got libraries %+v, want one of the ring", libraries)
+		j.T.Fatalf("got libraries %+v, want one of the ring", libraries)
 	}
-	if id := text(j.t, j.c.Get("/api/v1/libraries/"+libraries.Items[0].HashShort+"?workspaceId="+j.workspace).Want(200), "id"); id != libraries.Items[0].ID {
-		j.t.Errorf("the short hash finds library %s, want %s", id, libraries.Items[0].ID)
+	if id := j.Client.Get("/api/v1/libraries/" + libraries.Items[0].HashShort + "?workspaceId=" + j.Workspace).Want(200).Text("id"); id != libraries.Items[0].ID {
+		j.T.Errorf("the short hash finds library %s, want %s", id, libraries.Items[0].ID)
 	}
-	resolved := j.c.Get("/api/v1/tracesets/" + j.traceset + "/resolve").Want(200).Object()
+	resolved := j.Client.Get("/api/v1/tracesets/" + j.traceset + "/resolve").Want(200).Object()
 	if found, _ := resolved["files"].([]any); resolved["layout"] != "cas" || len(found) != len(files) {
-		j.t.Errorf("resolve returned %v, want layout cas and %d files", resolved, len(files))
+		j.T.Errorf("resolve returned %v, want layout cas and %d files", resolved, len(files))
 	}
-	link := j.c.Get("/api/v1/tracesets/" + j.traceset + "/download").Want(200).Object()
-	if link["file"] != files[0].name || !bytes.Equal(j.fetch(link["url"].(string)), files[0].content) {
-		j.t.Errorf("the download of %v differs from the upload", link["file"])
+	link := j.Client.Get("/api/v1/tracesets/" + j.traceset + "/download").Want(200).Object()
+	if link["file"] != files[0].name || !bytes.Equal(j.Fetch(link["url"].(string)), files[0].content) {
+		j.T.Errorf("the download of %v differs from the upload", link["file"])
 	}
 }
 
 // clone creates a configuration from the curated template with the name.
 func (j *journey) clone(template string) {
-	j.t.Helper()
+	j.T.Helper()
 	var list struct{ Templates []struct{ ID, Name string } }
-	j.c.Get("/api/v1/templates?limit=100").Want(200).Into(&list)
+	j.Client.Get("/api/v1/templates?limit=100").Want(200).Into(&list)
 	for _, made := range list.Templates {
 		if made.Name == template {
-			j.configuration = text(j.t, j.c.Post("/api/v1/templates/"+made.ID+"/clone",
-				object{"name": "ring", "workspaceId": j.workspace}).Want(201), "id")
+			j.Configuration = j.Client.Post("/api/v1/templates/"+made.ID+"/clone",
+				object{"name": "ring", "workspaceId": j.Workspace}).Want(201).Text("id")
 			return
 		}
 	}
-	j.t.Fatalf("no template %s", template)
+	j.T.Fatalf("no template %s", template)
 }
-
-func (j *journey) at(path string) string { return "/api/v1/configurations/" + j.configuration + path }
 
 // attachMapping attaches a mapping file, and checks that the application uses it.
 func (j *journey) attachMapping(id string) {
-	j.t.Helper()
-	now := j.c.Patch(j.at("/mapping-file"), object{"mappingFileId": id}).Want(200).Object()
+	j.T.Helper()
+	now := j.Client.Patch(j.At("/mapping-file"), object{"mappingFileId": id}).Want(200).Object()
 	coordinator := now["applications"].([]any)[0].(object)["typedParameters"].(object)["ChakraConfiguration"].(object)
 	if now["activeMappingFile"].(object)["id"] != id || coordinator["UseMapping"].(object)["value"] != true {
-		j.t.Errorf("after attaching %s: mapping file %v, application %v", id, now["activeMappingFile"], coordinator)
+		j.T.Errorf("after attaching %s: mapping file %v, application %v", id, now["activeMappingFile"], coordinator)
 	}
 }
 
 func (j *journey) start() servicetest.Reply {
-	j.t.Helper()
-	return j.c.Post("/api/v1/simulations", object{"configurationId": j.configuration, "name": "ring", "duration": "1s"})
+	j.T.Helper()
+	return j.Client.Post("/api/v1/simulations", object{"configurationId": j.Configuration, "name": "ring", "duration": "1s"})
 }
 
 // simulate validates the traceset and the configuration, runs the configuration, and
 // returns the simulated time in picoseconds.
 func (j *journey) simulate() int64 {
-	j.t.Helper()
-	checked := j.c.Post("/api/v1/tracesets/"+j.traceset+"/validate", object{"topologyId": j.configuration}).Want(200)
-	report := j.c.Post(j.at("/validate"), nil).Want(200)
+	j.T.Helper()
+	checked := j.Client.Post("/api/v1/tracesets/"+j.traceset+"/validate", object{"topologyId": j.Configuration}).Want(200)
+	report := j.Client.Post(j.At("/validate"), nil).Want(200)
 	if checked.Object()["valid"] != true || report.Object()["valid"] != true {
-		j.t.Errorf("not valid: traceset %s\nconfiguration %s", checked.Body, report.Body)
+		j.T.Errorf("not valid: traceset %s\nconfiguration %s", checked.Body, report.Body)
 	}
-	sim := "/api/v1/simulations/" + text(j.t, j.start().Want(201), "id")
-	ended := j.c.Eventually(sim, func(r servicetest.Reply) bool {
+	sim := "/api/v1/simulations/" + j.start().Want(201).Text("id")
+	ended := j.Client.Eventually(sim, func(r servicetest.Reply) bool {
 		status := r.Want(200).Object()["status"]
 		return status == "completed" || status == "failed" || status == "invalid"
 	})
 	if ended.Object()["status"] != "completed" {
-		j.t.Fatalf("the simulation did not complete: %s", ended.Body)
+		j.T.Fatalf("the simulation did not complete: %s", ended.Body)
 	}
 	var summary struct {
 		SimulatedTimePs, PayloadBytes int64
 		Ranks                         int
 	}
-	link := text(j.t, j.c.Get(sim+"/results/download-url?fileName=summary.json").Want(200), "downloadUrl")
-	if err := json.Unmarshal(j.fetch(link), &summary); err != nil {
-		j.t.Fatal(err)
+	link := j.Client.Get(sim + "/results/download-url?fileName=summary.json").Want(200).Text("downloadUrl")
+	if err := json.Unmarshal(j.Fetch(link), &summary); err != nil {
+		j.T.Fatal(err)
 	}
 	if summary.Ranks != 8 || summary.PayloadBytes != 8*14*131072 {
-		j.t.Errorf("got summary %+v, want 8 ranks and %d bytes", summary, 8*14*131072)
+		j.T.Errorf("got summary %+v, want 8 ranks and %d bytes", summary, 8*14*131072)
 	}
 	return summary.SimulatedTimePs
 }

@@ -32,12 +32,12 @@ func TestATraceFollowsASimulationToItsEnd(t *testing.T) {
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")
 	user := p.Client(t, devissuer.Options{User: "ada.lovelace@example.com", Account: account})
-	submission := simpleSubmission(8)
+	submission := servicetest.SimpleSubmission(8)
 	submission["name"] = "hush-name"
 	id := user.Post("/api/v1/simple/simulations", submission, servicetest.Header{Name: "traceparent", Value: sentParent}).
 		Want(http.StatusAccepted).Object()["simulationId"].(string)
-	user.Eventually("/api/v1/simulations/"+id, hasStatus("completed"))
-	waitUntilQuiet(t, p.Config.Kafka[0], p.Config.TopicPrefix, p.Config.Postgres)
+	user.Eventually("/api/v1/simulations/"+id, servicetest.HasStatus("completed"))
+	servicetest.AwaitQuiet(t, p.Config.Kafka[0], p.Config.TopicPrefix, p.Config.Postgres)
 
 	var tree map[string]*span
 	var engine *span

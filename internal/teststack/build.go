@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 )
 
 // root returns the root directory of the repository that the test runs in.
@@ -28,10 +29,26 @@ var root = sync.OnceValues(func() (string, error) {
 	return "", err
 })
 
-// binary returns the path of netsim-dev, which is built when its sources have
-// changed.
-var binary = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("NETSIM_DEV_BIN"); path != "" {
+// binary returns the path of netsim-dev.
+var binary = sync.OnceValues(func() (string, error) { return built("NETSIM_DEV_BIN", "netsim-dev") })
+
+var netsim = sync.OnceValues(func() (string, error) { return built("NETSIM_BIN", "netsim") })
+
+// Netsim returns the path of the program netsim: what NETSIM_BIN names, or what is built
+// at the first use.
+func Netsim(t testing.TB) string {
+	t.Helper()
+	path, err := netsim()
+	if err != nil {
+		t.Fatalf("teststack: %v", err)
+	}
+	return path
+}
+
+// built returns the path of a program of cmd: what the variable names, or else what is
+// built when its sources have changed.
+func built(variable, name string) (string, error) {
+	if path := os.Getenv(variable); path != "" {
 		// With Stat, Go's test cache notices when the file changes.
 		_, err := os.Stat(path)
 		return path, err
@@ -40,19 +57,19 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(root, ".cache", "netsim-dev")
+	path := filepath.Join(root, ".cache", name)
 	// Test processes of several packages may build at the same time.
 	unlock, err := lockFile(path + ".lock")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	build := exec.Command("go", "build", "-C", filepath.Join(root, "cmd", "netsim-dev"), "-buildvcs=false", "-o", path, ".")
+	build := exec.Command("go", "build", "-C", filepath.Join(root, "cmd", name), "-buildvcs=false", "-o", path, ".")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building netsim-dev: %w\n%s", err, out)
+		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}
 	return path, nil
-})
+}
 
 // lockFile locks the file for this process, waiting for others, and returns the
 // function that unlocks it.

@@ -18,14 +18,13 @@ type TokenIssuer struct {
 	data string
 }
 
-// Issuer returns the OIDC issuer that the tests of this process share. It already
-// has a signing key.
+// Issuer returns the OIDC issuer that tests share. It already has a signing key.
 func Issuer(t testing.TB) TokenIssuer {
 	t.Helper()
 	e := sharedIssuer.get(t, "issuer")
 	i := TokenIssuer{
 		URL: e.Issuer, JWKSURL: e.JWKSURL, Audience: e.Audience,
-		t: t, data: sharedIssuer.process.data,
+		t: t, data: sharedIssuer.data,
 	}
 	firstToken.Do(func() { i.Token(devissuer.Options{}) })
 	return i

@@ -19,8 +19,7 @@ type ObjectStore struct {
 	SecretKey string
 }
 
-// Objects returns a new bucket in the S3 store that the tests of this process
-// share.
+// Objects returns a new bucket in the S3 store that tests share.
 func Objects(t testing.TB) ObjectStore {
 	t.Helper()
 	e := sharedObjects.get(t, "objects")

@@ -1,98 +1,22 @@
 package teststack
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"netsim/internal/devpart"
 )
 
-// endpoint is the JSON object that netsim-dev prints for a server when it is ready.
-type endpoint struct {
-	Addr      string
-	URL       string
-	PID       int
-	Region    string
-	AccessKey string
-	SecretKey string
-	JWKSURL   string
-	Issuer    string
-	Audience  string
-}
-
-// process is a running process of netsim-dev with one server.
-type process struct {
-	name     string
-	data     string // its data directory
-	endpoint endpoint
-	cmd      *exec.Cmd
-	stdin    io.Closer // closing it ends the server
-}
-
-// startProcess runs netsim-dev with one part and waits until it is ready. Its
-// standard error goes to a file beside the data.
-func startProcess(name, data string, args ...string) (*process, error) {
+// startProcess runs a server with netsim-dev and waits until it is ready.
+func startProcess(name, data string, args ...string) (*devpart.Part, error) {
 	path, err := binary()
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(data, name+".log"))
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	cmd := exec.Command(path, append([]string{"part", name, "--data", data}, args...)...)
-	// Not the test's standard error: go test would wait until the child closes it.
-	cmd.Stderr = log
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{name: name, data: data, cmd: cmd, stdin: stdin}
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
-	if err != nil {
-		text, _ := os.ReadFile(log.Name())
-		return nil, errors.Join(fmt.Errorf("%s did not start: %s", name, text), p.stop())
-	}
-	var ready map[string]endpoint
-	if err := json.Unmarshal(line, &ready); err != nil {
-		return nil, errors.Join(err, p.stop())
-	}
-	p.endpoint = ready[name]
-	return p, nil
-}
-
-// stop ends the server in order.
-func (p *process) stop() error {
-	p.stdin.Close()
-	return p.cmd.Wait()
-}
-
-// kill ends netsim-dev and its server with SIGKILL, and returns when both have
-// ended. A server in its own process is killed first, because it would shut down in
-// order when netsim-dev dies, which is not a crash.
-func (p *process) kill() error {
-	if p.endpoint.PID != p.cmd.Process.Pid {
-		if err := killTree(p.endpoint.PID); err != nil {
-			return err
-		}
-	}
-	p.cmd.Process.Kill()
-	p.cmd.Wait() // the error is "signal: killed", or an exit status because the server died
-	return nil
+	return devpart.Start(context.Background(), path, name, data, args...)
 }
 
 // Process is a server of one test, which the test can end and restart. Its methods
@@ -105,7 +29,7 @@ type Process struct {
 	name    string
 	dir     string
 	args    []string
-	running *process // nil while it is stopped
+	running *devpart.Part // nil while it is stopped
 }
 
 // Start runs a server until the test ends, with its data in dir. The name is broker,
@@ -148,13 +72,13 @@ func (p *Process) start() {
 	if err != nil {
 		p.t.Fatalf("teststack: %v", err)
 	}
-	p.running, p.Addr, p.URL = running, running.endpoint.Addr, running.endpoint.URL
+	p.running, p.Addr, p.URL = running, running.Addr, running.URL
 }
 
 // Kill ends the server with SIGKILL.
 func (p *Process) Kill() {
 	p.t.Helper()
-	if err := p.running.kill(); err != nil {
+	if err := p.running.Kill(); err != nil {
 		p.t.Fatalf("teststack: killing %s: %v", p.name, err)
 	}
 	p.running = nil
@@ -163,7 +87,7 @@ func (p *Process) Kill() {
 // Stop ends the server in order.
 func (p *Process) Stop() {
 	p.t.Helper()
-	err := p.running.stop()
+	err := p.running.Stop(context.Background())
 	p.running = nil
 	if err != nil {
 		p.t.Errorf("teststack: stopping %s: %v", p.name, err)

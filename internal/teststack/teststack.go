@@ -2,16 +2,18 @@
 // Apache Kafka, PostgreSQL, S3 and an OIDC issuer, each run by the netsim-dev
 // binary as a child of the test process.
 //
-// Shared servers are started at their first use in a test process and end when that
-// process ends, even after a crash. No TestMain is needed:
+// Shared servers are those of the whole run: "netsim-dev test", which make test calls,
+// starts them and names them in NETSIM_TEST_SERVERS. Without it, a test process starts its
+// own at their first use, and they end when it ends, even after a crash. No TestMain is
+// needed:
 //
 //	brokers := teststack.Broker(t)   // addresses; NETSIM_TEST_KAFKA=apache for Apache Kafka
 //	url := teststack.Postgres(t)     // a new, empty database, dropped after the test
 //	store := teststack.Objects(t)    // an S3 endpoint, its keys and a new bucket
 //	issuer := teststack.Issuer(t)    // an OIDC issuer; issuer.Token(…) mints
 //
-// All tests of the process share one broker: use topic and group names that no
-// other test uses. The broker creates no topic on demand.
+// All tests of the run share one broker: use topic and group names that no other test
+// uses, of any package. The broker creates no topic on demand.
 //
 // A test that kills or stops its server starts its own server, on disk and with
 // fsync:
@@ -20,21 +22,29 @@
 //	p.Kill()    // kill -9
 //	p.Restart() // same data, same address
 //
-// The binary is built at the first use; NETSIM_DEV_BIN can name another binary. A
-// server that does not start fails the test; no test is skipped.
+// A test that runs the service or a command in its own process gets the program by
+// Netsim. The binaries are built at the first use; NETSIM_DEV_BIN and NETSIM_BIN can name
+// others. A server that does not start fails the test; no test is skipped.
 package teststack
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+
+	"netsim/internal/devpart"
 )
 
-// sharedServer is a server that all tests of this process share.
+// sharedServer is a server that tests share: of the whole run, or of this process.
 type sharedServer struct {
-	once    sync.Once
-	process *process
-	err     error
+	once     sync.Once
+	endpoint devpart.Endpoint
+	data     string        // its data directory
+	process  *devpart.Part // nil if it is of the whole run
+	err      error
 }
 
 // The shared servers are package variables because all tests of the process use
@@ -43,9 +53,13 @@ type sharedServer struct {
 var sharedBroker, sharedKafka, sharedPostgres, sharedObjects, sharedIssuer sharedServer
 
 // get starts the server at the first call. Its data is deleted when it ends.
-func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
+func (s *sharedServer) get(t testing.TB, name string, args ...string) devpart.Endpoint {
 	t.Helper()
 	s.once.Do(func() {
+		var found bool
+		if s.endpoint, s.data, found, s.err = ofTheRun(name); found || s.err != nil {
+			return
+		}
 		var dir string
 		if dir, s.err = os.MkdirTemp("", "netsim-test-"+name+"-"); s.err != nil {
 			return
@@ -54,12 +68,33 @@ func (s *sharedServer) get(t testing.TB, name string, args ...string) endpoint {
 			return
 		}
 		args = append([]string{"--ephemeral"}, args...)
-		s.process, s.err = startProcess(name, dir, args...)
+		if s.process, s.err = startProcess(name, dir, args...); s.err == nil {
+			s.endpoint, s.data = s.process.Endpoint, dir
+		}
 	})
 	if s.err != nil {
 		t.Fatalf("teststack: %v", s.err)
 	}
-	return s.process.endpoint
+	return s.endpoint
+}
+
+// ofTheRun returns the endpoint and the data directory of a server that all packages of
+// the run share, if there is one.
+func ofTheRun(name string) (at devpart.Endpoint, data string, found bool, err error) {
+	file := os.Getenv("NETSIM_TEST_SERVERS")
+	if file == "" {
+		return at, "", false, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return at, "", false, fmt.Errorf("NETSIM_TEST_SERVERS: %w", err)
+	}
+	var all map[string]devpart.Endpoint
+	if err := json.Unmarshal(text, &all); err != nil {
+		return at, "", false, fmt.Errorf("NETSIM_TEST_SERVERS: %s: %w", file, err)
+	}
+	at, found = all[name]
+	return at, filepath.Dir(file), found, nil
 }
 
 // Broker returns the addresses of the Kafka broker that the tests of this process

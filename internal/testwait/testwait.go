@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	longest = 3 * time.Minute  // timeout of a wait
-	margin  = 10 * time.Second // a wait ends this long before the test binary's deadline, so its failure is reported
+	longest = 10 * time.Minute // a wait of a test without a deadline
+	margin  = 20 * time.Second // a wait ends this long before the test binary's deadline, so its failure is reported
 )
 
 // Test is a *testing.T, a *testing.B or a *rapid.T.
@@ -35,11 +35,7 @@ type Test interface {
 func Receive[T any](t Test, from <-chan T, what string) T {
 	t.Helper()
 	began := time.Now()
-	limit := began.Add(longest)
-	if deadline, set := deadlineOf(t); set && deadline.Add(-margin).Before(limit) {
-		limit = deadline.Add(-margin)
-	}
-	expired := time.NewTimer(time.Until(limit))
+	expired := time.NewTimer(Limit(t))
 	defer expired.Stop()
 	select {
 	case got := <-from:
@@ -51,9 +47,22 @@ func Receive[T any](t Test, from <-chan T, what string) T {
 	}
 }
 
+// Limit returns how long a wait of the test may take: until shortly before the deadline of
+// the test binary. What is waited for has no limit of its own, because a busy machine may
+// be slow. When the deadline is near, what is left is halved, so that waits of cleanups have
+// some time, too.
+func Limit(t any) time.Duration {
+	deadline, set := deadlineOf(t)
+	if !set {
+		return longest
+	}
+	left := time.Until(deadline)
+	return max(left-margin, left/2)
+}
+
 // deadlineOf returns the deadline of the test binary. A synctest bubble has its own clock
 // and no deadline.
-func deadlineOf(t Test) (deadline time.Time, set bool) {
+func deadlineOf(t any) (deadline time.Time, set bool) {
 	defer func() {
 		if recover() != nil { // Deadline panics in a bubble
 			set = false

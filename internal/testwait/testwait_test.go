@@ -27,7 +27,7 @@ func (r *recorded) Fatalf(format string, args ...any) {
 // deadlined is a recorded test whose binary has to end soon.
 type deadlined struct{ *recorded }
 
-func (deadlined) Deadline() (time.Time, bool) { return time.Now().Add(margin), true }
+func (deadlined) Deadline() (time.Time, bool) { return time.Now().Add(20 * time.Millisecond), true }
 
 // TestInVain: a wait without result fails the test, names what it waited for, and ends
 // before the test binary's deadline.
@@ -50,6 +50,21 @@ func TestInVain(t *testing.T) {
 				t.Errorf("the failure is %q, want %q in it", r.said.String(), want)
 			}
 		})
+	}
+}
+
+// TestLimit: a wait ends before the deadline of the test binary, also when that is near.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	if got := Limit(&recorded{TB: t}); got != longest {
+		t.Errorf("without a deadline a wait may take %v, want %v", got, longest)
+	}
+	if got := Limit(deadlined{&recorded{TB: t}}); got <= 0 || got >= 20*time.Millisecond {
+		t.Errorf("20 ms before the deadline a wait may take %v, want less", got)
+	}
+	deadline, set := t.Deadline()
+	if left := time.Until(deadline); set && (Limit(t) <= 0 || Limit(t) >= left) {
+		t.Errorf("%v before the deadline a wait may take %v, want less", left, Limit(t))
 	}
 }
 

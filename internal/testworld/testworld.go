@@ -15,6 +15,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/eventlog"
+	"netsim/infra/jobs"
 	"netsim/infra/objects"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
@@ -39,8 +40,32 @@ func NewServers(t testing.TB) Servers {
 			Brokers: teststack.Broker(t), Prefix: strings.ToLower(events.NewID("w")) + ".",
 			Partitions: 2, Relaxed: true,
 		},
-		Database: teststack.Postgres(t),
+		Database: Database(t),
 	}
+}
+
+// Database returns the URL of a new database with the tables of a service that has
+// started, without rows. It is a copy, so no test waits for migrations.
+func Database(t testing.TB) string {
+	t.Helper()
+	return teststack.PostgresLike(t, "service", func(url string) error {
+		pool, err := postgres.Open(t.Context(), url, projector.Live, 2)
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		if err := postgres.Migrate(t.Context(), pool); err != nil {
+			return err
+		}
+		if err := (&World{Logger: Silent()}).Projector(pool, projector.Live).Create(t.Context()); err != nil {
+			return err
+		}
+		queue, err := jobs.Open(t.Context(), jobs.Config{URL: url, Log: Silent(), Now: time.Now})
+		if err == nil {
+			queue.Close()
+		}
+		return err
+	})
 }
 
 // World is one process of the service without its APIs and reactions. Several processes
@@ -197,18 +222,18 @@ func (w *World) Simulation(t testing.TB, id string) projections.Simulation {
 	return s
 }
 
-// Await polls until the condition holds. It fails the test after three minutes.
+// Await polls until the condition holds. It fails the test at the limit of testwait.
 func Await(t testing.TB, condition func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	began, tick := time.Now(), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(3 * time.Minute)
+	deadline := time.NewTimer(testwait.Limit(t))
 	defer deadline.Stop()
 	for !condition() {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatal("the condition is still false after three minutes")
+			t.Fatalf("the condition is still false after %s", time.Since(began).Round(time.Second))
 		}
 	}
 }

@@ -31,12 +31,12 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	broker, err := startPart(ctx, b.binaries.stack, dir, "broker", "--no-sync")
+	broker, err := b.binaries.startPart(ctx, dir, "broker", "--no-sync")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, broker.stop()) }()
-	j, err := eventlog.Open(ctx, eventlog.Config{Brokers: []string{broker.at.Addr}, Partitions: partitions, Relaxed: true})
+	defer func() { err = errors.Join(err, broker.Stop(context.Background())) }()
+	j, err := eventlog.Open(ctx, eventlog.Config{Brokers: []string{broker.Addr}, Partitions: partitions, Relaxed: true})
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	limits, err := b.auditLimits(ctx, j, broker.at.Addr, count)
+	limits, err := b.auditLimits(ctx, j, broker.Addr, count)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (b *bench) audits(ctx context.Context) (err error) {
 	}
 	for _, tool := range []string{"verify", "replay"} {
 		cmd := exec.CommandContext(ctx, b.binaries.service, "audit", tool, "--log-only")
-		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "NETSIM_KAFKA="+broker.at.Addr, "NETSIM_AUDIT_KEY="+keyFile)
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "NETSIM_KAFKA="+broker.Addr, "NETSIM_AUDIT_KEY="+keyFile)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("netsim audit %s: %w\n%s", tool, err, out)

@@ -137,10 +137,10 @@ func (s *stack) emptyLimit(ctx context.Context, count int, method string, body [
 
 // startChild starts one of the bench's own servers (child.go) as a process.
 func (s *stack) startChild(ctx context.Context, name string) (*service, error) {
-	address, issuer := freeAddress(), s.parts["issuer"].at
+	address, issuer := freeAddress(), s.parts["issuer"]
 	p := &process{
 		cmd: exec.Command(s.binaries.self, childCommand, name, address,
-			issuer.Issuer, issuer.JWKSURL, s.brokers()[0], s.parts["postgres"].at.URL),
+			issuer.Issuer, issuer.JWKSURL, s.brokers()[0], s.parts["postgres"].URL),
 		said: filepath.Join(s.dir, name+".log"),
 	}
 	if err := p.start(); err != nil {

@@ -84,7 +84,7 @@ func memoryOf(pid int, name string) (float64, error) {
 // PostgreSQL.
 func (s *stack) cpu(serving ...*process) map[string]time.Duration {
 	used := map[string]time.Duration{
-		"clients": cpuSelf(), "broker": cpuOf(s.parts["broker"].at.PID), "postgres": cpuOf(s.parts["postgres"].at.PID),
+		"clients": cpuSelf(), "broker": cpuOf(s.parts["broker"].PID), "postgres": cpuOf(s.parts["postgres"].PID),
 	}
 	for _, p := range serving {
 		used["service"] += p.used()

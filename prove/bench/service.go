@@ -59,10 +59,10 @@ func (all services) stop() (err error) {
 
 // settings returns the environment of the service and its tools.
 func (s *stack) settings(more ...string) []string {
-	objects, issuer := s.parts["objects"].at, s.parts["issuer"].at
+	objects, issuer := s.parts["objects"], s.parts["issuer"]
 	return append(append(os.Environ(),
 		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s", "NETSIM_WRITER_KEYS="+writerKey, fmt.Sprint("NETSIM_PARTITIONS=", s.shards),
-		"NETSIM_KAFKA="+s.parts["broker"].at.Addr, "NETSIM_POSTGRES="+s.parts["postgres"].at.URL,
+		"NETSIM_KAFKA="+s.parts["broker"].Addr, "NETSIM_POSTGRES="+s.parts["postgres"].URL,
 		"NETSIM_S3_ENDPOINT="+objects.URL, "NETSIM_S3_REGION="+objects.Region,
 		"NETSIM_S3_ACCESS_KEY="+objects.AccessKey, "NETSIM_S3_SECRET_KEY="+objects.SecretKey,
 		"NETSIM_OIDC_ISSUER="+issuer.Issuer, "NETSIM_OIDC_JWKS_URL="+issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE="+issuer.Audience,

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -21,13 +17,14 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
+	"netsim/internal/devpart"
 )
 
 // stack has the servers that the service needs, each in its own process.
 type stack struct {
 	dir      string
 	binaries binaries
-	parts    map[string]*process
+	parts    map[string]*devpart.Part
 	pool     *pgxpool.Pool // connected to the live read model, as the service is
 	token    string        // service token with access to every workspace of one account
 	serves   int           // services started so far
@@ -44,16 +41,8 @@ type servers struct {
 // process is a running child. Its standard error goes to a file.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  io.Closer // closing it stops netsim-dev; nil for other programs
-	said   string    // path of the file with standard error
-	at     endpoint
+	said   string // path of the file with standard error
 	killed bool
-}
-
-// endpoint is the JSON that netsim-dev prints about a part when it is ready.
-type endpoint struct {
-	Addr, URL, Region, AccessKey, SecretKey, JWKSURL, Issuer, Audience string
-	PID                                                                int
 }
 
 // startStack starts the servers on fresh data. PostgreSQL runs as it does in
@@ -67,7 +56,7 @@ func (b *bench) startStack(ctx context.Context, how servers) (_ *stack, err erro
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &stack{dir: dir, binaries: b.binaries, parts: map[string]*process{}, shards: cmp.Or(how.shards, partitions)}
+	s := &stack{dir: dir, binaries: b.binaries, parts: map[string]*devpart.Part{}, shards: cmp.Or(how.shards, partitions)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
@@ -81,41 +70,20 @@ func (b *bench) startStack(ctx context.Context, how servers) (_ *stack, err erro
 		if name == "broker" && !how.sync {
 			flags = append(flags, "--no-sync")
 		}
-		if s.parts[name], err = startPart(ctx, b.binaries.stack, dir, part, flags...); err != nil {
+		if s.parts[name], err = b.binaries.startPart(ctx, dir, part, flags...); err != nil {
 			return s, err
 		}
 	}
 	if s.token, err = devissuer.Mint(dir, devissuer.Options{Service: true}, time.Now()); err != nil {
 		return s, err
 	}
-	s.pool, err = postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 8)
+	s.pool, err = postgres.Open(ctx, s.parts["postgres"].URL, projector.Live, 8)
 	return s, err
 }
 
-func startPart(ctx context.Context, program, dir, name string, flags ...string) (*process, error) {
-	args := append([]string{"part", name, "--data", dir, "--ephemeral"}, flags...)
-	p := &process{cmd: exec.CommandContext(context.WithoutCancel(ctx), program, args...), said: filepath.Join(dir, name+".log")}
-	var err error
-	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		return nil, fmt.Errorf("%s did not start: %s", name, errors.Join(p.stop(), p.complaint()))
-	}
-	var ready map[string]endpoint
-	if err := json.Unmarshal(line, &ready); err != nil {
-		return nil, errors.Join(err, p.stop())
-	}
-	p.at = ready[name]
-	return p, nil
+// startPart starts a server on fresh data in dir, which it deletes at the end.
+func (b binaries) startPart(ctx context.Context, dir, name string, flags ...string) (*devpart.Part, error) {
+	return devpart.Start(ctx, b.stack, name, dir, append([]string{"--ephemeral"}, flags...)...)
 }
 
 // start starts the child. The child ends when this process ends.
@@ -126,10 +94,7 @@ func (p *process) start() error {
 	}
 	defer said.Close() //nolint:errcheck // the child has its own descriptor
 	p.cmd.Stderr = said
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // children do not get Ctrl-C; bench stops them in order
-	if p.stdin == nil {
-		p.cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
-	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM} // no Ctrl-C; bench stops it in order
 	return p.cmd.Start()
 }
 
@@ -138,9 +103,6 @@ func (p *process) start() error {
 func (p *process) stop() error {
 	if p.killed {
 		return nil
-	}
-	if p.stdin != nil {
-		return errors.Join(p.stdin.Close(), p.cmd.Wait())
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -174,14 +136,14 @@ func (s *stack) stop() error {
 		if part == nil {
 			continue
 		}
-		if failed := part.stop(); failed != nil {
+		if failed := part.Stop(context.Background()); failed != nil {
 			err = errors.Join(err, fmt.Errorf("end %s: %w", name, failed))
 		}
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
-func (s *stack) brokers() []string { return []string{s.parts["broker"].at.Addr} }
+func (s *stack) brokers() []string { return []string{s.parts["broker"].Addr} }
 
 // openEventLog opens the event log that the service writes to.
 func (s *stack) openEventLog(ctx context.Context) (*eventlog.Kafka, error) {

@@ -222,7 +222,7 @@ func (b *bench) hotStreamInProcess(ctx context.Context, s *stack, clients int) e
 		return err
 	}
 	defer j.Close()
-	pool, err := postgres.Open(ctx, s.parts["postgres"].at.URL, projector.Live, 8)
+	pool, err := postgres.Open(ctx, s.parts["postgres"].URL, projector.Live, 8)
 	if err != nil {
 		return err
 	}

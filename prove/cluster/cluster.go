@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"netsim/infra/wait"
+	"netsim/internal/devpart"
 )
 
 // Options say what to run.
@@ -44,8 +45,8 @@ type Cluster struct {
 	postgres [2]*Postgres // the primary first
 	standby  bool         // the second follows
 	linkToDB map[string]string
-	objects  *part
-	issuer   *part
+	objects  *devpart.Part
+	issuer   *devpart.Part
 	toolEnv  []string
 }
 
@@ -73,7 +74,7 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	}
 	servers.Go(c.startBrokers)
 	servers.Go(func() error { return c.startPostgres(ctx) })
-	servers.Go(c.startParts)
+	servers.Go(func() error { return c.startParts(ctx) })
 	if err := servers.Wait(); err != nil {
 		return nil, err
 	}
@@ -209,18 +210,16 @@ func (c *Cluster) linkPostgres(from string) error {
 	return c.links.open(from, "postgres", address, c.postgres[0].address)
 }
 
-func (c *Cluster) startParts() (err error) {
-	for _, p := range []**part{&c.objects, &c.issuer} {
-		name := "issuer"
-		if p == &c.objects {
-			name = "objects"
-		}
+// startParts starts the object store and the token issuer.
+func (c *Cluster) startParts(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, slowest)
+	defer cancel()
+	for name, p := range map[string]**devpart.Part{"objects": &c.objects, "issuer": &c.issuer} {
 		dir, err := c.dir(name)
 		if err != nil {
 			return err
 		}
-		*p = &part{name: name, binary: c.options.Dev, data: dir}
-		if err := (*p).start(); err != nil {
+		if *p, err = devpart.Start(ctx, c.options.Dev, name, dir); err != nil {
 			return err
 		}
 	}
@@ -334,9 +333,11 @@ func (c *Cluster) Close() {
 			p.Kill()
 		}
 	}
-	for _, p := range []*part{c.objects, c.issuer} {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for _, p := range []*devpart.Part{c.objects, c.issuer} {
 		if p != nil {
-			_ = p.stop()
+			_ = p.Stop(ctx)
 		}
 	}
 	for _, l := range c.links.all {

@@ -15,7 +15,7 @@ type Identity struct {
 
 // Token returns a token that is valid for a day.
 func (c *Cluster) Token(i Identity) (string, error) {
-	return devissuer.Mint(c.issuer.data, devissuer.Options{Service: i.Service, User: i.User, Account: i.Account, TTL: 24 * time.Hour}, time.Now())
+	return devissuer.Mint(c.issuer.Data, devissuer.Options{Service: i.Service, User: i.User, Account: i.Account, TTL: 24 * time.Hour}, time.Now())
 }
 
 // Objects is the store of the service, without a link.

@@ -107,7 +107,7 @@ func build(t *testing.T, dir string) string {
 		t.Fatalf("the simulation edits the runtime of %s, this is %s; GOTOOLCHAIN=%s obtains one that fits", goRelease, release, testedRelease)
 	}
 	root := strings.TrimSpace(run(t, "go", "env", "GOROOT"))
-	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}")), "/")
+	repository := strings.TrimSuffix(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}", "netsim")), "/")
 	texts := map[string]string{}
 	apply := func(base string, edits []edit) {
 		for _, e := range edits {

@@ -13,7 +13,7 @@ const (
 	Hashed    = "leaf-spine, one path a flow" // no switch sprays
 )
 
-// Table is the content of bands.json, which go generate ./prove/bench/accuracy writes.
+// Table is the content of bands.json, which go generate -C prove ./bench/accuracy writes.
 type Table struct {
 	Engine string `json:"engine"` // version of the engine that ran the cases
 	Bands  []Band `json:"bands"`

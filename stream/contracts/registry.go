@@ -81,7 +81,7 @@ func (r *Registry) State() (registered, of int, err error) {
 // Run registers all schemas, and again after Recheck, in case the registry lost
 // them. It repeats a round that fails. It returns when ctx ends.
 func (r *Registry) Run(ctx context.Context) error {
-	for failures := 0; ; {
+	for pauses := wait.Doubling(r.config.Retry, 64*r.config.Retry); ; {
 		err := r.round(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -91,10 +91,9 @@ func (r *Registry) Run(ctx context.Context) error {
 		}
 		pause := r.config.Recheck
 		if unreachable(err) {
-			pause = r.config.Retry << min(failures, 6)
-			failures++
+			pause = pauses.NextBackOff()
 		} else {
-			failures = 0
+			pauses.Reset()
 		}
 		if err := wait.For(ctx, pause); err != nil {
 			return err

@@ -35,6 +35,7 @@ func (b *Bucket) call(ctx context.Context, f func() error) error {
 	if pause == nil {
 		pause = wait.For
 	}
+	pauses := wait.Doubling(firstPause, firstPause<<attempts)
 	for n := 1; ; n++ {
 		err := f()
 		if _, refused := objects.Refused(err); err == nil || refused || ctx.Err() != nil || !objects.Failed(err) {
@@ -43,7 +44,7 @@ func (b *Bucket) call(ctx context.Context, f func() error) error {
 		if n == attempts {
 			return fmt.Errorf("the object store did not answer %d times: %w", n, err)
 		}
-		if err := pause(ctx, firstPause<<(n-1)); err != nil {
+		if err := pause(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
 	}

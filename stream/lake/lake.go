@@ -90,7 +90,7 @@ const (
 func (l *Lake) Run(ctx context.Context) error {
 	return l.Leases.Run(ctx, func(ctx context.Context, held []facts.Lease) error {
 		defer l.report.release()
-		pause, failing := retryFirst, false
+		pauses, failing := wait.Doubling(retryFirst, retryMost), false
 		for ctx.Err() == nil {
 			began := l.report.committed()
 			err := l.write(ctx, held[0].Epoch)
@@ -99,14 +99,14 @@ func (l *Lake) Run(ctx context.Context) error {
 			}
 			l.report.fail(l.Now(), err)
 			if l.report.committed() > began {
-				pause, failing = retryFirst, false
+				pauses.Reset()
+				failing = false
 			}
 			if !failing {
 				l.Log.WarnContext(ctx, "the lake could not be written; it is tried again", "error", err)
 				failing = true
 			}
-			wait.For(ctx, pause) //nolint:errcheck // the loop checks the context
-			pause = min(2*pause, retryMost)
+			wait.For(ctx, pauses.NextBackOff()) //nolint:errcheck // the loop checks the context
 		}
 		return nil
 	})

@@ -152,26 +152,3 @@ func TestBrokerHangs(t *testing.T) {
 	awaitPublished(t, w)
 	equalToLog(t, w)
 }
-
-// A publisher outlives its broker.
-func TestBrokerIsKilled(t *testing.T) {
-	t.Parallel()
-	broker := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
-	servers := testworld.NewServers(t)
-	servers.Log.Brokers = []string{broker.Addr}
-	w := servers.Start(t)
-	makeFacts(t, w, 2, 2)
-	start(t, configOf(w))
-	for range 2 {
-		awaitPublished(t, w)
-		broker.Kill()
-		broker.Restart()
-		testworld.Await(t, func() bool {
-			_, err := w.EventLog.Describe(t.Context())
-			return err == nil
-		})
-		makeFacts(t, w, 2, 2)
-	}
-	awaitPublished(t, w)
-	equalToLog(t, w)
-}

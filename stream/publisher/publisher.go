@@ -77,14 +77,15 @@ func (p *Publisher) Run(ctx context.Context) error {
 // again calls f until ctx ends, with pauses after failures. It reports each failure, and
 // logs the first of several.
 func (p *Publisher) again(ctx context.Context, report func(error), message string, f func() error) {
-	for pause, failed := firstPause, false; ctx.Err() == nil; {
+	for pauses, failed := wait.Doubling(firstPause, longestPause), false; ctx.Err() == nil; {
 		began := p.config.Now()
 		err := f()
 		if ctx.Err() != nil {
 			return
 		}
 		if p.config.Now().Sub(began) > 2*longestPause {
-			pause, failed = firstPause, false
+			pauses.Reset()
+			failed = false
 		}
 		report(err)
 		level := slog.LevelWarn
@@ -93,8 +94,7 @@ func (p *Publisher) again(ctx context.Context, report func(error), message strin
 		}
 		p.config.Log.Log(ctx, level, message, "error", err)
 		failed = true
-		wait.For(ctx, pause) //nolint:errcheck // the loop checks the context
-		pause = min(2*pause, longestPause)
+		wait.For(ctx, pauses.NextBackOff()) //nolint:errcheck // the loop checks the context
 	}
 }
 

@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,40 +177,29 @@ func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	})
 }
 
-func TestWithoutTheLogReadsContinue(t *testing.T) {
-	t.Parallel()
-	var broker *teststack.Process
-	w := startOwn(t, func(c *service.Config) {
-		broker = teststack.Start(t, teststack.BrokerPart(), t.TempDir())
-		c.Kafka = []string{broker.Addr}
-	})
-	requests := w.requests(t)
-	broker.Kill()
-	defer broker.Restart()
-	w.all(t, requests, func(op operation, r servicetest.Reply) {
-		switch {
-		case op.id == "TerminateSimulation":
-			r.Refused(409, "CONFLICT") // the simulation has ended, so no event is appended
-		case op.id == "GetReadiness":
-			r.Want(503)
-		case op.writes():
-			wantRetryable(t, op, r)
-		case r.Status >= 300:
-			t.Errorf("%s without the log: got %d %s, want success", op.id, r.Status, r.Body)
-		}
-	})
-}
-
+// TestWithoutTheReadModelOnlyOperationsFromMemoryAnswer: no connection to PostgreSQL is
+// made, and those that there were are closed.
 func TestWithoutTheReadModelOnlyOperationsFromMemoryAnswer(t *testing.T) {
 	t.Parallel()
-	var postgres *teststack.Process
+	var proxy *teststack.Proxy
 	w := startOwn(t, func(c *service.Config) {
-		postgres = teststack.Start(t, "postgres", t.TempDir())
-		c.Postgres = postgres.URL
+		u, err := url.Parse(c.Postgres)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy = teststack.NewProxy(t, u.Host)
+		u.Host = proxy.Addr
+		c.Postgres = u.String()
 	})
 	requests := w.requests(t)
-	postgres.Kill()
-	defer postgres.Restart()
+	proxy.Refuse()
+	defer proxy.Heal()
+	w.withoutReadModel(t, requests)
+}
+
+// withoutReadModel checks every operation while PostgreSQL does not answer.
+func (w *world) withoutReadModel(t *testing.T, requests map[string]request) {
+	t.Helper()
 	check := func(op operation, r servicetest.Reply) {
 		switch {
 		case fromMemory(op):

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"netsim/api/contract/contracttest"
+	"netsim/infra/replicas"
+	"netsim/internal/testwait"
 )
 
 // Client sends requests with one token and checks the responses against the
@@ -157,11 +159,38 @@ func (r Reply) Object() map[string]any {
 	return m
 }
 
+// Text returns a member of the body that is a string. It fails the test if the member is
+// missing or empty.
+func (r Reply) Text(name string) string {
+	r.t.Helper()
+	value, _ := r.Object()[name].(string)
+	if value == "" {
+		r.t.Fatalf("no %s in %s", name, r.Body)
+	}
+	return value
+}
+
+// Token returns the consistency token of the reply, which must have one.
+func (r Reply) Token() string {
+	r.t.Helper()
+	token := r.Header.Get(replicas.Header)
+	if token == "" {
+		r.t.Fatalf("the reply %d %s has no token", r.Status, r.Body)
+	}
+	return token
+}
+
+// HasStatus is a condition of Eventually: the reply is 200 and its member status is the
+// given one.
+func HasStatus(status string) func(Reply) bool {
+	return func(r Reply) bool { return r.Status == 200 && r.Object()["status"] == status }
+}
+
 // Eventually repeats a GET until ok returns true, and returns the last reply. Tests use it
-// to wait for reactions and runs. It fails the test after a minute.
+// to wait for reactions and runs. It fails the test at the limit of testwait.
 func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
 	c.t.Helper()
-	deadline := time.NewTimer(time.Minute)
+	began, deadline := time.Now(), time.NewTimer(testwait.Limit(c.t))
 	defer deadline.Stop()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -173,7 +202,7 @@ func (c *Client) Eventually(path string, ok func(Reply) bool) Reply {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			c.t.Fatalf("after a minute the reply to GET %s is still %d %s", path, reply.Status, reply.Body)
+			c.t.Fatalf("after %s the reply to GET %s is still %d %s", time.Since(began).Round(time.Second), path, reply.Status, reply.Body)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func Config(t testing.TB) service.Config {
 	c, err := service.FromSettings(map[string]string{
 		"NETSIM_HTTP": "127.0.0.1:0", "NETSIM_OPS": "127.0.0.1:0", "NETSIM_DATA_DEV": "true",
 		"NETSIM_KAFKA": strings.Join(teststack.Broker(t), ","), "NETSIM_TOPIC_PREFIX": events.NewID("test") + ".", "NETSIM_PARTITIONS": "2",
-		"NETSIM_POSTGRES": teststack.Postgres(t), "NETSIM_POSTGRES_POOL": "16",
+		"NETSIM_POSTGRES": testworld.Database(t), "NETSIM_POSTGRES_POOL": "16",
 		"NETSIM_S3_ENDPOINT": store.Endpoint, "NETSIM_S3_REGION": store.Region, "NETSIM_S3_BUCKET": store.Bucket,
 		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,

@@ -58,14 +58,14 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now, err := between(document, tables(sections)); err != nil || !bytes.Equal(now, document) {
-		t.Errorf("docs/engine.md is out of date, run go generate ./prove/bench/accuracy (%v)", err)
+		t.Errorf("docs/engine.md is out of date, run go generate -C prove ./bench/accuracy (%v)", err)
 	}
 	bands, err := os.ReadFile("../../../simulator/accuracy/bands.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if now, err := bandsJSON(sections); err != nil || !bytes.Equal(now, bands) {
-		t.Errorf("simulator/accuracy/bands.json is out of date, run go generate ./prove/bench/accuracy (%v)", err)
+		t.Errorf("simulator/accuracy/bands.json is out of date, run go generate -C prove ./bench/accuracy (%v)", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // These lines of docs/engine.md enclose the generated tables.
 const (
-	begin = "<!-- go generate ./prove/bench/accuracy -->\n"
+	begin = "<!-- go generate -C prove ./bench/accuracy -->\n"
 	end   = "<!-- end -->\n"
 )
 

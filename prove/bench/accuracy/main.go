@@ -2,9 +2,9 @@
 // simulation, and prints the engine's times beside the reference's times. Its exit
 // status is 1 when a section exceeds its bound.
 //
-//	go run ./prove/bench/accuracy                  the table
-//	go run ./prove/bench/accuracy -reference DIR   the same tables from DIR, without our own
-//	go generate ./prove/bench/accuracy             the tables of docs/engine.md, and
+//	go run -C prove ./bench/accuracy                  the table
+//	go run -C prove ./bench/accuracy -reference DIR   the same tables from DIR, without our own
+//	go generate -C prove ./bench/accuracy             the tables of docs/engine.md, and
 //	                                         simulator/accuracy/bands.json
 //
 // The bounds come from the engine's requirements. The tests of this package check

@@ -15,8 +15,8 @@ import (
 // Record is a row of a reference table, by column name.
 type Record map[string]string
 
-// Dir is the directory of the tables, relative to the root of the repository.
-const Dir = "simulator/engine/testdata"
+// Dir is the directory of the tables, relative to the directory prove.
+const Dir = "../simulator/engine/testdata"
 
 // Records reads a table in dir. It returns errors of the file and of its CSV.
 func Records(dir, name string) ([]Record, error) {

@@ -1,9 +1,9 @@
 // Command scale runs one large simulation as a worker does, with all its result files,
 // and prints the CPU time and the highest memory of the process that it takes.
 //
-//	go run ./prove/bench/scale                    every case, each in a process of its own
-//	go run ./prove/bench/scale -case ring-8192    one case
-//	go run ./prove/bench/scale -bare              the engine alone, without results
+//	go run -C prove ./bench/scale                    every case, each in a process of its own
+//	go run -C prove ./bench/scale -case ring-8192    one case
+//	go run -C prove ./bench/scale -bare              the engine alone, without results
 //
 // Result files are written to memory that is dropped; the size is counted. The settings are
 // those of a worker: reports of links and beacons of each simulated millisecond, the

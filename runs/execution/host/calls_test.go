@@ -9,13 +9,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 	"netsim/runs/execution"
 	"netsim/simulator/collective"
 	"netsim/simulator/document"
@@ -106,7 +107,7 @@ func (e engineAt) ended(run string) (status map[string]any) {
 
 func (e engineAt) until(what string, is func() bool) {
 	e.t.Helper()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(testwait.Limit(e.t))
 	defer deadline.Stop()
 	every := time.NewTicker(10 * time.Millisecond)
 	defer every.Stop()
@@ -180,12 +181,7 @@ type process struct {
 // serveNetsim starts "netsim engine serve" with more flags.
 func serveNetsim(t *testing.T, flags ...string) process {
 	t.Helper()
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "netsim")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "netsim/cmd/netsim").CombinedOutput(); err != nil {
-		t.Fatalf("build netsim: %v\n%s", err, out)
-	}
-	return start(t, dir, binary, append([]string{"engine", "serve", "--listen", "127.0.0.1:0", "--data", "data"}, flags...)...)
+	return start(t, t.TempDir(), teststack.Netsim(t), append([]string{"engine", "serve", "--listen", "127.0.0.1:0", "--data", "data"}, flags...)...)
 }
 
 // start starts an engine, which prints its address on a line of standard output.

@@ -53,6 +53,7 @@ func fetchable(o *execution.Order, most int64) string {
 // fetchAll fetches the files of an order, and returns their total size in bytes.
 func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (size int64, err error) {
 	for _, f := range o.Inputs() {
+		pauses := wait.Doubling(time.Second, 2*time.Second)
 		for attempt := 1; ; attempt++ {
 			err := h.fetch(ctx, f, dir)
 			if err == nil {
@@ -61,7 +62,7 @@ func (h *Host) fetchAll(ctx context.Context, o *execution.Order, dir *os.Root) (
 			if attempt == 3 || ctx.Err() != nil || !errors.As(err, new(transient)) {
 				return size, err
 			}
-			if err := wait.For(ctx, time.Duration(attempt)*time.Second); err != nil {
+			if err := wait.For(ctx, pauses.NextBackOff()); err != nil {
 				return size, err
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"netsim/events"
 )
 
-const root = "../../.."
+const root = "../../../.."
 
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,62 @@
+package devpart
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// killTree kills a process that is not our child, and its children, and returns
+// when all have ended. It kills the children too because a PostgreSQL backend, which
+// has its own process group, can outlive its postmaster for a moment and still
+// answer.
+func killTree(pid int) error {
+	// Stop the process first, so that it starts no more children.
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		return ignoreGone(err)
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return err
+	}
+	for child := range strings.FieldsSeq(string(text)) {
+		id, err := strconv.Atoi(child)
+		if err != nil {
+			return err
+		}
+		if err := killOther(id); err != nil {
+			return err
+		}
+	}
+	return killOther(pid)
+}
+
+// killOther kills a process that is not our child and waits for its end.
+func killOther(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return ignoreGone(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
+		return ignoreGone(err)
+	}
+	// A pidfd becomes readable when its process has ended.
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	return err
+}
