@@ -11,7 +11,7 @@ export NETSIM_BIN = $(CURDIR)/bin/netsim
 # The packages whose tests kill processes, and the tests of others that kill, but use what
 # only the tests of their package have: these have the build tag faults.
 FAULTS = ./internal/faults/...
-KILLING = ./cmd/netsim ./internal/service/conformance ./runs/execution/host
+KILLING = ./cmd/netsim ./cmd/service/conformance ./runs/execution/host
 KILLING_TESTS = TestExportSurvivesKill|TestOperationsByCommand|TestWithoutTheLogReadsContinue|TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer|TestRestarts
 
 .PHONY: run build test check lint faults generated fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev

@@ -25,10 +25,11 @@ func directions() map[string]set {
 	everything := set{"/"}
 	return map[string]set{
 		"events":          {},
+		"events/scan":     {}, // where the members of an event's data are in its JSON
 		"fault":           {},
 		"simulator/":      {"simulator/"},
 		"rating":          {"events"},
-		"audit":           {"events", "rating"},
+		"audit":           {"events", "events/scan", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
 		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
 		"api/report":      {"api", "simulator/"},                         // converts validation findings
@@ -37,7 +38,7 @@ func directions() map[string]set {
 		"infra/gather":          {}, // combines lookups into few queries
 		"infra/recent":          {}, // caches what was used recently
 		"infra/sqlstate":        {}, // errors of PostgreSQL
-		"infra/wait":            {}, // a pause that a context can end
+		"infra/wait":            {}, // a pause that a context can end, and the pauses of retries
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
@@ -64,15 +65,16 @@ func directions() map[string]set {
 		"api":                      {},
 		"api/contract":             {"api", "fault"},
 		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
-		"stream/tables":            {"events", "infra/facts", "infra/parquetfile"},                                                      // facts as typed rows, and in Parquet
+		"stream/tables":            {"events", "events/scan", "infra/facts", "infra/parquetfile"},                                       // facts as typed rows, and in Parquet
 		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
 		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
 		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry
 		"stream/public":            {"events", "infra/facts"},                                                                           // the public form of a fact
 		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},          // publishes facts in the public topics
 		"cmd/":                     everything,
-		"internal/service":         everything,
-		"internal/service/":        everything,
+		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
+		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
+		"internal/servicetest":     everything,
 		"prove/bench":              everything,
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
@@ -107,7 +109,7 @@ func directions() map[string]set {
 
 // support lists the packages that only tests, and the packages of prove, may import.
 func support() set {
-	return set{"internal/devpart", "internal/linear", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/service/servicetest", "internal/scripted", "internal/publictest"}
+	return set{"internal/devpart", "internal/linear", "internal/teststack", "internal/testwait", "internal/testworld", "internal/testduckdb", "rating/slowbill", "api/contract/contracttest", "internal/servicetest", "internal/scripted", "internal/publictest"}
 }
 
 // homes lists for each library which of our packages may import it.
@@ -118,21 +120,21 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "internal/service", "internal/service/servicetest", "prove/bench", "prove/cluster", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
 		"github.com/oapi-codegen/":            {"api"},
-		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "internal/service", "prove/bench"},
+		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "cmd/service", "prove/bench"},
 		"github.com/prometheus/":              {"infra/telemetry"},
-		"go.opentelemetry.io/":                {"infra/", "runs", "internal/service"}, // the API
+		"go.opentelemetry.io/":                {"infra/", "runs", "cmd/service"}, // the API
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},
 		"go.opentelemetry.io/otel/exporters/": {"infra/telemetry"},
 		"github.com/alecthomas/kong":          {"cmd/"},
-		"github.com/caarlos0/env/":            {"internal/service"},
-		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "internal/service"},
+		"github.com/caarlos0/env/":            {"cmd/settings"},
+		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "cmd/checkpoints"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
 		"github.com/cenkalti/backoff/":        {"infra/wait"},
 		"github.com/cockroachdb/apd/":         {"rating", "billing/focus", "runs/studies/analysis"},

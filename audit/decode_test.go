@@ -20,6 +20,13 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
+// fast reads a text with the fast decoder.
+func fast[T any](value []byte, seen *words) (any, bool) {
+	var data T
+	ok := read(value, &data, seen)
+	return data, ok
+}
+
 // TestDecodeEqualsTheCodec: the fast decoder either refuses a text or reads it as
 // encoding/json does. The texts are events, some of them damaged.
 func TestDecodeEqualsTheCodec(t *testing.T) {
@@ -69,23 +76,19 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 		var ok bool
 		switch want.(type) {
 		case events.DailyCostRated:
-			var c events.DailyCostRated
-			ok = readCost(value, &c, seen)
-			got = c
+			got, ok = fast[events.DailyCostRated](value, seen)
 		case events.UsageRecorded:
-			u, read := readUsage(value, seen)
-			got, ok = *u, read
+			got, ok = fast[events.UsageRecorded](value, seen)
 		case events.CreditHeld:
-			got, ok = readHeld(value, seen)
+			got, ok = fast[events.CreditHeld](value, seen)
 		case events.CreditReleased:
-			got, ok = readReleased(value, seen)
+			got, ok = fast[events.CreditReleased](value, seen)
 		default:
-			_, usageRead := readUsage(value, seen)
-			_, heldRead := readHeld(value, seen)
-			_, releasedRead := readReleased(value, seen)
-			read := map[string]bool{
-				costType: readCost(value, new(events.DailyCostRated), seen), usageType: usageRead, heldType: heldRead, releaseType: releasedRead,
-			}
+			_, costRead := fast[events.DailyCostRated](value, seen)
+			_, usageRead := fast[events.UsageRecorded](value, seen)
+			_, heldRead := fast[events.CreditHeld](value, seen)
+			_, releasedRead := fast[events.CreditReleased](value, seen)
+			read := map[string]bool{costType: costRead, usageType: usageRead, heldType: heldRead, releaseType: releasedRead}
 			if read[data.EventType()] {
 				t.Fatalf("%s was read, but encoding/json refuses it: %v", value, failed)
 			}
@@ -110,10 +113,10 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !readCost(cost, new(events.DailyCostRated), nil) {
+	if _, ok := fast[events.DailyCostRated](cost, nil); !ok {
 		t.Errorf("the fast decoder does not read %s", cost)
 	}
-	if _, ok := readUsage(usage, nil); !ok {
+	if _, ok := fast[events.UsageRecorded](usage, nil); !ok {
 		t.Errorf("the fast decoder does not read %s", usage)
 	}
 }

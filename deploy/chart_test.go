@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"netsim/internal/service"
+	"netsim/cmd/settings"
 )
 
 // TestChartGivesSettingsThatTheServiceTakes: the environment of every container is valid
@@ -45,13 +45,13 @@ func TestChartGivesSettingsThatTheServiceTakes(t *testing.T) {
 				}
 			}
 		}
-		all := []string{service.RoleAPI, service.RoleLake, service.RoleProjector, service.RolePublisher, service.RoleReactor, service.RoleWorker}
+		all := []string{settings.RoleAPI, settings.RoleLake, settings.RoleProjector, settings.RolePublisher, settings.RoleReactor, settings.RoleWorker}
 		slices.Sort(run)
 		slices.Sort(made)
-		if archives := slices.Contains(run, service.RoleArchiver); archives != slices.Contains([]string{"everything", "local"}, values) {
+		if archives := slices.Contains(run, settings.RoleArchiver); archives != slices.Contains([]string{"everything", "local"}, values) {
 			t.Errorf("%s: a process has the role archiver: %v", values, archives)
 		}
-		run = slices.DeleteFunc(run, func(role string) bool { return role == service.RoleArchiver }) // needs nothing that the job makes
+		run = slices.DeleteFunc(run, func(role string) bool { return role == settings.RoleArchiver }) // needs nothing that the job makes
 		if !slices.Equal(slices.Compact(run), all) || !slices.Equal(made, all) {
 			t.Errorf("%s: processes have the roles %v, and the job makes what %v need; want %v", values, run, made, all)
 		}
@@ -59,7 +59,7 @@ func TestChartGivesSettingsThatTheServiceTakes(t *testing.T) {
 }
 
 // settingsOf returns the settings of a pod, with files in place of its Secrets.
-func settingsOf(t *testing.T, p pod) service.Config {
+func settingsOf(t *testing.T, p pod) settings.Config {
 	t.Helper()
 	dir, environment := t.TempDir(), map[string]string{}
 	secrets := p.secretsOf(t)
@@ -79,7 +79,7 @@ func settingsOf(t *testing.T, p pod) service.Config {
 		}
 		environment[e.Name] = e.Value
 	}
-	c, err := service.FromSettings(environment)
+	c, err := settings.FromVariables(environment)
 	if err != nil {
 		t.Error(err)
 	}
@@ -209,7 +209,7 @@ func TestValuesTakeNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := schema.Defs.Settings.PropertyNames.Not.Enum
-	for _, s := range service.Settings() {
+	for _, s := range settings.All() {
 		if s.Secret && !slices.Contains(refused, s.Variable) {
 			t.Errorf("values.schema.json lets settings have the secret %s", s.Variable)
 		}

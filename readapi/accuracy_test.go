@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/internal/scripted"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/accuracy"
 )
 
@@ -203,7 +203,7 @@ func TestAccuracyOfRemoteEngines(t *testing.T) {
 		Run:   scripted.Run{State: "completed", SimulatedTimeNs: 500, EventsProcessed: 5},
 		Files: map[string]string{"summary.json": `{"simulatedTimePs":500000,"linkUtilization":[]}`},
 	})
-	p := servicetest.Start(t, func(c *service.Config) {
+	p := servicetest.Start(t, func(c *settings.Config) {
 		c.EngineURLs, c.EngineToken, c.EnginePoll = []string{e.URL}, "secret", 20*time.Millisecond
 	})
 	user := p.User(t, funded(t, p))

@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
 	"netsim/infra/web"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
@@ -83,7 +83,7 @@ func isLater(id, than string) bool { return strings.HasPrefix(id, "workspace_") 
 // feed ends with the reason and a position, from which another token resumes.
 func TestEventsEndWithTheToken(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.FeedHeartbeat = 200 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat = 200 * time.Millisecond })
 	account := servicetest.NewAccount()
 	const skew = 30 * time.Second // of infra/auth
 	short := p.Client(t, devissuer.Options{User: "tester", Account: account, TTL: 8*time.Second - skew})
@@ -110,7 +110,7 @@ func TestEventsEndWithTheToken(t *testing.T) {
 // a client that reads is not delayed by it.
 func TestASlowReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.FeedBuffer = 256 << 10 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedBuffer = 256 << 10 })
 	account := servicetest.NewAccount()
 	owner := p.Service(t, account)
 	user := p.User(t, account)
@@ -225,7 +225,7 @@ func notReading(t *testing.T, p *servicetest.Program, token string) *net.TCPConn
 // the account's streams become free again.
 func TestClientsThatVanishLeaveNothing(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.FeedHeartbeat = 100 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat = 100 * time.Millisecond })
 	account := servicetest.NewAccount()
 	p.SetQuota(t, account, web.QuotaStreams, 5)
 	user := p.User(t, account)
@@ -257,7 +257,7 @@ func TestClientsThatVanishLeaveNothing(t *testing.T) {
 // account, and a feed ends at its maximum age with its position.
 func TestFeedsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
 	user := p.User(t, servicetest.NewAccount())
 	f := followEvents(t, user, "", header("Accept", "application/x-ndjson"))
 	if r := p.User(t, servicetest.NewAccount()).Get(eventsPath); r.Refused(503, "SERVICE_UNAVAILABLE") == "" || r.Header.Get("Retry-After") == "" {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/cmd/operate"
 	"netsim/events"
 	"netsim/infra/auth"
 	"netsim/infra/devissuer"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestOnlyThePlatformSeesOperations: the commands of operators are in the feed of the
@@ -17,12 +17,12 @@ import (
 func TestOnlyThePlatformSeesOperations(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t)
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(tools.Close)
-	o := service.Operation{Command: "readmodel drop"}
+	o := operate.Operation{Command: "readmodel drop"}
 	if err := tools.Record(t.Context(), o, func(reason string) { t.Error(reason) }, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api"
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/auth"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/projections"
@@ -301,7 +301,7 @@ func TestFollowOverHTTP(t *testing.T) {
 // maximum age.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
 	user := p.User(t, funded(t, p))
 	id := submit(t, user, endless())
 	path := simulations + "/" + id + "/events"

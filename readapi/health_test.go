@@ -11,7 +11,7 @@ import (
 
 	"netsim/api"
 	"netsim/infra/health"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/readapi"
 )
 

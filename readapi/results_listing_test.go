@@ -14,7 +14,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 

@@ -3,10 +3,10 @@ package readapi_test
 import (
 	"testing"
 
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestResultsOwnership(t *testing.T) {
 	t.Parallel()
 	shared := servicetest.Shared(t)
-	restricted := servicetest.Start(t, func(c *service.Config) { c.ResultsOwnership = true })
+	restricted := servicetest.Start(t, func(c *settings.Config) { c.ResultsOwnership = true })
 	for _, c := range []struct {
 		p       *servicetest.Program
 		foreign int // status for another account

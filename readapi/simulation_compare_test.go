@@ -9,7 +9,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 

@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"netsim/api"
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
 	"netsim/infra/auth"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/readapi"
@@ -274,7 +274,7 @@ func TestFollowStudyEnds(t *testing.T) {
 // maximum age.
 func TestFollowStudyIsBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
 	account := funded(t, p)
 	user := p.User(t, account)
 	p.SetQuota(t, account, commands.QuotaRunning, 0)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 const studies = "/api/v1/studies"

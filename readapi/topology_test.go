@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 )
 
 const validateTopology = "/api/v1/topology/validate"
@@ -147,7 +147,7 @@ func TestValidateTopologyRefuses(t *testing.T) {
 // TestReadsAreNotShed: while the service refuses writes, it still answers reads.
 func TestReadsAreNotShed(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.MaxWrites = 0 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxWrites = 0 })
 	user := p.User(t, servicetest.NewAccount())
 	user.Post(configurations, object{}).Refused(503, "SERVICE_UNAVAILABLE")
 	user.Post(validateTopology, drawnRack()).Want(200)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 func TestListTracesetCandidates(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPublicTracesetsAreCandidates(t *testing.T) {
 // Without the traceset routes the list of candidates is empty.
 func TestCandidatesWithoutTraceRoutes(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })
+	p := servicetest.Start(t, func(c *settings.Config) { c.TraceRoutes = false })
 	user := p.User(t, funded(t, p))
 	id := events.DerivedID(events.ConfigurationPrefix, submit(t, user, workload(8, "allReduce")))
 	got := user.Get(configurations + "/" + id + "/traceset").Want(200).Object()

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/content/library"
 	"netsim/events"
 	"netsim/infra/objects"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 const tracesets = "/api/v1/tracesets"
@@ -193,7 +193,7 @@ func TestGetTraceset(t *testing.T) {
 	user.Delete(tracesets + "/" + id).Want(204)
 	user.Get(tracesets+"/"+id).Refused(404, "NOT_FOUND")
 
-	off := servicetest.Start(t, func(c *service.Config) { c.TraceRoutes = false })
+	off := servicetest.Start(t, func(c *settings.Config) { c.TraceRoutes = false })
 	off.User(t, account).Get(tracesets).Refused(404, "NOT_FOUND")
 }
 

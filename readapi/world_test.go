@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // author sends writes of all kinds. Each has an idempotency key, so that its

@@ -7,7 +7,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 func TestCloneConfiguration(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/document"
 )
 

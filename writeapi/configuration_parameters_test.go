@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // at returns a tree that holds only the value, at the path.

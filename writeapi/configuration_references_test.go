@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // refused is a request that must be refused, with a part of the message.

@@ -7,7 +7,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // A traceset can be attached, replaced and detached; wrong ones are refused

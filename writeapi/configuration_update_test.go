@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 var documentMembers = []string{"applications", "components", "containers", "links", "topology", "globalParameters"}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // oneRack returns a configuration of one rack with eight servers.

@@ -5,7 +5,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestTheDefaultWorkspace: the whole account can read the default workspace. Only

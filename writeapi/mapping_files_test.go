@@ -15,7 +15,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/objects"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/mapping"
 )
 

@@ -3,7 +3,7 @@ package writeapi_test
 import (
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/commands"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // refusedByQuota fails the test unless the request was refused because of the

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 
@@ -228,12 +228,12 @@ func TestDeleteSimulation(t *testing.T) {
 // others are refused and create nothing.
 func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 	t.Parallel()
-	withoutWorker := func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} }
+	withoutWorker := func(c *settings.Config) { c.Roles = []string{settings.RoleAPI, settings.RoleProjector} }
 	one := servicetest.Start(t, withoutWorker)
-	other := servicetest.Start(t, func(c *service.Config) {
+	other := servicetest.Start(t, func(c *settings.Config) {
 		http, ops := c.HTTP, c.Ops
 		*c = one.Config
-		c.HTTP, c.Ops, c.Roles = http, ops, []string{service.RoleAPI}
+		c.HTTP, c.Ops, c.Roles = http, ops, []string{settings.RoleAPI}
 	})
 	account := servicetest.NewAccount()
 	one.Grant(t, account, "95") // 10 an hour each

@@ -9,7 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // seed is the field of a configuration's seed.

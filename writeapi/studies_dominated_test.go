@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestDominatedRunsAreStopped: with stopDominated a run is terminated once it has taken

@@ -12,7 +12,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 const studies = "/api/v1/studies"

@@ -13,7 +13,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/presets"
 )
 

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/events"
 	"netsim/internal/scripted"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
@@ -25,9 +25,9 @@ func runningEngine(capabilities ...string) scripted.Script {
 
 // withEngine starts a service with one remote engine. A call to it times out after
 // two seconds.
-func withEngine(t *testing.T, e *scripted.Engine, options ...func(*service.Config)) *servicetest.Program {
+func withEngine(t *testing.T, e *scripted.Engine, options ...func(*settings.Config)) *servicetest.Program {
 	t.Helper()
-	return servicetest.Start(t, func(c *service.Config) {
+	return servicetest.Start(t, func(c *settings.Config) {
 		c.EngineURLs, c.EngineToken = []string{e.URL}, "secret"
 		c.EnginePoll, c.EngineTimeout = 20*time.Millisecond, 2*time.Second
 		for _, option := range options {
@@ -120,7 +120,7 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 func TestTerminateTooLate(t *testing.T) {
 	t.Parallel()
 	e := scripted.Start(t, runningEngine("terminate"))
-	p := withEngine(t, e, func(c *service.Config) { c.EngineTimeout = time.Minute })
+	p := withEngine(t, e, func(c *settings.Config) { c.EngineTimeout = time.Minute })
 	user := p.User(t, funded(t, p))
 	id := startRunning(t, user, newRemoteConfiguration(t, user, events.DefaultWorkspace))
 	busy := runningEngine("terminate")
@@ -176,7 +176,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 // whose facts were imported, cannot be terminated here.
 func TestTerminateWithoutPlatformLink(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Roles = []string{settings.RoleAPI, settings.RoleProjector} })
 	account := servicetest.NewAccount()
 	w := p.Beside(t)
 	id := events.NewID(events.SimulationPrefix)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // ring returns the recorded traces of a ring all-reduce of eight ranks, as names

@@ -11,7 +11,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // field is a part of a form. It is a file if file, its file name, is not empty.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/content/library"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 
@@ -104,7 +104,7 @@ func fetch(t *testing.T, url string) string {
 func TestResolveATraceset(t *testing.T) {
 	t.Parallel()
 	// Without a worker no metadata is extracted, so the test records it.
-	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Roles = []string{settings.RoleAPI, settings.RoleProjector} })
 	account, workspace := servicetest.NewAccount(), events.DefaultWorkspace
 	user := p.User(t, account)
 	id := storeTraceset(t, p, account, workspace, []string{"a.0.et"}, nil)
@@ -265,7 +265,7 @@ func TestDeleteATraceset(t *testing.T) {
 func TestDeleteATracesetThatIsBeingMade(t *testing.T) {
 	t.Parallel()
 	// Without a worker, the traceset is never created.
-	p := servicetest.Start(t, func(c *service.Config) { c.Roles = []string{service.RoleAPI, service.RoleProjector} })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Roles = []string{settings.RoleAPI, settings.RoleProjector} })
 	user := p.User(t, servicetest.NewAccount())
 	s := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
 	id := openTracesetUploadOf(user, events.DefaultWorkspace)

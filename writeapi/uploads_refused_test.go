@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 func TestOpeningATracesetsUploadIsRefused(t *testing.T) {
@@ -213,9 +213,9 @@ func TestCompletingAMappingFilesUploadIsRefused(t *testing.T) {
 func TestExpiredUploadsAreGone(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, user := newUploader(t)
-	soon := servicetest.Start(t, func(c *service.Config) {
+	soon := servicetest.Start(t, func(c *settings.Config) {
 		*c = p.Config
-		c.Roles, c.UploadLife = []string{service.RoleAPI}, time.Nanosecond
+		c.Roles, c.UploadLife = []string{settings.RoleAPI}, time.Nanosecond
 	}).User(t, account)
 	var traceset, file session
 	soon.Post(openTraceset, object{"name": "set", "workspaceId": workspace, "files": []object{{"name": "a.0.et", "size": 1}}}).Want(200).Into(&traceset)

@@ -13,7 +13,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/objects"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/simulator/mapping"
 )
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/content/library"
 	"netsim/content/uploads"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 	"netsim/simulator/mapping"
 )
@@ -144,9 +144,9 @@ func awaitLockWaiters(t *testing.T, p *servicetest.Program, name string, n int) 
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
 	p, account, workspace, _ := newUploader(t)
-	impatient := servicetest.Start(t, func(c *service.Config) {
+	impatient := servicetest.Start(t, func(c *settings.Config) {
 		*c = p.Config
-		c.Roles, c.UploadLockTimeout = []string{service.RoleAPI}, 3*time.Second // connecting takes some of it
+		c.Roles, c.UploadLockTimeout = []string{settings.RoleAPI}, 3*time.Second // connecting takes some of it
 	}).User(t, account)
 
 	s := openMapping(t, impatient, workspace, "m.txt", 4)
@@ -254,7 +254,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	var store *proxy
 	var behind string
-	p := servicetest.Start(t, func(c *service.Config) {
+	p := servicetest.Start(t, func(c *settings.Config) {
 		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
 		store = newProxy(t, behind)
 		c.S3Endpoint = "http://" + store.address

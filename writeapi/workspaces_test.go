@@ -10,7 +10,7 @@ import (
 
 	"netsim/events"
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 

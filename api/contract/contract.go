@@ -153,6 +153,25 @@ func (c *Contract) Find(r *http.Request) (*Operation, bool) {
 	return op, ok
 }
 
+// Locate is the middleware that finds the operation of a request once, for OperationOf.
+func (c *Contract) Locate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if op, ok := c.Find(r); ok {
+			r = r.WithContext(context.WithValue(r.Context(), located{}, op))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// located is the context key of the operation that Locate has found.
+type located struct{}
+
+// OperationOf returns the operation of a request that passed Locate.
+func OperationOf(r *http.Request) (*Operation, bool) {
+	op, ok := r.Context().Value(located{}).(*Operation)
+	return op, ok
+}
+
 // Operations returns all operations, ordered by path and method.
 func (c *Contract) Operations() []*Operation {
 	all := make([]*Operation, 0, len(c.operations))

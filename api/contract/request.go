@@ -28,7 +28,11 @@ import (
 func (c *Contract) Check(fail func(w http.ResponseWriter, r *http.Request, err error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if op, ok := c.Find(r); ok {
+			op, ok := OperationOf(r)
+			if !ok {
+				op, ok = c.Find(r)
+			}
+			if ok {
 				end, err := op.check(r)
 				if err != nil {
 					fail(w, r, err)

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 // acls prints the rights that each user of Kafka needs.
@@ -18,11 +18,11 @@ type acls struct {
 
 // Run prints a command of Kafka for each right.
 func (a acls) Run() error {
-	rights := service.KafkaRights(a.TopicPrefix)
+	rights := operate.KafkaRights(a.TopicPrefix)
 	if a.JSON {
 		type row struct {
 			Principal string `json:"principal"`
-			service.KafkaRight
+			operate.KafkaRight
 		}
 		all := make([]row, len(rights))
 		for i, r := range rights {

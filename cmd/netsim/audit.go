@@ -15,7 +15,8 @@ import (
 	"unicode"
 
 	"netsim/audit"
-	"netsim/internal/service"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 )
 
 type auditing struct {
@@ -51,7 +52,7 @@ func (k auditKey) Validate() error {
 // Run prints the public key, makes a key, or makes a key the successor of another.
 func (k auditKey) Run(ctx context.Context) error {
 	if k.Succeed != "" {
-		return withTools(ctx, func(t *service.Tools) error {
+		return withTools(ctx, func(t *operate.Tools) error {
 			verifier, name, err := t.Succeed(ctx, k.Succeed)
 			if err == nil {
 				_, err = fmt.Printf("the key of this log is %s, as checkpoint %s records\n", verifier, name)
@@ -79,7 +80,7 @@ func (k auditKey) Run(ctx context.Context) error {
 	if path == "" {
 		path = os.Getenv("NETSIM_AUDIT_KEY")
 	}
-	verifier, err := service.AuditConfig{Key: path}.Verifier("")
+	verifier, err := operate.Verifier("", path)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ type auditCheckpoint struct {
 
 // Run publishes a log checkpoint.
 func (c auditCheckpoint) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		name, err := t.Checkpoint(ctx, c.Name)
 		if err == nil {
 			_, err = fmt.Printf("published checkpoint %s\n", name)
@@ -150,8 +151,8 @@ func (v auditVerify) Run(ctx context.Context) error {
 	if v.Bundle != "" {
 		return v.bundle()
 	}
-	return v.withAuditor(ctx, func(a *service.Auditor, c service.AuditConfig) error {
-		verifier, err := c.Verifier(v.Key)
+	return v.withAuditor(ctx, func(a *operate.Auditor, c settings.Offline) error {
+		verifier, err := operate.Verifier(v.Key, c.Key)
 		if err != nil {
 			return err
 		}
@@ -200,20 +201,20 @@ func (v auditVerify) Run(ctx context.Context) error {
 
 // withAuditor runs use with an auditor of the log, or of an archive whose files are those
 // that were signed.
-func (v auditVerify) withAuditor(ctx context.Context, use func(*service.Auditor, service.AuditConfig) error) error {
+func (v auditVerify) withAuditor(ctx context.Context, use func(*operate.Auditor, settings.Offline) error) error {
 	if v.Archive == "" {
 		return withAuditor(ctx, v.LogOnly, use)
 	}
-	c, err := service.ArchiveAuditFromEnvironment()
+	c, err := settings.OfflineFromEnvironment()
 	if err != nil {
 		return err
 	}
-	verifier, err := c.Verifier(v.Key)
+	verifier, err := operate.Verifier(v.Key, c.Key)
 	if err != nil {
 		return err
 	}
 	debug.SetGCPercent(400)
-	a, damage, err := service.OpenArchiveAudit(ctx, c, v.Archive, []string{verifier})
+	a, damage, err := operate.OpenArchiveAudit(ctx, c, v.Archive, []string{verifier})
 	if err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (v auditVerify) withAuditor(ctx context.Context, use func(*service.Auditor,
 }
 
 // log verifies the log, as a whole or from a checkpoint on.
-func (v auditVerify) log(ctx context.Context, a *service.Auditor, verifier string) (audit.Report, error) {
+func (v auditVerify) log(ctx context.Context, a *operate.Auditor, verifier string) (audit.Report, error) {
 	if v.FromCheckpoint == "" {
 		return a.Verify(ctx, verifier)
 	}
@@ -286,7 +287,7 @@ type auditReplay struct {
 
 // Run replays billing, and returns an error when it finds a problem.
 func (r auditReplay) Run(ctx context.Context) error {
-	return withAuditor(ctx, r.LogOnly, func(a *service.Auditor, _ service.AuditConfig) error {
+	return withAuditor(ctx, r.LogOnly, func(a *operate.Auditor, _ settings.Offline) error {
 		began := time.Now()
 		out, err := a.Replay(ctx)
 		if err != nil {
@@ -346,13 +347,13 @@ type auditBundle struct {
 
 // Run writes the bundle to standard output.
 func (b auditBundle) Run(ctx context.Context) error {
-	return withAuditor(ctx, true, func(a *service.Auditor, _ service.AuditConfig) error {
+	return withAuditor(ctx, true, func(a *operate.Auditor, _ settings.Offline) error {
 		return a.Bundle(ctx, audit.Request{Account: b.Account, From: b.From, To: b.To, Preliminary: b.Preliminary}, os.Stdout)
 	})
 }
 
-func withAuditor(ctx context.Context, logOnly bool, use func(*service.Auditor, service.AuditConfig) error) error {
-	c, err := service.AuditFromEnvironment()
+func withAuditor(ctx context.Context, logOnly bool, use func(*operate.Auditor, settings.Offline) error) error {
+	c, err := settings.AuditFromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -360,10 +361,10 @@ func withAuditor(ctx context.Context, logOnly bool, use func(*service.Auditor, s
 		c.Postgres = ""
 	}
 	debug.SetGCPercent(400) // most of the data read is kept, so fewer garbage collections save time
-	a, err := service.OpenAudit(ctx, c)
+	a, err := operate.OpenAudit(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	return use(a, c)
+	return use(a, c.Offline)
 }

@@ -6,7 +6,8 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 )
 
 type auditHeads struct {
@@ -17,8 +18,8 @@ type auditHeads struct {
 
 // Run checks the heads of a checkpoint and prints a line for each partition.
 func (h auditHeads) Run(ctx context.Context) error {
-	return withAuditor(ctx, true, func(a *service.Auditor, c service.AuditConfig) error {
-		verifier, err := c.Verifier(h.Key)
+	return withAuditor(ctx, true, func(a *operate.Auditor, c settings.Offline) error {
+		verifier, err := operate.Verifier(h.Key, c.Key)
 		if err != nil {
 			return err
 		}

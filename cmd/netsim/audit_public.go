@@ -6,14 +6,15 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 )
 
 type auditPublic struct{}
 
 // Run compares the public topics with the log, and returns an error when they differ.
 func (auditPublic) Run(ctx context.Context) error {
-	return withAuditor(ctx, true, func(a *service.Auditor, _ service.AuditConfig) error {
+	return withAuditor(ctx, true, func(a *operate.Auditor, _ settings.Offline) error {
 		r, err := a.Public(ctx)
 		if err != nil {
 			return err

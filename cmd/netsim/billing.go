@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"netsim/billing/focus"
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type billing struct {
@@ -38,7 +38,7 @@ func (e costExport) Validate() error {
 // Run exports the costs.
 func (e costExport) Run(ctx context.Context) error {
 	debug.SetGCPercent(50) // a long export shares its machine, so it should use little memory
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{
 			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
 		})

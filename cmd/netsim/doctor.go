@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/infra/doctor"
-	"netsim/internal/service"
 )
 
 type examine struct {
@@ -33,11 +34,11 @@ func (examine) Help() string {
 
 // Run examines the components and prints a row for each check.
 func (e examine) Run(ctx context.Context) error {
-	c, err := service.FromEnvironment()
+	c, err := settings.FromEnvironment()
 	var rows []doctor.Row
 	if err != nil {
-		rows = service.ExamineSettings(err)
-	} else if rows, err = service.Examine(ctx, c, e.Timeout, time.Now); err != nil {
+		rows = operate.ExamineSettings(err)
+	} else if rows, err = operate.Examine(ctx, c, e.Timeout, time.Now); err != nil {
 		return err
 	}
 	counts := map[doctor.Status]int{}

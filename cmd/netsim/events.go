@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"netsim/cmd/operate"
 	"netsim/events"
-	"netsim/internal/service"
 	"netsim/stream/export"
 )
 
@@ -63,8 +63,8 @@ func (e eventsExport) Run(ctx context.Context) error {
 	debug.SetGCPercent(200) // an export makes much garbage beside little that stays
 	r := export.Request{Format: e.Format, FileBytes: e.FileBytes, Filters: e.filters()}
 	r.Filters.Account, r.Filters.From, r.Filters.To = e.Account, e.FromTime, e.ToTime
-	return withTools(ctx, func(t *service.Tools) error {
-		m, err := t.ExportFacts(ctx, r, service.ExportOptions{To: e.To, Stall: e.Stall, Report: reportExport})
+	return withTools(ctx, func(t *operate.Tools) error {
+		m, err := t.ExportFacts(ctx, r, operate.ExportOptions{To: e.To, Stall: e.Stall, Report: reportExport})
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ type eventsVerify struct {
 
 // Run compares the files with the manifest.
 func (e eventsVerify) Run(ctx context.Context) error {
-	m, found, err := service.VerifyExport(ctx, e.Target)
+	m, found, err := operate.VerifyExport(ctx, e.Target)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (e eventsTail) Validate() error {
 
 // Run writes facts until the process gets a signal or its output is closed.
 func (e eventsTail) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
-		err := t.TailFacts(ctx, e.filters(), service.TailOptions{Beginning: e.FromBeginning, Since: e.Since, Count: e.Count}, os.Stdout)
+	return withTools(ctx, func(t *operate.Tools) error {
+		err := t.TailFacts(ctx, e.filters(), operate.TailOptions{Beginning: e.FromBeginning, Since: e.Since, Count: e.Count}, os.Stdout)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type lakes struct {
@@ -23,7 +23,7 @@ type lakeStatus struct {
 
 // Run shows the status.
 func (l lakeStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		s, err := t.LakeStatus(ctx)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (g grantLake) Run(ctx context.Context) error {
 			return fmt.Errorf("the file %s is empty: it must have the password", g.PasswordFile)
 		}
 	}
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		created, err := t.GrantLake(ctx, g.Role, password)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ type attachLake struct {
 
 // Run prints the SQL.
 func (a attachLake) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		text, err := t.AttachLake(a.Role, a.Secrets)
 		if err == nil {
 			_, err = fmt.Print(text)
@@ -94,7 +94,7 @@ type dropLake struct {
 
 // Run asks for confirmation and drops the lake.
 func (d dropLake) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		if !d.Yes {
 			fmt.Println("this deletes the lake with all its snapshots and files")
 			if !confirmed(os.Stdin) {

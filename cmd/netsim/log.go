@@ -9,7 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/stream/archive"
 )
 
@@ -26,7 +27,7 @@ type sealLog struct{}
 
 // Run demands seals.
 func (sealLog) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		sealed, err := t.SealLog(ctx)
 		if err == nil {
 			_, err = fmt.Printf("%d partitions demand the seal of this key from now on; the others already did\n", sealed)
@@ -52,7 +53,7 @@ func (a archiveLog) Validate() error {
 
 // Run archives the log.
 func (a archiveLog) Run(ctx context.Context) error {
-	c, err := service.ArchiveFromEnvironment()
+	c, err := settings.ArchiveFromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (a archiveLog) Run(ctx context.Context) error {
 		every = a.Every
 	}
 	segments := int64(-1)
-	return service.ArchiveLog(ctx, c, a.To, a.Trust, every, func(r archive.Report) {
+	return operate.ArchiveLog(ctx, c, a.To, a.Trust, every, func(r archive.Report) {
 		switch {
 		case r.Err != nil && a.Follow && ctx.Err() == nil:
 			fmt.Printf("%s the log could not be archived: %v\n", time.Now().UTC().Format(time.RFC3339), r.Err)
@@ -80,15 +81,15 @@ type sweepLog struct {
 
 // Run sweeps the archive.
 func (s sweepLog) Run(ctx context.Context) error {
-	c, err := service.ArchiveFromEnvironment()
+	c, err := settings.OfflineFromEnvironment()
 	if err != nil {
 		return err
 	}
-	verifier, err := c.Verifier(s.Key)
+	verifier, err := operate.Verifier(s.Key, c.Key)
 	if err != nil {
 		return err
 	}
-	swept, err := service.SweepArchive(ctx, c, s.From, verifier, !s.DryRun)
+	swept, err := operate.SweepArchive(ctx, c, s.From, verifier, !s.DryRun)
 	done := "removed"
 	if s.DryRun {
 		done = "would be removed"
@@ -113,17 +114,17 @@ type restoreLog struct {
 
 // Run restores the log.
 func (r restoreLog) Run(ctx context.Context) error {
-	c, err := service.ArchiveFromEnvironment()
+	c, err := settings.ArchiveFromEnvironment()
 	if err != nil {
 		return err
 	}
-	verifier, err := c.Verifier(r.Key)
+	verifier, err := operate.Verifier(r.Key, c.Key)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	progress := appending{said: began}
-	copied, err := service.RestoreLog(ctx, c, r.From, verifier, progress.report)
+	copied, err := operate.RestoreLog(ctx, c, r.From, verifier, progress.report)
 	if err == nil {
 		err = compared(copied, progress.records, time.Since(began))
 	}
@@ -150,7 +151,7 @@ func (m mirrorLog) Validate() error {
 
 // Run mirrors the log.
 func (m mirrorLog) Run(ctx context.Context) error {
-	c, err := service.ArchiveFromEnvironment()
+	c, err := settings.ArchiveFromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (m mirrorLog) Run(ctx context.Context) error {
 	for {
 		began := time.Now()
 		progress := appending{said: began}
-		copied, err := service.MirrorLog(ctx, c, brokers, m.Finish, progress.report)
+		copied, err := operate.MirrorLog(ctx, c, brokers, m.Finish, progress.report)
 		switch {
 		case m.Follow && ctx.Err() != nil:
 			return nil
@@ -218,7 +219,7 @@ type adoptLog struct {
 
 // Run compares the log with the read model, and adopts it.
 func (a adoptLog) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		found, err := t.AdoptLog(ctx, a.Reason)
 		if err != nil {
 			return err

@@ -1,5 +1,5 @@
 // Command netsim is the service and its tools. The settings come from the
-// environment (package service). 'netsim --help' lists the commands.
+// environment (package settings). 'netsim --help' lists the commands.
 package main
 
 import (
@@ -14,10 +14,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/telemetry"
-	"netsim/internal/service"
 )
 
 type commands struct {
@@ -62,12 +64,12 @@ type serve struct{}
 
 // Help implements kong.HelpProvider.
 func (serve) Help() string {
-	return "The settings are environment variables:\n\n" + service.SettingsHelp()
+	return "The settings are environment variables:\n\n" + settings.Help()
 }
 
 // Run serves until the process gets a signal.
 func (serve) Run(ctx context.Context) error {
-	c, err := service.FromEnvironment()
+	c, err := settings.FromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -123,7 +125,7 @@ type forget struct {
 
 // Run removes the name.
 func (f forget) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		found, err := t.ForgetUser(ctx, f.User)
 		if err == nil && !found {
 			err = fmt.Errorf("the directory has no user %s", f.User)
@@ -145,7 +147,7 @@ type grant struct {
 
 // Run grants the credit.
 func (g grant) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		granted, err := t.Grant(ctx, g.Account, events.CreditGranted{Amount: g.Amount, Currency: g.Currency, Reference: g.Reference})
 		switch {
 		case err != nil:
@@ -158,8 +160,8 @@ func (g grant) Run(ctx context.Context) error {
 	})
 }
 
-func withTools(ctx context.Context, use func(*service.Tools) error) error {
-	c, err := service.FromEnvironment()
+func withTools(ctx context.Context, use func(*operate.Tools) error) error {
+	c, err := settings.FromEnvironment()
 	if err != nil {
 		return err
 	}
@@ -167,7 +169,7 @@ func withTools(ctx context.Context, use func(*service.Tools) error) error {
 	if err != nil {
 		return err
 	}
-	t, err := service.OpenTools(ctx, c, log)
+	t, err := operate.OpenTools(ctx, c, log)
 	if err != nil {
 		return err
 	}

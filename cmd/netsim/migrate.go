@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"os"
 
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/infra/telemetry"
-	"netsim/internal/service"
 )
 
 type migrate struct{}
 
 // Run creates what the roles in NETSIM_ROLES need.
 func (migrate) Run(ctx context.Context) error {
-	c, err := service.FromEnvironment()
+	c, err := settings.FromEnvironment()
 	if err != nil {
 		return err
 	}

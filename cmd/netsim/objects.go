@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type objectTools struct {
@@ -26,9 +26,9 @@ func (missingObjects) Help() string {
 
 // Run lists the missing objects.
 func (m missingObjects) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
-		listed := []service.MissingObject{}
-		r, err := t.MissingObjects(ctx, func(o service.MissingObject) error {
+	return withTools(ctx, func(t *operate.Tools) error {
+		listed := []operate.MissingObject{}
+		r, err := t.MissingObjects(ctx, func(o operate.MissingObject) error {
 			switch {
 			case !m.JSON && o.Found < 0:
 				fmt.Printf("MISSING %s: %s of %s, %d bytes\n", printable(o.Key), o.What, o.Owner, o.Size)
@@ -44,8 +44,8 @@ func (m missingObjects) Run(ctx context.Context) error {
 		}
 		if m.JSON {
 			err = printJSON(struct {
-				service.ObjectsReport
-				Objects []service.MissingObject `json:"objects"` // at most 100,000
+				operate.ObjectsReport
+				Objects []operate.MissingObject `json:"objects"` // at most 100,000
 			}{r, listed})
 		} else {
 			_, err = fmt.Printf("%d objects with %d bytes are referred to, %d are missing\n", r.Referenced, r.Bytes, r.Missing)

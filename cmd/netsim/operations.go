@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 // changing is a command that may change the deployment. If changes reports true, the
@@ -29,7 +29,7 @@ func run(ctx context.Context, parsed *kong.Context) error {
 		}
 	case changing:
 		if c.changes() {
-			return withTools(ctx, func(t *service.Tools) error {
+			return withTools(ctx, func(t *operate.Tools) error {
 				return t.Record(ctx, operationOf(parsed), notRecorded, func() error { return parsed.Run() })
 			})
 		}
@@ -41,9 +41,9 @@ func notRecorded(reason string) { fmt.Fprintln(os.Stderr, "netsim: not recorded 
 
 // operationOf returns the command and the arguments that were given. Of a path it has only
 // the last element, because a folder can have a person's name.
-func operationOf(parsed *kong.Context) service.Operation {
+func operationOf(parsed *kong.Context) operate.Operation {
 	_, command, _ := strings.Cut(parsed.Selected().FullPath(), " ")
-	o := service.Operation{Command: command}
+	o := operate.Operation{Command: command}
 	for _, p := range parsed.Path {
 		var v *kong.Value
 		switch {
@@ -103,7 +103,7 @@ type operationsList struct{ listing }
 
 // Run prints the operations.
 func (c operationsList) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		list, total, err := t.Operations(ctx, c.Limit)
 		if err != nil {
 			return err

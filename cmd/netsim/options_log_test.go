@@ -25,7 +25,7 @@ func logOptionRows() map[string]option {
 		"log mirror --every":     {"log mirror localhost:1 --every 1s", "internal/faults/archive_test.go TestAMirrorFollowsTheLog", map[string]string{"log mirror x --every 0s": pause}},
 		"log mirror --finish":    {"log mirror localhost:1 --finish", moved, nil},
 		"log adopt --reason":     {"log adopt --reason r", lost, nil},
-		"objects missing --json": {"objects missing --json", "internal/service/missing_objects_test.go TestMissingObjects", nil},
+		"objects missing --json": {"objects missing --json", "cmd/service/missing_objects_test.go TestMissingObjects", nil},
 		"audit verify --archive": {"audit verify --archive x", lost, map[string]string{"audit verify b --archive x": "a bundle needs none"}},
 	}
 }

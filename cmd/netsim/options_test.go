@@ -59,7 +59,7 @@ func optionRows() map[string]option {
 		twoDatabases = "internal/faults/two_databases_test.go TestTwoDatabasesHoldTheSame"
 		bundles      = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
 		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
-		audits       = "internal/service/audit_test.go TestAudit"
+		audits       = "cmd/operate/audit_test.go TestAudit"
 		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt      = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
 		parked       = "internal/faults/parked_test.go TestParkedStreamsAreSeenAndRetried"
@@ -77,7 +77,7 @@ func optionRows() map[string]option {
 		least        = "--limit must be at least 1"
 		above        = "must be above zero"
 		bundle       = "are about a bundle: name its file"
-		lakes        = "internal/service/lake_test.go TestAnAnalystAttachesTheLake"
+		lakes        = "cmd/operate/lake_test.go TestAnAnalystAttachesTheLake"
 		joined       = "internal/faults/heads_test.go TestAVerificationJoinsAtACheckpoint"
 		public       = "internal/faults/publishers_test.go TestPublishersAreKilled"
 	)
@@ -103,7 +103,7 @@ func optionRows() map[string]option {
 		"readmodel promote --timeout":          {"readmodel promote x --timeout 1m", "infra/projector/promote_test.go TestTheSwitchWaitsForTheLastRecords", map[string]string{"readmodel promote x --timeout 0s": "longer than 0s"}},
 		"readmodel status --limit":             {"readmodel status --limit 2", status, map[string]string{"readmodel status --limit 0": least}},
 		"readmodel status --json":              {"readmodel status --json", status, nil},
-		"upgrade status --json":                {"upgrade status --json", "internal/service/level_test.go TestTheLevelIsRaised", nil},
+		"upgrade status --json":                {"upgrade status --json", "cmd/operate/upgrade_test.go TestTheLevelIsRaised", nil},
 		"streams status --limit":               {"streams --limit 2", status, map[string]string{"streams --limit 0": least}},
 		"streams status --json":                {"streams --json", status, nil},
 		"reactions status --limit":             {"reactions status --limit 2", status, map[string]string{"reactions --limit 0": least}},
@@ -142,16 +142,16 @@ func optionRows() map[string]option {
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <limits>":   {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", map[string]string{"quotas set a": "<limits>"}},
 
-		"person forget <user>": {"person forget user_1", "internal/service/person_test.go TestPersonsAreForgotten", nil},
+		"person forget <user>": {"person forget user_1", "cmd/service/person_test.go TestPersonsAreForgotten", nil},
 
-		"credit grant <account>":   {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", nil},
-		"credit grant <amount>":    {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", nil},
-		"credit grant --reference": {"credit grant a 1 --reference r", "internal/service/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},
-		"credit grant --currency":  {"credit grant a 1 --reference r --currency USD", "internal/service/grant_test.go TestGrant", map[string]string{"credit grant a 1 --reference r --currency EUR": "must be one of"}},
+		"credit grant <account>":   {"credit grant a 1 --reference r", "cmd/operate/grant_test.go TestGrant", nil},
+		"credit grant <amount>":    {"credit grant a 1 --reference r", "cmd/operate/grant_test.go TestGrant", nil},
+		"credit grant --reference": {"credit grant a 1 --reference r", "cmd/operate/grant_test.go TestGrant", map[string]string{"credit grant a 1": "missing flags: --reference"}},
+		"credit grant --currency":  {"credit grant a 1 --reference r --currency USD", "cmd/operate/grant_test.go TestGrant", map[string]string{"credit grant a 1 --reference r --currency EUR": "must be one of"}},
 
-		"billing rates apply <file>":    {"billing rates apply options_test.go", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply none": "no such file"}},
-		"billing rates apply --dry-run": {"billing rates apply options_test.go --dry-run", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
-		"billing rates apply --yes":     {"billing rates apply options_test.go --yes", "internal/service/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+		"billing rates apply <file>":    {"billing rates apply options_test.go", "cmd/operate/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply none": "no such file"}},
+		"billing rates apply --dry-run": {"billing rates apply options_test.go --dry-run", "cmd/operate/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
+		"billing rates apply --yes":     {"billing rates apply options_test.go --yes", "cmd/operate/rates_test.go TestPricesAreSetFromTomorrowOn", map[string]string{"billing rates apply options_test.go --dry-run --yes": "can't be used together"}},
 
 		"billing export --from":         {export, costs, map[string]string{"billing export --from x --to 2026-01-02 --out x": "2006-01-02"}},
 		"billing export --to":           {export, costs, map[string]string{"billing export --from 2026-01-03 --to 2026-01-02 --out x": "--to is before --from"}},
@@ -160,15 +160,15 @@ func optionRows() map[string]option {
 		"billing export --out":          {export, costs, map[string]string{"billing export --from 2026-01-01 --to 2026-01-02": "missing flags: --out"}},
 		"billing export --credit-price": {export + "--credit-price 2", costs, nil},
 
-		"engine run <receipt>":    {"engine run options_test.go --files .", "internal/service/receipt_test.go TestReceipts", map[string]string{"engine run none --files .": "no such file"}},
-		"engine run --files":      {"engine run options_test.go --files .", "internal/service/receipt_test.go TestReceipts", map[string]string{"engine run options_test.go": "missing flags: --files"}},
+		"engine run <receipt>":    {"engine run options_test.go --files .", "cmd/service/receipt_test.go TestReceipts", map[string]string{"engine run none --files .": "no such file"}},
+		"engine run --files":      {"engine run options_test.go --files .", "cmd/service/receipt_test.go TestReceipts", map[string]string{"engine run options_test.go": "missing flags: --files"}},
 		"engine run --out":        {"engine run options_test.go --files . --out x", "runs/execution/reproduce_test.go TestReproduces", nil},
 		"engine run --any-engine": {"engine run options_test.go --files . --any-engine", "runs/execution/reproduce_test.go TestDoesNotReproduce", nil},
 
-		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "internal/service/remote_engine_test.go TestRemoteEngine", nil},
+		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "cmd/service/remote_engine_test.go TestRemoteEngine", nil},
 		"engine serve --token":       {serve, "runs/execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "NETSIM_ENGINE_TOKEN is not set"}},
 		"engine serve --token-file":  {"engine serve --data d --token-file options_test.go", "cmd/netsim/options_test.go TestEveryOptionIsHonouredOrRefused", map[string]string{serve + "--token-file options_test.go": "are both set", "engine serve --data d --token-file none": "no such file"}},
-		"engine serve --data":        {serve, engines + "TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
+		"engine serve --data":        {serve, "runs/execution/host/killed_test.go TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
 		"engine serve --runs":        {serve + "--runs 1", engines + "TestBusy", map[string]string{serve + "--runs 0": above}},
 		"engine serve --kept":        {serve + "--kept 1", engines + "TestKept", map[string]string{serve + "--kept 0": above}},
 		"engine serve --kept-for":    {serve + "--kept-for 1h", engines + "TestKept", map[string]string{serve + "--kept-for 0s": above}},

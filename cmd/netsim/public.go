@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 	"netsim/stream/publisher"
 )
 
@@ -12,7 +12,7 @@ type publicStatus struct{ listing }
 
 // Run prints a row for each partition of the log.
 func (c publicStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		s, err := t.PublicStatus(ctx)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ type republish struct {
 
 // Run makes a public topic again.
 func (r republish) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		if err := t.Republish(ctx, r.Family); err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type quotas struct {
@@ -21,10 +21,10 @@ type showQuotas struct {
 
 // Run prints the quotas.
 func (s showQuotas) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error { return s.print(ctx, t) })
+	return withTools(ctx, func(t *operate.Tools) error { return s.print(ctx, t) })
 }
 
-func (s showQuotas) print(ctx context.Context, t *service.Tools) error {
+func (s showQuotas) print(ctx context.Context, t *operate.Tools) error {
 	q, err := t.Quotas(ctx, s.Account)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s setQuotas) Run(ctx context.Context) error {
 		}
 		limits[name] = &limit
 	}
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		if err := t.SetQuotas(ctx, s.Account, limits); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"netsim/billing/prices"
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type rates struct {
@@ -36,7 +36,7 @@ func (a applyRates) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		return t.ApplyRates(ctx, list, func(p prices.Plan) (bool, error) {
 			if err := p.Print(os.Stdout); err != nil || a.DryRun || len(p.Steps) == 0 {
 				return false, err

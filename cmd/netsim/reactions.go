@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"netsim/cmd/operate"
 	"netsim/infra/reactor"
-	"netsim/internal/service"
 )
 
 type reactions struct {
@@ -23,7 +23,7 @@ type reactionsDead struct {
 
 // Run lists the dead letters.
 func (r reactionsDead) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		letters, err := t.DeadLetters(ctx, "")
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ type reactionsShow struct {
 
 // Run shows a dead letter.
 func (r reactionsShow) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		letters, err := t.DeadLetters(ctx, r.Letter)
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (r reactionsRetry) Validate() error {
 
 // Run retries the handlers, and returns an error when one fails again.
 func (r reactionsRetry) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		retried, err := t.RetryDeadLetters(ctx, r.Letter)
 		if printed := printRetried(retried, r.JSON); err == nil {
 			err = printed
@@ -106,7 +106,7 @@ func (r reactionsRetry) Run(ctx context.Context) error {
 	})
 }
 
-func printRetried(retried []service.Retried, asJSON bool) error {
+func printRetried(retried []operate.Retried, asJSON bool) error {
 	if asJSON {
 		return printList(retried)
 	}

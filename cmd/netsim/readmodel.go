@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"netsim/cmd/operate"
 	"netsim/infra/projector"
-	"netsim/internal/service"
 )
 
 type readModel struct {
@@ -30,7 +30,7 @@ type rebuild struct {
 
 // Run rebuilds the read model until it is promoted or the process gets a signal.
 func (r rebuild) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		began := time.Now()
 		var last projector.Report
 		promoted, err := t.Rebuild(ctx, r.Schema, !r.Once, r.AcceptLostTail, func(now projector.Report) {
@@ -88,7 +88,7 @@ func (d diff) Validate() error {
 }
 
 // compare compares the read models.
-func (d diff) compare(ctx context.Context, t *service.Tools) (projector.Comparison, error) {
+func (d diff) compare(ctx context.Context, t *operate.Tools) (projector.Comparison, error) {
 	if d.WithPostgresFile == "" {
 		return t.Diff(ctx, d.Schema)
 	}
@@ -103,7 +103,7 @@ func (d diff) compare(ctx context.Context, t *service.Tools) (projector.Comparis
 func (d diff) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		c, err := d.compare(ctx, t)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (d digest) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		found, err := t.Digest(ctx, d.Schema, at, d.Ranges)
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (p promote) Validate() error {
 func (p promote) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		return t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
 	})
 }
@@ -192,5 +192,5 @@ type dropModel struct {
 
 // Run drops the read model.
 func (d dropModel) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error { return t.Drop(ctx, d.Schema) })
+	return withTools(ctx, func(t *operate.Tools) error { return t.Drop(ctx, d.Schema) })
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"netsim/internal/service"
+	"netsim/cmd/settings"
 )
 
 // TestHelpListsEverySetting: 'netsim serve --help' has every setting with its default, its
@@ -20,7 +20,7 @@ func TestHelpListsEverySetting(t *testing.T) {
 		before, _, _ := strings.Cut(text, "[") // a link becomes the path of its page
 		return strings.Join(strings.Fields(strings.ReplaceAll(before, "`", "")), " ")
 	}
-	for _, s := range service.Settings() {
+	for _, s := range settings.All() {
 		_, entry, found := strings.Cut(help, " "+s.Variable+" [")
 		if !found {
 			t.Errorf("the help lacks %s", s.Variable)

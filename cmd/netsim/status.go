@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"netsim/cmd/operate"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
-	"netsim/internal/service"
 	"netsim/projections"
 )
 
@@ -15,7 +15,7 @@ type readModelStatus struct{ listing }
 
 // Run prints every read model, and for each the partitions that lag most.
 func (c readModelStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		models, err := t.ReadModels(ctx)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ type streamsStatus struct{ listing }
 
 // Run prints a row for each family of streams.
 func (c streamsStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		all, err := t.StreamStatus(ctx)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ type reactionsStatus struct{ listing }
 
 // Run prints a row for each handler and partition.
 func (c reactionsStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		all, letters, err := t.ReactionStatus(ctx)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ type jobsStatus struct{ listing }
 
 // Run prints a row for each kind and state.
 func (c jobsStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		all, err := t.JobStatus(ctx)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ type runsStatus struct{ listing }
 
 // Run prints the number of runs by state and engine, and then the runs.
 func (c runsStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		all, counts, err := t.RunStatus(ctx, c.Limit)
 		if err != nil {
 			return err
@@ -164,10 +164,10 @@ func (c runsStatus) Run(ctx context.Context) error {
 			total += int(n.Simulations)
 			summary = append(summary, []string{n.Status, n.Engine, number(n.Simulations)})
 		}
-		runs := page[service.RunStatus]{append([]service.RunStatus{}, all...), total}
+		runs := page[operate.RunStatus]{append([]operate.RunStatus{}, all...), total}
 		if c.JSON {
 			return printJSON(struct {
-				page[service.RunStatus]
+				page[operate.RunStatus]
 				Counts []projections.OpenCount `json:"counts"`
 			}{runs, append([]projections.OpenCount{}, counts...)})
 		}
@@ -186,7 +186,7 @@ func (c runsStatus) Run(ctx context.Context) error {
 
 // progressOf describes how much of its payload a run has delivered, and for how long it
 // has stalled.
-func progressOf(r service.RunStatus) string {
+func progressOf(r operate.RunStatus) string {
 	var text string
 	switch {
 	case r.TotalBytes > 0:

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"netsim/cmd/operate"
 	"netsim/infra/projector"
-	"netsim/internal/service"
 )
 
 type streams struct {
@@ -23,7 +23,7 @@ type streamsParked struct {
 
 // Run lists the parked facts.
 func (s streamsParked) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		parked, err := t.Parked(ctx, s.ReadModel, "")
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ type streamsShow struct {
 
 // Run shows each parked fact with its data.
 func (s streamsShow) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		parked, err := t.Parked(ctx, s.ReadModel, s.Stream)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s streamsRetry) Validate() error {
 
 // Run retries the facts, and returns an error when some stay parked.
 func (s streamsRetry) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		left, err := t.RetryParked(ctx, s.Stream)
 		if err != nil {
 			return err

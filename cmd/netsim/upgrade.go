@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"netsim/internal/service"
+	"netsim/cmd/operate"
 )
 
 type upgrade struct {
@@ -18,7 +18,7 @@ type upgradeStatus struct {
 
 // Run prints the level and the processes.
 func (u upgradeStatus) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		s, err := t.UpgradeStatus(ctx)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ type upgradeFinish struct{}
 
 // Run raises the level.
 func (upgradeFinish) Run(ctx context.Context) error {
-	return withTools(ctx, func(t *service.Tools) error {
+	return withTools(ctx, func(t *operate.Tools) error {
 		before, err := t.FinishUpgrade(ctx)
 		for _, m := range before.Superseded {
 			fmt.Printf("the read model %s is superseded: 'netsim readmodel drop %[1]s' drops it\n", m.Schema)

@@ -21,7 +21,7 @@ import (
 	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 	"netsim/internal/scripted"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
 )

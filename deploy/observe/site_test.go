@@ -20,7 +20,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/internal/scripted"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"

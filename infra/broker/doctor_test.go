@@ -10,19 +10,21 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/doctor"
 	"netsim/infra/reactor"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
 )
 
 // inKafka returns what the doctor says of Kafka, by check.
-func inKafka(t *testing.T, c service.Config) map[string]doctor.Row {
+func inKafka(t *testing.T, c settings.Config) map[string]doctor.Row {
 	t.Helper()
-	all, err := service.Examine(t.Context(), c, 10*time.Minute, time.Now)
+	all, err := operate.Examine(t.Context(), c, 10*time.Minute, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func inKafka(t *testing.T, c service.Config) map[string]doctor.Row {
 
 // healthy fails the test unless the doctor finds nothing wrong in Kafka, and is told by
 // the brokers what the process may do.
-func healthy(t *testing.T, who string, c service.Config) {
+func healthy(t *testing.T, who string, c settings.Config) {
 	t.Helper()
 	rows := inKafka(t, c)
 	for check, r := range rows {
@@ -64,21 +66,21 @@ func TestTheDoctorNamesAMissingRight(t *testing.T) {
 	c := servicetest.Config(t)
 	users := s.grant(t, c.TopicPrefix)
 	c.Partitions, c.Archive = 1, t.TempDir()
-	s.as(users[service.UserMigrate]).set(&c)
+	s.as(users[operate.UserMigrate]).set(&c)
 	if err := service.Migrate(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	c.Migrate = false
-	settings := func(role string) service.Config {
+	settingsOf := func(role string) settings.Config {
 		own := c
 		own.Roles = []string{role}
 		s.as(users[role]).set(&own)
 		return own
 	}
 	for _, role := range []string{
-		service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker, service.RolePublisher, service.RoleLake, service.RoleArchiver,
+		settings.RoleAPI, settings.RoleProjector, settings.RoleReactor, settings.RoleWorker, settings.RolePublisher, settings.RoleLake, settings.RoleArchiver,
 	} {
-		healthy(t, role, settings(role))
+		healthy(t, role, settingsOf(role))
 	}
 	log, letters, public := c.TopicPrefix+string(events.Workspaces), reactor.DeadLetterTopic(c.TopicPrefix), publisher.Topic(c.TopicPrefix, events.Workspaces)
 	groups, publishers := reactor.GroupPrefix(c.TopicPrefix), publisher.Group(c.TopicPrefix)
@@ -90,13 +92,13 @@ func TestTheDoctorNamesAMissingRight(t *testing.T) {
 		operation sarama.AclOperation
 		finding   string
 	}{
-		{service.RoleAPI, sarama.AclResourceTopic, log, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + log + " lacks Write"},
-		{service.RoleReactor, sarama.AclResourceTopic, letters, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + letters + " lacks Write"},
-		{service.RoleReactor, sarama.AclResourceGroup, groups, sarama.AclPatternPrefixed, sarama.AclOperationRead, "group " + groups + "billing.workspaces lacks Read"},
-		{service.RoleArchiver, sarama.AclResourceGroup, groups, sarama.AclPatternPrefixed, sarama.AclOperationDescribe, "group " + groups + "billing.workspaces lacks Describe"},
-		{service.RolePublisher, sarama.AclResourceTopic, public, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + public + " lacks Write"},
-		{service.RolePublisher, sarama.AclResourceGroup, publishers, sarama.AclPatternLiteral, sarama.AclOperationRead, "group " + publishers + " lacks Read"},
-		{service.RolePublisher, sarama.AclResourceTransactionalID, publishers + ".", sarama.AclPatternPrefixed, sarama.AclOperationWrite, "transactional-id " + publishers + ".doctor lacks Write"},
+		{settings.RoleAPI, sarama.AclResourceTopic, log, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + log + " lacks Write"},
+		{settings.RoleReactor, sarama.AclResourceTopic, letters, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + letters + " lacks Write"},
+		{settings.RoleReactor, sarama.AclResourceGroup, groups, sarama.AclPatternPrefixed, sarama.AclOperationRead, "group " + groups + "billing.workspaces lacks Read"},
+		{settings.RoleArchiver, sarama.AclResourceGroup, groups, sarama.AclPatternPrefixed, sarama.AclOperationDescribe, "group " + groups + "billing.workspaces lacks Describe"},
+		{settings.RolePublisher, sarama.AclResourceTopic, public, sarama.AclPatternLiteral, sarama.AclOperationWrite, "topic " + public + " lacks Write"},
+		{settings.RolePublisher, sarama.AclResourceGroup, publishers, sarama.AclPatternLiteral, sarama.AclOperationRead, "group " + publishers + " lacks Read"},
+		{settings.RolePublisher, sarama.AclResourceTransactionalID, publishers + ".", sarama.AclPatternPrefixed, sarama.AclOperationWrite, "transactional-id " + publishers + ".doctor lacks Write"},
 	} {
 		principal := "User:" + users[taken.role]
 		deleted, err := s.admin(t).DeleteACL(sarama.AclFilter{
@@ -108,7 +110,7 @@ func TestTheDoctorNamesAMissingRight(t *testing.T) {
 		}
 		var said doctor.Row
 		testworld.Await(t, func() bool { // the broker answers before it has applied it
-			said = inKafka(t, settings(taken.role))["rights"]
+			said = inKafka(t, settingsOf(taken.role))["rights"]
 			return said.Status != doctor.OK && strings.Contains(said.Finding, taken.finding)
 		})
 		if said.Status != doctor.Fail || !strings.Contains(said.Advice, "netsim acls") {

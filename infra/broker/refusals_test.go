@@ -13,10 +13,10 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"netsim/cmd/service"
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 

@@ -15,12 +15,14 @@ import (
 	"github.com/IBM/sarama"
 	"github.com/segmentio/kafka-go"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
 	"netsim/infra/reactor"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
 )
@@ -30,7 +32,7 @@ import (
 func (s *stack) grant(t *testing.T, prefix string) map[string]string {
 	t.Helper()
 	names := map[string]string{}
-	for _, user := range service.KafkaUsers() {
+	for _, user := range operate.KafkaUsers() {
 		names[user] = prefix + user
 		s.addUser(t, names[user])
 	}
@@ -39,7 +41,7 @@ func (s *stack) grant(t *testing.T, prefix string) map[string]string {
 		"topic": sarama.AclResourceTopic, "group": sarama.AclResourceGroup, "transactional-id": sarama.AclResourceTransactionalID,
 	}
 	var all []*sarama.ResourceAcls
-	for _, r := range service.KafkaRights(prefix) {
+	for _, r := range operate.KafkaRights(prefix) {
 		one := &sarama.ResourceAcls{Resource: sarama.Resource{ResourceType: resources[r.Resource], ResourceName: r.Name, ResourcePatternType: sarama.AclPatternLiteral}}
 		if r.Prefixed {
 			one.ResourcePatternType = sarama.AclPatternPrefixed
@@ -78,24 +80,24 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	c := servicetest.Config(t)
 	users := s.grant(t, c.TopicPrefix)
 	c.Partitions, c.Retries = 1, 1
-	s.as(users[service.UserMigrate]).set(&c)
+	s.as(users[operate.UserMigrate]).set(&c)
 	if err := service.Migrate(t.Context(), c, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	c.Migrate = false
 	var api *servicetest.Program
 	c.Archive, c.ArchiveEvery = t.TempDir(), time.Second
-	for _, role := range []string{service.RoleProjector, service.RoleAPI, service.RoleReactor, service.RoleWorker, service.RolePublisher, service.RoleLake, service.RoleArchiver} {
-		p := servicetest.Start(t, func(own *service.Config) {
+	for _, role := range []string{settings.RoleProjector, settings.RoleAPI, settings.RoleReactor, settings.RoleWorker, settings.RolePublisher, settings.RoleLake, settings.RoleArchiver} {
+		p := servicetest.Start(t, func(own *settings.Config) {
 			*own = c
 			own.Roles, own.LakeEvery = []string{role}, time.Second
 			s.as(users[role]).set(own)
 		})
-		if role == service.RoleAPI {
+		if role == settings.RoleAPI {
 			api = p
 		}
 	}
-	s.as(users[service.UserTools]).set(&api.Config)
+	s.as(users[operate.UserTools]).set(&api.Config)
 	account := servicetest.NewAccount()
 	api.Grant(t, account, "1000")
 	client, user := api.Service(t, account), api.User(t, account)
@@ -109,7 +111,7 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	user.Eventually(fmt.Sprint("/api/v1/simulations/", simulation), func(r servicetest.Reply) bool {
 		return r.Status == 200 && r.Object()["status"] == "completed"
 	})
-	tools, err := service.OpenTools(t.Context(), api.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), api.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,7 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	testworld.Await(t, func() bool { return archives(t, c.Archive) })
 	deadLetter(t, api, client, fmt.Sprint(workspace["id"]))
 	public(t, s, api)
-	reads(t, s, users[service.UserConsumer], c.TopicPrefix)
+	reads(t, s, users[operate.UserConsumer], c.TopicPrefix)
 }
 
 // reads consumes a public topic in a consumer group.
@@ -132,7 +134,7 @@ func reads(t *testing.T, s *stack, name, prefix string) {
 		t.Fatal(err)
 	}
 	r := kafka.NewReader(kafka.ReaderConfig{
-		Brokers: []string{s.SASL}, Dialer: to.Dialer(), GroupID: service.ConsumerGroups(prefix) + "bi",
+		Brokers: []string{s.SASL}, Dialer: to.Dialer(), GroupID: operate.ConsumerGroups(prefix) + "bi",
 		Topic: publisher.Topic(prefix, events.Workspaces), StartOffset: kafka.FirstOffset, MaxWait: 50 * time.Millisecond,
 	})
 	defer r.Close()
@@ -163,7 +165,7 @@ func attempts(prefix string) map[string]attempt {
 		"delete public records":    deleteRecords(public),
 		"commit for reactions":     commit(reactor.GroupPrefix(prefix)+"workspace.workspaces", log),
 		"commit for the publisher": commit(publisher.Group(prefix), log),
-		"commit for consumers":     commit(service.ConsumerGroups(prefix)+"bi", public),
+		"commit for consumers":     commit(operate.ConsumerGroups(prefix)+"bi", public),
 		"commit for others":        commit(prefix+"other", public),
 		"fence the publisher":      fence(publisher.Group(prefix) + ".0"),
 		"create another topic":     create(prefix + "another"),
@@ -174,18 +176,18 @@ func attempts(prefix string) map[string]attempt {
 
 // may says who may do what. It is written by hand, not made from the list.
 func may() map[string][]string {
-	const api, projector, reactor, worker = service.RoleAPI, service.RoleProjector, service.RoleReactor, service.RoleWorker
-	const publisher, lake, archiver, tools, consumer = service.RolePublisher, service.RoleLake, service.RoleArchiver, service.UserTools, service.UserConsumer
+	const api, projector, reactor, worker = settings.RoleAPI, settings.RoleProjector, settings.RoleReactor, settings.RoleWorker
+	const publisher, lake, archiver, tools, consumer = settings.RolePublisher, settings.RoleLake, settings.RoleArchiver, operate.UserTools, operate.UserConsumer
 	return map[string][]string{
 		"write the log":            {api, reactor, worker, tools},
-		"write operations":         {api, reactor, worker, tools, service.UserMigrate},
+		"write operations":         {api, reactor, worker, tools, operate.UserMigrate},
 		"write dead letters":       {reactor, tools},
 		"write public topics":      {publisher},
-		"read the log":             {api, projector, reactor, worker, publisher, lake, archiver, tools, service.UserMigrate},
+		"read the log":             {api, projector, reactor, worker, publisher, lake, archiver, tools, operate.UserMigrate},
 		"read dead letters":        {api, projector, reactor, worker, publisher, lake, archiver, tools},
 		"read public topics":       {publisher, tools, consumer},
 		"change the log's topics":  {},
-		"change public topics":     {service.UserMigrate, tools},
+		"change public topics":     {operate.UserMigrate, tools},
 		"delete records":           {},
 		"delete public records":    {tools},
 		"commit for reactions":     {reactor, tools},
@@ -205,7 +207,7 @@ func TestNobodyHasMoreRights(t *testing.T) {
 	s := kafkaStack(t)
 	prefix := events.NewID("test") + "."
 	users := s.grant(t, prefix)
-	s.topics(t, users[service.UserMigrate], prefix)
+	s.topics(t, users[operate.UserMigrate], prefix)
 	all, allowed := attempts(prefix), may()
 	if names := slices.Sorted(maps.Keys(allowed)); !slices.Equal(names, slices.Sorted(maps.Keys(all))) {
 		t.Fatalf("may names %q", names)

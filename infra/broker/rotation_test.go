@@ -15,11 +15,11 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/broker"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -177,20 +177,20 @@ func TestReadinessSaysWhy(t *testing.T) {
 	c := servicetest.Config(t)
 	users := s.grant(t, c.TopicPrefix)
 	admin := s.as(everyone)
-	p := servicetest.Start(t, func(own *service.Config) {
+	p := servicetest.Start(t, func(own *settings.Config) {
 		*own = c
 		own.Partitions = 1
 		admin.set(own)
-		own.Roles = []string{service.RoleAPI, service.RoleProjector}
+		own.Roles = []string{settings.RoleAPI, settings.RoleProjector}
 	})
-	w := s.as(users[service.RoleProjector])
-	reader := servicetest.Start(t, func(own *service.Config) {
+	w := s.as(users[settings.RoleProjector])
+	reader := servicetest.Start(t, func(own *settings.Config) {
 		*own = p.Config
-		own.Roles, own.Migrate = []string{service.RoleProjector}, false
+		own.Roles, own.Migrate = []string{settings.RoleProjector}, false
 		w.set(own)
 	})
 	_, err := s.admin(t).UpsertUserScramCredentials([]sarama.AlterUserScramCredentialsUpsert{{
-		Name: users[service.RoleProjector], Mechanism: sarama.SCRAM_MECHANISM_SHA_512, Iterations: 4096, Salt: []byte("salt"), Password: []byte("another"),
+		Name: users[settings.RoleProjector], Mechanism: sarama.SCRAM_MECHANISM_SHA_512, Iterations: 4096, Salt: []byte("salt"), Password: []byte("another"),
 	}})
 	if err != nil {
 		t.Fatal(err)

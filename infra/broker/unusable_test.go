@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -22,7 +22,7 @@ func TestAnUnusableCertificateIsCounted(t *testing.T) {
 	file := "unusable-" + events.NewID("test")
 	own := s.Authority.Issue(file, teststack.Certificate{Name: machine})
 	way := s.ways()["mutual TLS"]
-	p := servicetest.Start(t, way.set, func(c *service.Config) {
+	p := servicetest.Start(t, way.set, func(c *settings.Config) {
 		c.Partitions, c.KafkaCert, c.KafkaKey = 1, own.Cert, own.Key
 	})
 	counts := func(want string) {

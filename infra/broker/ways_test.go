@@ -10,17 +10,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/internal/publictest"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 	"netsim/stream/publisher"
 )
 
 // set sets how a service connects.
-func (w way) set(c *service.Config) {
+func (w way) set(c *settings.Config) {
 	c.Kafka = []string{w.address}
 	if t := w.config.TLS; t != nil {
 		c.KafkaTLS, c.KafkaCA, c.KafkaCert, c.KafkaKey = true, t.CA, t.Cert, t.Key
@@ -40,7 +41,7 @@ func TestEveryWayToConnect(t *testing.T) {
 	for name, way := range s.ways() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := servicetest.Start(t, way.set, func(c *service.Config) { c.Partitions, c.Retries = 1, 1 })
+			p := servicetest.Start(t, way.set, func(c *settings.Config) { c.Partitions, c.Retries = 1, 1 })
 			user := p.Service(t, servicetest.NewAccount())
 			created := user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201).Object()
 			user.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool {
@@ -66,7 +67,7 @@ func deadLetter(t *testing.T, p *servicetest.Program, user *servicetest.Client, 
 		t.Fatal(err)
 	}
 	user.Delete("/api/v1/workspaces/" + workspace).Want(202)
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func public(t *testing.T, s *stack, p *servicetest.Program) {
 		Brokers: []string{s.Plain}, Log: log, Partitions: p.Config.Partitions,
 		Name: func(family events.Family) string { return publisher.Topic(p.Config.TopicPrefix, family) },
 	}
-	tools, err := service.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/service"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 
@@ -131,7 +132,7 @@ func TestEveryConnectionIsSecure(t *testing.T) {
 		}
 	}
 
-	p := servicetest.Start(t, func(c *service.Config) { c.Postgres, c.Partitions = s.with(full), 1 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Postgres, c.Partitions = s.with(full), 1 })
 	client := p.Service(t, servicetest.NewAccount())
 	id := client.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201).Object()["id"]
 	client.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool { return strings.Contains(string(r.Body), fmt.Sprint(id)) })

@@ -17,11 +17,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
@@ -218,15 +218,15 @@ func (d *deployment) signal(s syscall.Signal) {
 }
 
 // settings returns the settings of the deployment.
-func (d *deployment) settings() service.Config {
+func (d *deployment) settings() settings.Config {
 	d.t.Helper()
-	settings := map[string]string{}
+	variables := map[string]string{}
 	for _, line := range d.env {
 		if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "NETSIM_") && !strings.HasPrefix(name, "NETSIM_DEV_") && !strings.HasPrefix(name, "NETSIM_TEST_") {
-			settings[name] = value
+			variables[name] = value
 		}
 	}
-	c, err := service.FromSettings(settings)
+	c, err := settings.FromVariables(variables)
 	if err != nil {
 		d.t.Fatal(err)
 	}

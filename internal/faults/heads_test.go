@@ -21,10 +21,13 @@ import (
 	"time"
 
 	"netsim/audit"
+	"netsim/cmd/checkpoints"
+	"netsim/cmd/connections"
+	"netsim/cmd/operate"
+	"netsim/cmd/settings"
 	"netsim/infra/devissuer"
 	"netsim/infra/objects"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -230,21 +233,12 @@ func TestKilledBeforeTheCheckpointIsPublished(t *testing.T) {
 
 	w.write("three", "four", "five", "six", "seven", "eight") // both partitions have other heads than the orphans
 	d.tool("audit", "checkpoint", "--name", "next")
-	tools, err := service.OpenTools(t.Context(), d.settings(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tools.Close()
 	all := d.heads()
-	if err := tools.SweepHeads(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	sweepHeads(t, d.settings(), time.Now())
 	if left := d.heads(); !slices.Equal(left, all) {
 		t.Errorf("new heads were deleted: %v are left of %v", left, all)
 	}
-	if err := tools.SweepHeads(t.Context(), time.Now().Add(50*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	sweepHeads(t, d.settings(), time.Now().Add(50*time.Hour))
 	left := d.heads()
 	for _, key := range orphans {
 		if strings.HasSuffix(key, ".txt") && slices.Contains(left, key) {
@@ -263,7 +257,7 @@ func TestKilledBeforeTheCheckpointIsPublished(t *testing.T) {
 // month stay; a verification from another one says what is missing.
 func TestOldHeadsAreDeleted(t *testing.T) {
 	d, w := newCheckpointed(t)
-	tools, err := service.OpenTools(t.Context(), d.settings(), slog.New(slog.DiscardHandler))
+	tools, err := operate.OpenTools(t.Context(), d.settings(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,9 +269,7 @@ func TestOldHeadsAreDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tools.SweepHeads(t.Context(), time.Now().Add(50*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	sweepHeads(t, d.settings(), time.Now().Add(50*time.Hour))
 	if time.Now().UTC().Month() != month {
 		return // the month changed during the test, and two checkpoints are the first of theirs
 	}
@@ -339,4 +331,26 @@ func TestNoHeadsNoCheckpoint(t *testing.T) {
 		t.Errorf("audit heads says %q", said)
 	}
 	d.tool("audit", "checkpoint", "--name", "down")
+}
+
+// sweepHeads deletes old heads, as the daily job does at the given time.
+func sweepHeads(t *testing.T, c settings.Config, now time.Time) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	to, err := c.Connector(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := connections.Open(t.Context(), c, to, log, connections.Options{Sessions: 2, Locks: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	key, err := connections.ReadAuditKey(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkpoints.Sweep(t.Context(), conn, key, now); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -18,22 +18,22 @@ import (
 // object store is down is alive and not ready, says why, and serves once the server is back.
 func TestAStartOutlastsAnOutage(t *testing.T) {
 	for name, test := range map[string]struct {
-		down func(*testing.T, *service.Config) (back func())
+		down func(*testing.T, *settings.Config) (back func())
 		why  string
 	}{
-		"PostgreSQL": {func(t *testing.T, c *service.Config) func() {
+		"PostgreSQL": {func(t *testing.T, c *settings.Config) func() {
 			server := teststack.Start(t, "postgres", t.TempDir())
 			c.Postgres = server.URL
 			server.Kill()
 			return server.Restart
 		}, "no PostgreSQL answers"},
-		"broker": {func(t *testing.T, c *service.Config) func() {
+		"broker": {func(t *testing.T, c *settings.Config) func() {
 			server := teststack.Start(t, teststack.BrokerPart(), t.TempDir())
 			c.Kafka = []string{server.Addr}
 			server.Kill()
 			return server.Restart
 		}, "no Kafka broker answers"},
-		"object store": {func(t *testing.T, c *service.Config) func() {
+		"object store": {func(t *testing.T, c *settings.Config) func() {
 			store, err := url.Parse(c.S3Endpoint)
 			if err != nil {
 				t.Fatal(err)

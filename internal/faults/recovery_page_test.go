@@ -11,7 +11,7 @@ import (
 
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )

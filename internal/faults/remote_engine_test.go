@@ -5,7 +5,7 @@ import (
 
 	"netsim/events"
 	"netsim/internal/scripted"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 )
 
 // TestRemoteRunsOutliveTheService kills the service with SIGKILL during a run at a remote

@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/settings"
 	"netsim/events"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 )
@@ -74,8 +74,8 @@ type killed struct {
 
 func newKilled(t *testing.T) *killed {
 	t.Helper()
-	p := servicetest.Start(t, func(c *service.Config) {
-		c.Roles = []string{service.RoleAPI, service.RoleProjector, service.RoleReactor}
+	p := servicetest.Start(t, func(c *settings.Config) {
+		c.Roles = []string{settings.RoleAPI, settings.RoleProjector, settings.RoleReactor}
 	})
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "1000")

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/infra/replicas"
-	"netsim/internal/service"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
@@ -18,7 +18,7 @@ import (
 func TestReadsFromAStandby(t *testing.T) {
 	primary := teststack.Start(t, "postgres", t.TempDir(), "--replicas", "--no-sync")
 	standby := teststack.StartStandby(t, primary, t.TempDir(), "--no-sync")
-	p := servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *service.Config) {
+	p := servicetest.StartLogged(t, slog.New(slog.DiscardHandler), func(c *settings.Config) {
 		c.Postgres, c.Standbys, c.StandbyMaxLag = primary.URL, standby.URL, time.Hour
 	})
 	client := p.Service(t, servicetest.NewAccount())

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/cmd/operate"
 	"netsim/infra/devissuer"
 	"netsim/infra/jobs"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
-	"netsim/internal/service"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 	"netsim/projections"
@@ -67,7 +67,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	d.kill()
 	d.append(good, "netsim.workspace.updated.v1", `{"name":"better"}`)
 
-	for _, f := range list[service.StreamStatus](d, "streams").Items {
+	for _, f := range list[operate.StreamStatus](d, "streams").Items {
 		lag, parked := int64(0), int64(0)
 		if f.Family == "workspaces" {
 			lag, parked = 1, 1
@@ -88,7 +88,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	}
 	d.another("projector") // judges records while no reactor runs
 	testworld.Await(t, func() bool {
-		return list[service.StreamStatus](d, "streams").Items[6].LagRecords == 0
+		return list[operate.StreamStatus](d, "streams").Items[6].LagRecords == 0
 	})
 	lag := map[string]int64{}
 	for _, r := range list[reactor.Status](d, "reactions").Items {
@@ -190,7 +190,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 		t.Errorf("jobs says %q", said)
 	}
 
-	r := list[service.RunStatus](d, "runs", "--limit", "1")
+	r := list[operate.RunStatus](d, "runs", "--limit", "1")
 	if s := r.Items[0]; len(r.Items) != 1 || r.Total != 2 || s.Simulation != ids[1] || s.Status != "provisioning" || s.Job != "available" || s.Worker != "" || s.AgeSeconds <= 0 {
 		t.Errorf("runs says %+v", r)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"netsim/events"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
 

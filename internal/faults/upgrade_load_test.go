@@ -17,7 +17,7 @@ import (
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/wait"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"

@@ -23,7 +23,7 @@ import (
 )
 
 // process is a process of the service without its APIs: it handles commands, projects,
-// and reacts, put together as internal/service does it.
+// and reacts, put together as cmd/service does it.
 type process struct {
 	w           *world
 	number      int

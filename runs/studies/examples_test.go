@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"netsim/infra/devissuer"
-	"netsim/internal/service/servicetest"
+	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 )
 

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
@@ -25,7 +26,6 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/writelog"
-	"netsim/internal/service"
 )
 
 func main() {
@@ -38,7 +38,7 @@ func main() {
 }
 
 func run(ctx context.Context, what, file string) error {
-	c, err := service.FromEnvironment()
+	c, err := settings.FromEnvironment()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,168 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"netsim/billing"
+	"netsim/content/traces"
+	"netsim/events"
+	"netsim/infra/replicas"
+	"netsim/infra/web"
+	"netsim/projections"
+	"netsim/reactions"
+	"netsim/readapi"
+	"netsim/readapi/access"
+	"netsim/simulator/chakra"
+	"netsim/stream/feed"
+	"netsim/writeapi"
+)
+
+// handlers serves every operation of the contract.
+type handlers struct {
+	*reads
+	*writes
+	*readapi.Billing
+	*readapi.Events
+}
+
+type (
+	reads  = readapi.API
+	writes = writeapi.API
+)
+
+// runAPI serves requests. After an orderly end of ctx, the API serves for NETSIM_DRAIN
+// longer and closes each connection after its response. Then requests in progress
+// finish and event streams end. When a part of the process has failed, the API does
+// not wait for NETSIM_DRAIN.
+func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, roles *errgroup.Group) error {
+	quotas, err := open(ctx, s.launch, s.quotas)
+	if err != nil {
+		return err
+	}
+	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
+	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
+	follow, followStudies := s.feed(), s.feed()
+	followStudies.Studies = true
+	hub := s.eventHub(d.writer.Partitions)
+	handler, reads, err := s.api(ctx, d, follow, followStudies, hub, quotas)
+	if err != nil {
+		stop()
+		unfollow()
+		return err
+	}
+	handler = web.CloseWhen(func() bool { return ctx.Err() != nil })(handler)
+	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
+	server.RegisterOnShutdown(unfollow)
+	roles.Go(s.part(following, "the feed of streams", follow.Run))
+	roles.Go(s.part(following, "the feed of streams of studies", followStudies.Run))
+	roles.Go(s.part(following, "the event feed", hub.Run))
+	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
+	roles.Go(s.part(answering, "the polls of standbys", reads.Run))
+	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
+		defer unfollow()
+		return web.Serve(ctx, server, listen, s.config.Grace)
+	}))
+	roles.Go(func() error {
+		defer stop()
+		<-ctx.Done()
+		if errors.Is(context.Cause(ctx), errAsked) {
+			s.log.InfoContext(ctx, "the API is draining: it answers requests and closes their connections", "drain", s.config.Drain)
+			time.Sleep(s.config.Drain)
+		}
+		return nil
+	})
+	return nil
+}
+
+// api returns the handler of the API listener, and the databases that it reads.
+func (s *process) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, *replicas.Reads, error) {
+	keys, err := open(ctx, s.launch, s.cursorKeys)
+	if err != nil {
+		return nil, nil, err
+	}
+	tokens, err := open(ctx, s.launch, func(ctx context.Context) (*replicas.Serve, error) { return s.openReads(ctx, keys) })
+	if err != nil {
+		return nil, nil, err
+	}
+	cursors, err := web.NewCursors(keys, time.Now)
+	if err != nil {
+		return nil, nil, err
+	}
+	get := &readapi.API{
+		Access:  &access.Access{DB: tokens.Reads, Rows: s.lookups(), TraceRoutes: s.config.TraceRoutes},
+		Cursors: cursors, Objects: s.Objects, Now: time.Now, ConsoleURL: s.config.Console,
+		ResultsOwnership: s.config.ResultsOwnership,
+		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
+		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
+		Health: &s.health, Feed: follow, StudyFeed: followStudies,
+	}
+	change := &writeapi.API{
+		Commands: d.writer.Handler, Views: get,
+		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
+		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, Unfold: d.simple.Unfold,
+	}
+	books := &readapi.Billing{
+		DB: s.verified, Cursors: cursors, Now: time.Now,
+		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: d.writer.Handler}).Record, Lag: s.reactionLag(reactions.Billing, reactions.Families()[reactions.Billing], d.writer.Partitions).Behind,
+	}
+	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
+	observeStreams(s.metrics, follow, followStudies)
+	frontEnd, err := s.frontEnd(quotas)
+	if err != nil {
+		return nil, nil, err
+	}
+	frontEnd.tokens = tokens
+	return frontEnd.router(handlers{get, change, books, log}), tokens.Reads, nil
+}
+
+// quotas returns the quotas of the settings, overridden by the quotas that operators
+// have set.
+func (s *base) quotas(ctx context.Context) (*readapi.Quotas, error) {
+	defaults, err := s.config.QuotaLimits()
+	if err != nil {
+		return nil, err
+	}
+	q := &readapi.Quotas{DB: s.verified, Defaults: defaults, Log: s.log, Now: time.Now, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Billing)
+	}}
+	return q, q.Load(ctx)
+}
+
+// admission limits how many requests are served at a time.
+func (s *process) admission(quotas *readapi.Quotas) *web.Admission {
+	c := s.config
+	admission := web.NewAdmission(web.AdmissionConfig{
+		Slots: map[web.Class]int{
+			web.ClassRead: c.MaxReads, web.ClassWrite: c.MaxWrites, web.ClassHeavy: cmp.Or(c.MaxHeavy, 2*runtime.GOMAXPROCS(0)),
+			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads,
+		},
+		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
+		Refused: observeRefusals(s.metrics),
+	})
+	observeAdmission(s.metrics, admission)
+	return admission
+}
+
+// feed returns a feed that notifies clients that follow simulations or studies.
+func (s *process) feed() *readapi.Feed {
+	return &readapi.Feed{DB: s.verified, Log: s.log, Changes: func() (<-chan struct{}, func()) {
+		return s.watcher.Changes(events.Simulations, events.Workspaces)
+	}}
+}
+
+// inspect reads the traces of a traceset.
+func (s *base) inspect(ctx context.Context, t *projections.Traceset) (*chakra.Report, error) {
+	workload, err := traces.Open(ctx, s.Objects, t)
+	if err != nil {
+		return nil, err
+	}
+	return chakra.Inspect(workload.Files, workload.Groups, chakra.Limits{})
+}
