@@ -159,17 +159,19 @@ func reach() (pure, never map[string]set) {
 		"netsim/infra/eventlog", "netsim/infra/writelog", "netsim/infra/projector", "netsim/infra/reactor", "netsim/infra/jobs",
 	}
 	pure = map[string]set{
-		"fault":                {},
-		"events":               {"github.com/google/uuid"},
-		"commands":             {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"rating":               {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
-		"audit":                {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
-		"simulator/":           {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
-		"simulator/infragraph": {"go.yaml.in/yaml/v3"},
-		"runs/execution":       {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"fault":                 {},
+		"events":                {"github.com/google/uuid"},
+		"commands":              {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"rating":                {"github.com/google/uuid", "github.com/cockroachdb/apd/"},
+		"audit":                 {"github.com/google/uuid", "github.com/cockroachdb/apd/", "golang.org/x/mod"},
+		"simulator/":            {"github.com/klauspost/compress", "google.golang.org/protobuf/"},
+		"simulator/infragraph":  {"go.yaml.in/yaml/v3"},
+		"runs/studies/analysis": {"github.com/cockroachdb/apd/"},
+		"runs/execution":        {"github.com/google/uuid", "github.com/klauspost/compress", "google.golang.org/protobuf/"},
 	}
 	never = map[string]set{
 		"writeapi":              append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
+		"content/simple":        append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
 		"readapi/access":        log,
 		"readapi":               log,
 		"reactions":             log,

@@ -18,7 +18,7 @@ import (
 	"netsim/simulator/validation"
 )
 
-// The models that blueprints are made of, completions.md 2.4.
+// The models that presets are made of, completions.md 2.4.
 const (
 	switchModel      = "clos-switch-v1"
 	nicModel         = "roce-nic-v1"
