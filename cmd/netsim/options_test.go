@@ -168,7 +168,7 @@ func optionRows() map[string]option {
 		"engine serve --listen":      {serve + "--listen 127.0.0.1:0", "cmd/service/remote_engine_test.go TestRemoteEngine", nil},
 		"engine serve --token":       {serve, "runs/execution/host/host_test.go TestRefusesOrders", map[string]string{"engine serve --data d": "NETSIM_ENGINE_TOKEN is not set"}},
 		"engine serve --token-file":  {"engine serve --data d --token-file options_test.go", "cmd/netsim/options_test.go TestEveryOptionIsHonouredOrRefused", map[string]string{serve + "--token-file options_test.go": "are both set", "engine serve --data d --token-file none": "no such file"}},
-		"engine serve --data":        {serve, engines + "TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
+		"engine serve --data":        {serve, "runs/execution/host/killed_test.go TestRestarts", map[string]string{"engine serve --token t": "missing flags: --data"}},
 		"engine serve --runs":        {serve + "--runs 1", engines + "TestBusy", map[string]string{serve + "--runs 0": above}},
 		"engine serve --kept":        {serve + "--kept 1", engines + "TestKept", map[string]string{serve + "--kept 0": above}},
 		"engine serve --kept-for":    {serve + "--kept-for 1h", engines + "TestKept", map[string]string{serve + "--kept-for 0s": above}},
