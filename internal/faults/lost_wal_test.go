@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
 
@@ -99,33 +100,13 @@ func (c *powerCut) crashSessions(url string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	signal := func(pid int, s syscall.Signal) {
-		if err := syscall.Kill(pid, s); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	signal(first, syscall.SIGSTOP)
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", first, first))
-	if err != nil {
+	if err := teststack.KillChildren(first); err != nil {
 		c.t.Fatal(err)
 	}
-	var pids []int
-	for child := range strings.FieldsSeq(string(children)) {
-		pid, err := strconv.Atoi(child)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		pids = append(pids, pid)
-		signal(pid, syscall.SIGKILL)
-	}
-	for _, pid := range pids {
-		testworld.Await(c.t, func() bool {
-			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-			return err != nil || strings.Contains(string(stat), ") Z ")
-		})
-	}
 	c.cutLog()
-	signal(first, syscall.SIGCONT)
+	if err := syscall.Kill(first, syscall.SIGCONT); err != nil {
+		c.t.Fatal(err)
+	}
 	testworld.Await(c.t, func() bool {
 		conn, err := pgx.Connect(c.t.Context(), url)
 		if err == nil {
