@@ -79,19 +79,13 @@ func (x *examination) writerKeys(ctx context.Context) doctor.Result {
 	if exists, err := x.projector.Exists(ctx); err != nil || !exists {
 		return doctor.Good("records are sealed by the key %s; there is no read model to compare it with", keys.Signer())
 	}
-	rows, err := x.pool.Query(ctx, `SELECT DISTINCT sealing FROM offsets`)
+	sealings, err := projector.Sealings(ctx, x.pool)
 	if err != nil {
 		return doctor.Failure("see the checks of PostgreSQL", "%v", err)
 	}
-	defer rows.Close()
 	open, retired := false, false
 	unknown := map[string]bool{}
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return doctor.Failure("see the checks of PostgreSQL", "%v", err)
-		}
-		sealing := events.ParseSealing(text)
+	for _, sealing := range sealings {
 		open = open || len(sealing) == 0
 		for i, id := range sealing {
 			if !keys.Has(id) {
@@ -101,8 +95,6 @@ func (x *examination) writerKeys(ctx context.Context) doctor.Result {
 		}
 	}
 	switch {
-	case rows.Err() != nil:
-		return doctor.Failure("see the checks of PostgreSQL", "%v", rows.Err())
 	case len(unknown) > 0:
 		return doctor.Failure("add the keys of all processes to NETSIM_WRITER_KEYS, the retired ones at its end",
 			"%d keys that seal the log are not in NETSIM_WRITER_KEYS: a rebuilt read model would lack their records", len(unknown))

@@ -29,7 +29,7 @@ import (
 	"netsim/stream/publisher"
 )
 
-// domain has the parts that the reactor, the workers and the API need besides the core.
+// domain has the parts that the reactor, the workers and the API need besides the base.
 type domain struct {
 	metering    *billing.Metering
 	books       *billing.Books

@@ -33,7 +33,7 @@ func (l *launch) needsFirst() []need {
 	return []need{{name: "serving", requires: settings.EveryRole(), probe: l.probeServing}}
 }
 
-// needs returns the checks of the core once it is connected.
+// needs returns the checks of a connected process.
 func (s *process) needs() []need {
 	return []need{
 		{name: "issuerKeys", requires: []string{settings.RoleAPI}, probe: s.probeKeys},

@@ -7,6 +7,7 @@ import (
 	"netsim/cmd/connections"
 	"netsim/events"
 	"netsim/infra/health"
+	"netsim/infra/projector"
 )
 
 // beginSeals demands seals in a new log before the first record is written, and
@@ -31,11 +32,13 @@ func (s *process) beginSeals(ctx context.Context, w *connections.Writer) error {
 
 // countSealed returns how many partitions demand seals, and how many there are.
 func (s *process) countSealed(ctx context.Context) (sealed, all int, err error) {
-	err = s.verified.QueryRow(ctx, `SELECT count(*) FILTER (WHERE sealing <> ''), count(*) FROM offsets`).Scan(&sealed, &all)
-	if err != nil {
-		return 0, 0, fmt.Errorf("read which partitions are sealed: %w", err)
+	sealings, err := projector.Sealings(ctx, s.verified)
+	for _, demanded := range sealings {
+		if len(demanded) > 0 {
+			sealed++
+		}
 	}
-	return sealed, all, nil
+	return sealed, len(sealings), err
 }
 
 // probeSeals warns while records without a seal are facts, and after a record
