@@ -25,10 +25,11 @@ func directions() map[string]set {
 	everything := set{"/"}
 	return map[string]set{
 		"events":          {},
+		"events/scan":     {}, // where the members of an event's data are in its JSON
 		"fault":           {},
 		"simulator/":      {"simulator/"},
 		"rating":          {"events"},
-		"audit":           {"events", "rating"},
+		"audit":           {"events", "events/scan", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
 		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
 		"api/submission":  {"api", "fault", "simulator/"},                // resolves simple submissions
@@ -66,7 +67,7 @@ func directions() map[string]set {
 		"api":                      {},
 		"api/contract":             {"api", "fault"},
 		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
-		"stream/tables":            {"events", "infra/facts"},                                                                           // facts as typed rows, and in Parquet
+		"stream/tables":            {"events", "events/scan", "infra/facts"},                                                            // facts as typed rows, and in Parquet
 		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
 		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
 		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry

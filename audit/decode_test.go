@@ -20,11 +20,18 @@ func anyText(t *rapid.T) string {
 	return rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String(), rapid.Just("")).Draw(t, "text")
 }
 
+// fast reads a text with the fast decoder.
+func fast[T any](r *reader[T], value []byte) (any, bool) {
+	var data T
+	ok := r.read(value, &data)
+	return data, ok
+}
+
 // TestDecodeEqualsTheCodec: the fast decoder either refuses a text or reads it as
 // encoding/json does. The texts are events, some of them damaged.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
-	seen := new(words) // shared by all examples
+	r := new(readers) // shared by all examples
 	rapid.Check(t, func(t *rapid.T) {
 		number := func() int64 { return rapid.Int64().Draw(t, "number") }
 		var data events.Data
@@ -69,23 +76,19 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 		var ok bool
 		switch want.(type) {
 		case events.DailyCostRated:
-			var c events.DailyCostRated
-			ok = readCost(value, &c, seen)
-			got = c
+			got, ok = fast(&r.cost, value)
 		case events.UsageRecorded:
-			u, read := readUsage(value, seen)
-			got, ok = *u, read
+			got, ok = fast(&r.usage, value)
 		case events.CreditHeld:
-			got, ok = readHeld(value, seen)
+			got, ok = fast(&r.held, value)
 		case events.CreditReleased:
-			got, ok = readReleased(value, seen)
+			got, ok = fast(&r.released, value)
 		default:
-			_, usageRead := readUsage(value, seen)
-			_, heldRead := readHeld(value, seen)
-			_, releasedRead := readReleased(value, seen)
-			read := map[string]bool{
-				costType: readCost(value, new(events.DailyCostRated), seen), usageType: usageRead, heldType: heldRead, releaseType: releasedRead,
-			}
+			_, costRead := fast(&r.cost, value)
+			_, usageRead := fast(&r.usage, value)
+			_, heldRead := fast(&r.held, value)
+			_, releasedRead := fast(&r.released, value)
+			read := map[string]bool{costType: costRead, usageType: usageRead, heldType: heldRead, releaseType: releasedRead}
 			if read[data.EventType()] {
 				t.Fatalf("%s was read, but encoding/json refuses it: %v", value, failed)
 			}
@@ -110,10 +113,10 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !readCost(cost, new(events.DailyCostRated), nil) {
+	if _, ok := fast(new(reader[events.DailyCostRated]), cost); !ok {
 		t.Errorf("the fast decoder does not read %s", cost)
 	}
-	if _, ok := readUsage(usage, nil); !ok {
+	if _, ok := fast(new(reader[events.UsageRecorded]), usage); !ok {
 		t.Errorf("the fast decoder does not read %s", usage)
 	}
 }

@@ -1,140 +1,123 @@
 package audit
 
-import "time"
+import (
+	"reflect"
+	"strings"
+	"time"
 
-// scan reads JSON in the form in which the service writes it: no white space, no
-// escapes, ASCII only, integers. Anything else sets odd; the values read before
-// then must not be used.
-type scan struct {
-	text []byte
-	at   int
-	odd  bool
-	seen *words
+	"netsim/events"
+	"netsim/events/scan"
+)
+
+// readers read the data of the most frequent events. They belong to one goroutine, and
+// the zero value is ready.
+type readers struct {
+	usage    reader[events.UsageRecorded]
+	cost     reader[events.DailyCostRated]
+	held     reader[events.CreditHeld]
+	released reader[events.CreditReleased]
 }
 
-// words caches the last value of each string member. Most values are the same in
-// many events in a row, which then share one copy.
-type words [16]string
-
-// word reads a string through the cache entry seen[number].
-func (s *scan) word(number int) string {
-	text := s.token()
-	if s.seen == nil {
-		return string(text)
-	}
-	if string(text) != s.seen[number] {
-		s.seen[number] = string(text)
-	}
-	return s.seen[number]
+// reader reads JSON objects into structs of one type. Its table is that of the struct's
+// tags.
+type reader[T any] struct {
+	scan.Table
+	data     T // that is being read
+	members  []member
+	segments *reader[events.CostSegment]
 }
 
-func (s *scan) str() string { return string(s.token()) }
-
-// whole reports whether the text was read to its end and odd is not set.
-func (s *scan) whole() bool { return !s.odd && s.at == len(s.text) }
-
-// take reads the byte c, or sets odd if it does not come next.
-func (s *scan) take(c byte) {
-	if s.odd || s.at >= len(s.text) || s.text[s.at] != c {
-		s.odd = true
-		return
-	}
-	s.at++
+// member is a member of the table.
+type member struct {
+	into any // points to its field in the reader's data
+	// last is its last value, if it is a string. Most values are the same in many events in
+	// a row, which then share one copy.
+	last string
 }
 
-func (s *scan) next(c byte) bool {
-	if s.odd || s.at >= len(s.text) || s.text[s.at] != c {
+// read reads an object. It returns false, and into is as before, unless the text has the
+// form in which the service writes it: ASCII without escapes, integers, and members that
+// the struct has.
+func (r *reader[T]) read(text []byte, into *T) bool {
+	if r.members == nil {
+		r.prepare()
+	}
+	r.data = *new(T)
+	if !r.Object(text, func(i int, value []byte) bool { return i >= 0 && r.set(&r.members[i], value) }) {
 		return false
 	}
-	s.at++
+	*into = r.data
 	return true
 }
 
-func (s *scan) object(member func(key []byte)) {
-	s.take('{')
-	if s.next('}') {
-		return
-	}
-	for !s.odd {
-		key := s.token()
-		s.take(':')
-		if s.odd {
-			return
-		}
-		member(key)
-		if s.next('}') {
-			return
-		}
-		s.take(',')
+func (r *reader[T]) prepare() {
+	data := reflect.ValueOf(&r.data).Elem()
+	for i := range data.NumField() {
+		name, _, _ := strings.Cut(data.Type().Field(i).Tag.Get("json"), ",")
+		r.Add(name)
+		r.members = append(r.members, member{into: data.Field(i).Addr().Interface()})
 	}
 }
 
-func (s *scan) array(element func()) {
-	s.take('[')
-	if s.next(']') {
-		return
-	}
-	for !s.odd {
-		element()
-		if s.next(']') {
-			return
+func (r *reader[T]) set(m *member, value []byte) (ok bool) {
+	switch into := m.into.(type) {
+	case *string:
+		text, plain := scan.Plain(value)
+		if plain && string(text) != m.last {
+			m.last = string(text)
 		}
-		s.take(',')
-	}
-}
-
-// token reads a string and returns it as a part of text, not a copy.
-func (s *scan) token() []byte {
-	s.take('"')
-	if s.odd {
-		return nil
-	}
-	for i := s.at; i < len(s.text); i++ {
-		switch c := s.text[i]; {
-		case c == '"':
-			read := s.text[s.at:i]
-			s.at = i + 1
-			return read
-		case c < ' ' || c == '\\' || c > '~':
-			s.odd = true
-			return nil
+		*into, ok = m.last, plain
+	case *int64:
+		*into, ok = integer(value)
+	case *time.Time:
+		*into, ok = moment(value)
+	case *[]events.CostSegment:
+		if *into != nil {
+			return false // encoding/json reads a second list into the first one
 		}
+		if r.segments == nil {
+			r.segments = new(reader[events.CostSegment])
+		}
+		*into = make([]events.CostSegment, 0, 1)
+		ok = scan.Array(value, func(value []byte) bool {
+			*into = append(*into, events.CostSegment{})
+			return r.segments.read(value, &(*into)[len(*into)-1])
+		})
 	}
-	s.odd = true
-	return nil
+	return ok
 }
 
-func (s *scan) integer() (n int64) {
-	minus := s.next('-')
-	from := s.at
-	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-		n = n*10 + int64(s.text[s.at]-'0')
-		s.at++
+func integer(raw []byte) (n int64, ok bool) {
+	digits := raw
+	if raw[0] == '-' {
+		digits = raw[1:]
 	}
-	digits := s.at - from
-	if digits == 0 || digits > 18 || digits > 1 && s.text[from] == '0' || minus && n == 0 {
-		s.odd = true
+	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' && len(raw) > 1 {
+		return 0, false
 	}
-	if minus {
-		return -n
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
 	}
-	return n
+	if raw[0] == '-' {
+		n = -n
+	}
+	return n, true
 }
 
-// time reads a UTC time such as 2026-11-21T03:04:05.678Z. The fraction is optional
-// and has up to nine digits.
-func (s *scan) time() time.Time {
-	text := s.token()
+// moment reads a UTC time such as "2026-11-21T03:04:05.678Z", in quotes. The fraction is
+// optional and has up to nine digits.
+func moment(raw []byte) (t time.Time, ok bool) {
 	const least = len("2026-11-21T03:04:05Z")
-	if len(text) < least || len(text) == least+1 || len(text) > least+10 || text[len(text)-1] != 'Z' {
-		s.odd = true
-		return time.Time{}
+	text, ok := scan.Plain(raw)
+	if !ok || len(text) < least || len(text) == least+1 || len(text) > least+10 || text[len(text)-1] != 'Z' {
+		return t, false
 	}
 	number := func(from, to int) (n int) {
 		for _, c := range text[from:to] {
-			if c < '0' || c > '9' {
-				s.odd = true
-			}
+			ok = ok && c >= '0' && c <= '9'
 			n = n*10 + int(c-'0')
 		}
 		return n
@@ -149,11 +132,8 @@ func (s *scan) time() time.Time {
 	}
 	if text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' ||
 		len(text) > least && text[19] != '.' || hour > 23 || minute > 59 || second > 59 {
-		s.odd = true
+		return t, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
-	if t.Day() != day || t.Month() != time.Month(month) || year == 0 {
-		s.odd = true
-	}
-	return t
+	t = time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
+	return t, ok && t.Day() == day && t.Month() == time.Month(month) && year != 0
 }

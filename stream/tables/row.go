@@ -64,7 +64,7 @@ func (t *Table) Row(r *Row, f *facts.Fact) error {
 		return nil
 	}
 	bad := -1
-	if !scan(f.Record.Value, m, r, &bad) {
+	if !r.read(f.Record.Value, m, &bad) {
 		if bad >= 0 {
 			return &ValueError{
 				Position: events.Position{Family: f.Family, Partition: f.Partition, Offset: f.Offset},

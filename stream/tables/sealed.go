@@ -69,7 +69,7 @@ func build(list []column) (tables []*Table, missing []string) {
 			}
 			t.Columns[at].Events = append(t.Columns[at].Events, m.event)
 			if t.members[m.event] == nil {
-				t.members[m.event] = &members{index: map[string]int{}}
+				t.members[m.event] = new(members)
 			}
 			t.members[m.event].add(m.name, at, m.kind)
 		}
