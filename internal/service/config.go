@@ -133,7 +133,6 @@ type Config struct {
 	// Public topics
 	PublicPartitions   int32         `env:"NETSIM_PUBLIC_PARTITIONS" max:"10000" unset:"as many as the log has" unit:"partitions" roles:"publisher"`
 	PublicRetention    time.Duration `env:"NETSIM_PUBLIC_RETENTION" max:"876000h" roles:"publisher"`
-	PublicEvery        time.Duration `env:"NETSIM_PUBLIC_EVERY" envDefault:"100ms" min:"1ms" max:"1m" roles:"publisher"`
 	PublicTransactions bool          `env:"NETSIM_PUBLIC_TRANSACTIONS" envDefault:"true" roles:"publisher"`
 
 	// Schema registry
@@ -144,7 +143,6 @@ type Config struct {
 	// Lake
 	LakeEvery       time.Duration `env:"NETSIM_LAKE_EVERY" envDefault:"10s" min:"100ms" max:"1h" roles:"lake"`
 	LakeBytes       int64         `env:"NETSIM_LAKE_BYTES" envDefault:"67108864" min:"1048576" max:"1073741824" unit:"bytes" roles:"lake"`
-	LakeMergeAfter  time.Duration `env:"NETSIM_LAKE_MERGE_AFTER" envDefault:"5m" min:"1s" max:"24h" roles:"lake"`
 	LakeDeleteAfter time.Duration `env:"NETSIM_LAKE_DELETE_AFTER" envDefault:"1h" min:"10m" max:"8760h" roles:"lake"`
 
 	// Archive of the log
@@ -154,7 +152,6 @@ type Config struct {
 	// Event feed
 	FeedHeartbeat time.Duration `env:"NETSIM_FEED_HEARTBEAT" envDefault:"15s" min:"10ms" max:"1m" roles:"api"`
 	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864" unit:"bytes" roles:"api"`
-	FeedCatchUps  int           `env:"NETSIM_FEED_CATCHUPS" envDefault:"4" min:"1" max:"1000" unit:"reads" roles:"api"`
 	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000" unit:"records a second" roles:"api"`
 
 	// Traces

@@ -15,6 +15,8 @@ import (
 const (
 	feedPace   = 50 * time.Millisecond
 	feedWrites = 1000 // a second, to all clients
+
+	feedCatchUps = 4 // reads of the log at a time for feeds that begin in the past; FeedRate bounds what they read
 )
 
 // eventHub returns the hub of the event feed.
@@ -23,7 +25,7 @@ func (s *core) eventHub() *feed.Hub {
 		Log: s.eventLog, Verdicts: s.watcher, Partitions: s.partitions,
 		Live: s.facts, History: facts.NewReader(s.eventLog, s.watcher),
 		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: feedPace, Writes: feedWrites, Buffer: s.config.FeedBuffer,
-		CatchUps: s.config.FeedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
+		CatchUps: feedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
 	})
 	observeFeed(s.metrics, hub)
 	return hub

@@ -12,6 +12,10 @@ import (
 	"netsim/stream/lake"
 )
 
+// lakeMergeAfter is the time after the end of an hour when its files are merged. Facts
+// are written to the lake in seconds.
+const lakeMergeAfter = 5 * time.Minute
+
 // lake returns the writer of the lake. One process at a time writes it.
 func (s *core) lake() *lake.Lake {
 	return lake.New(lake.Config{
@@ -19,7 +23,7 @@ func (s *core) lake() *lake.Lake {
 		Leases:     &facts.Leases{Pool: s.unverified, Subscriber: lake.Subscriber, Process: s.process, Shards: 1, Log: s.log},
 		Partitions: s.partitions,
 		Every:      s.config.LakeEvery, Bytes: s.config.LakeBytes,
-		MergeAfter: s.config.LakeMergeAfter, DeleteAfter: s.config.LakeDeleteAfter,
+		MergeAfter: lakeMergeAfter, DeleteAfter: s.config.LakeDeleteAfter,
 		Now: time.Now, Log: s.log,
 	})
 }

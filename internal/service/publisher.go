@@ -14,12 +14,16 @@ import (
 // publishers names the subscriber of the leases of shards.
 const publishers = "publisher"
 
+// publishEvery is the least time between two transactions of a shard without a backlog.
+// Less costs CPU, more delays consumers.
+const publishEvery = 100 * time.Millisecond
+
 // publisherConfig returns the settings of the publisher. The tools have no watcher.
 func (s *core) publisherConfig() publisher.Config {
 	c := publisher.Config{
 		Brokers: s.config.Kafka, Connect: s.broker, Prefix: s.config.TopicPrefix, Shards: s.shards,
 		Partitions: s.config.PublicPartitions, Replication: s.config.replication(), Retention: s.config.PublicRetention,
-		Relaxed: s.config.Development, Migrated: !s.config.Migrate, Untransacted: !s.config.PublicTransactions, Every: s.config.PublicEvery,
+		Relaxed: s.config.Development, Migrated: !s.config.Migrate, Untransacted: !s.config.PublicTransactions, Every: publishEvery,
 		EventLog: s.eventLog, Facts: s.facts, Leases: s.leases(publishers), Log: s.log,
 	}
 	if s.watcher != nil {
