@@ -39,7 +39,7 @@ func directions() map[string]set {
 		"infra/gather":          {}, // combines lookups into few queries
 		"infra/recent":          {}, // caches what was used recently
 		"infra/sqlstate":        {}, // errors of PostgreSQL
-		"infra/wait":            {}, // a pause that a context can end
+		"infra/wait":            {}, // a pause that a context can end, and the pauses of retries
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/design"},
 		"writeapi":              append(append(set{"runs/studies/plan", "runs/studies/inputs"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
