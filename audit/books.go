@@ -14,7 +14,7 @@ type books struct {
 	rates    []events.RateSet // the price list; a later row with the same id replaces the earlier
 	rateAt   map[int64]int    // index in rates, by rate id
 	spare    []cost           // allocated ahead, many at a time
-	seen     words
+	readers  readers
 	accounts map[string]*account
 	prices   map[priceKey]rating.Price
 	findings []Finding
@@ -98,7 +98,7 @@ func (b *books) fold(f *Fact) error {
 	}
 	if f.Type == costType {
 		c := b.newCost()
-		if err := decodeCost(f.Value, &c.DailyCostRated, &b.seen); err != nil {
+		if err := b.readers.decodeCost(f.Value, &c.DailyCostRated); err != nil {
 			b.find(f.Where, "the event cannot be read: %v", err)
 			return nil
 		}
@@ -106,7 +106,7 @@ func (b *books) fold(f *Fact) error {
 		b.account(f.Stream).charge(b, c)
 		return nil
 	}
-	data, err := decode(f.Type, f.Value, &b.seen)
+	data, err := b.readers.decode(f.Type, f.Value)
 	if err != nil {
 		b.find(f.Where, "the event cannot be read: %v", err)
 		return nil

@@ -168,7 +168,7 @@ func gather(ctx context.Context, log *Log, r *Request, wanted []*signed, m moved
 
 // isOthers reports whether an event is a rate of another account.
 func isOthers(f *Fact, account string) bool {
-	data, err := decode(f.Type, f.Value, nil)
+	data, err := events.Decode(f.Type, f.Value)
 	d, ok := data.(events.RateSet)
 	return err == nil && ok && d.AccountID != "" && d.AccountID != account
 }

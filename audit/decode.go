@@ -14,20 +14,19 @@ const (
 	releaseType = "netsim.billing.credit_released.v1"
 )
 
-// decode decodes an event's data. It returns a UsageRecorded as a pointer. seen may
-// be nil.
-func decode(eventType string, value []byte, seen *words) (any, error) {
+// decode decodes an event's data. It returns a UsageRecorded as a pointer.
+func (r *readers) decode(eventType string, value []byte) (any, error) {
 	switch eventType {
 	case usageType:
-		if u := new(events.UsageRecorded); read(value, u, seen) {
+		if u := new(events.UsageRecorded); r.usage.read(value, u) {
 			return u, nil
 		}
 	case heldType:
-		if d := new(events.CreditHeld); read(value, d, seen) {
+		if d := new(events.CreditHeld); r.held.read(value, d) {
 			return *d, nil
 		}
 	case releaseType:
-		if d := new(events.CreditReleased); read(value, d, seen) {
+		if d := new(events.CreditReleased); r.released.read(value, d) {
 			return *d, nil
 		}
 	}
@@ -38,9 +37,9 @@ func decode(eventType string, value []byte, seen *words) (any, error) {
 	return data, err
 }
 
-// decodeCost decodes a daily cost into c, which must be empty.
-func decodeCost(value []byte, c *events.DailyCostRated, seen *words) error {
-	if read(value, c, seen) {
+// decodeCost decodes a daily cost into c.
+func (r *readers) decodeCost(value []byte, c *events.DailyCostRated) error {
+	if r.cost.read(value, c) {
 		return nil
 	}
 	data, err := events.Decode(costType, value)

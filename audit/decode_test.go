@@ -21,9 +21,9 @@ func anyText(t *rapid.T) string {
 }
 
 // fast reads a text with the fast decoder.
-func fast[T any](value []byte, seen *words) (any, bool) {
+func fast[T any](r *reader[T], value []byte) (any, bool) {
 	var data T
-	ok := read(value, &data, seen)
+	ok := r.read(value, &data)
 	return data, ok
 }
 
@@ -31,7 +31,7 @@ func fast[T any](value []byte, seen *words) (any, bool) {
 // encoding/json does. The texts are events, some of them damaged.
 func TestDecodeEqualsTheCodec(t *testing.T) {
 	t.Parallel()
-	seen := new(words) // shared by all examples
+	r := new(readers) // shared by all examples
 	rapid.Check(t, func(t *rapid.T) {
 		number := func() int64 { return rapid.Int64().Draw(t, "number") }
 		var data events.Data
@@ -76,18 +76,18 @@ func TestDecodeEqualsTheCodec(t *testing.T) {
 		var ok bool
 		switch want.(type) {
 		case events.DailyCostRated:
-			got, ok = fast[events.DailyCostRated](value, seen)
+			got, ok = fast(&r.cost, value)
 		case events.UsageRecorded:
-			got, ok = fast[events.UsageRecorded](value, seen)
+			got, ok = fast(&r.usage, value)
 		case events.CreditHeld:
-			got, ok = fast[events.CreditHeld](value, seen)
+			got, ok = fast(&r.held, value)
 		case events.CreditReleased:
-			got, ok = fast[events.CreditReleased](value, seen)
+			got, ok = fast(&r.released, value)
 		default:
-			_, costRead := fast[events.DailyCostRated](value, seen)
-			_, usageRead := fast[events.UsageRecorded](value, seen)
-			_, heldRead := fast[events.CreditHeld](value, seen)
-			_, releasedRead := fast[events.CreditReleased](value, seen)
+			_, costRead := fast(&r.cost, value)
+			_, usageRead := fast(&r.usage, value)
+			_, heldRead := fast(&r.held, value)
+			_, releasedRead := fast(&r.released, value)
 			read := map[string]bool{costType: costRead, usageType: usageRead, heldType: heldRead, releaseType: releasedRead}
 			if read[data.EventType()] {
 				t.Fatalf("%s was read, but encoding/json refuses it: %v", value, failed)
@@ -113,10 +113,10 @@ func TestDecodeIsFastForWhatTheServiceWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := fast[events.DailyCostRated](cost, nil); !ok {
+	if _, ok := fast(new(reader[events.DailyCostRated]), cost); !ok {
 		t.Errorf("the fast decoder does not read %s", cost)
 	}
-	if _, ok := fast[events.UsageRecorded](usage, nil); !ok {
+	if _, ok := fast(new(reader[events.UsageRecorded]), usage); !ok {
 		t.Errorf("the fast decoder does not read %s", usage)
 	}
 }

@@ -3,98 +3,88 @@ package audit
 import (
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"netsim/events"
 	"netsim/events/scan"
 )
 
-// shape says how the data of an event type is read: which field of its struct each member
-// sets.
-type shape struct {
+// readers read the data of the most frequent events. They belong to one goroutine, and
+// the zero value is ready.
+type readers struct {
+	usage    reader[events.UsageRecorded]
+	cost     reader[events.DailyCostRated]
+	held     reader[events.CreditHeld]
+	released reader[events.CreditReleased]
+}
+
+// reader reads JSON objects into structs of one type. Its table is that of the struct's
+// tags.
+type reader[T any] struct {
 	scan.Table
-	fields []field // by index in the table
+	data     T // that is being read
+	members  []member
+	segments *reader[events.CostSegment]
 }
 
-type field struct {
-	index int // in the struct
-	word  int // the entry of words, for a string
+// member is a member of the table.
+type member struct {
+	into any // points to its field in the reader's data
+	// last is its last value, if it is a string. Most values are the same in many events in
+	// a row, which then share one copy.
+	last string
 }
 
-// words caches the last value of each string member. Most values are the same in many
-// events in a row, which then share one copy.
-type words [64]string
-
-// shapes returns the shapes of the data that is read here, from the tags of the structs.
-var shapes = sync.OnceValue(func() map[reflect.Type]*shape {
-	all, numbers := map[reflect.Type]*shape{}, map[string]int{}
-	for _, of := range []reflect.Type{
-		reflect.TypeFor[events.UsageRecorded](), reflect.TypeFor[events.DailyCostRated](), reflect.TypeFor[events.CostSegment](),
-		reflect.TypeFor[events.CreditHeld](), reflect.TypeFor[events.CreditReleased](),
-	} {
-		s := new(shape)
-		for i := range of.NumField() {
-			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-			if _, known := numbers[name]; !known {
-				numbers[name] = len(numbers)
-			}
-			s.Add(name)
-			s.fields = append(s.fields, field{i, numbers[name]})
-		}
-		all[of] = s
+// read reads an object. It returns false, and into is as before, unless the text has the
+// form in which the service writes it: ASCII without escapes, integers, and members that
+// the struct has.
+func (r *reader[T]) read(text []byte, into *T) bool {
+	if r.members == nil {
+		r.prepare()
 	}
-	return all
-})
-
-// read reads a JSON object into the struct to which into points, which must be empty. It
-// returns false, and the struct must not be used, unless the text has the form in which
-// the service writes it: ASCII without escapes, integers, and members that the struct has.
-// seen may be nil.
-func read[T any](text []byte, into *T, seen *words) bool {
-	s, at := shapes()[reflect.TypeFor[T]()], reflect.ValueOf(into).Elem()
-	return s.Object(text, func(i int, value []byte) (ok bool) {
-		if i < 0 {
-			return false
-		}
-		member := at.Field(s.fields[i].index)
-		switch member.Kind() { //nolint:exhaustive // these are the kinds of most members, and quicker this way
-		case reflect.String:
-			text, ok := seen.text(s.fields[i].word, value)
-			member.SetString(text)
-			return ok
-		case reflect.Int64:
-			n, ok := integer(value)
-			member.SetInt(n)
-			return ok
-		}
-		switch into := member.Addr().Interface().(type) {
-		case *time.Time:
-			*into, ok = moment(value)
-		case *[]events.CostSegment:
-			if *into != nil {
-				return false // encoding/json reads a second list into the first one
-			}
-			*into = make([]events.CostSegment, 0, 1)
-			ok = scan.Array(value, func(value []byte) bool {
-				*into = append(*into, events.CostSegment{})
-				return read(value, &(*into)[len(*into)-1], seen)
-			})
-		}
-		return ok
-	})
+	r.data = *new(T)
+	if !r.Object(text, func(i int, value []byte) bool { return i >= 0 && r.set(&r.members[i], value) }) {
+		return false
+	}
+	*into = r.data
+	return true
 }
 
-// text reads a string through the cache's entry.
-func (w *words) text(entry int, raw []byte) (string, bool) {
-	text, ok := scan.Plain(raw)
-	if !ok || w == nil {
-		return string(text), ok
+func (r *reader[T]) prepare() {
+	data := reflect.ValueOf(&r.data).Elem()
+	for i := range data.NumField() {
+		name, _, _ := strings.Cut(data.Type().Field(i).Tag.Get("json"), ",")
+		r.Add(name)
+		r.members = append(r.members, member{into: data.Field(i).Addr().Interface()})
 	}
-	if string(text) != w[entry] {
-		w[entry] = string(text)
+}
+
+func (r *reader[T]) set(m *member, value []byte) (ok bool) {
+	switch into := m.into.(type) {
+	case *string:
+		text, plain := scan.Plain(value)
+		if plain && string(text) != m.last {
+			m.last = string(text)
+		}
+		*into, ok = m.last, plain
+	case *int64:
+		*into, ok = integer(value)
+	case *time.Time:
+		*into, ok = moment(value)
+	case *[]events.CostSegment:
+		if *into != nil {
+			return false // encoding/json reads a second list into the first one
+		}
+		if r.segments == nil {
+			r.segments = new(reader[events.CostSegment])
+		}
+		*into = make([]events.CostSegment, 0, 1)
+		ok = scan.Array(value, func(value []byte) bool {
+			*into = append(*into, events.CostSegment{})
+			return r.segments.read(value, &(*into)[len(*into)-1])
+		})
 	}
-	return w[entry], true
+	return ok
 }
 
 func integer(raw []byte) (n int64, ok bool) {

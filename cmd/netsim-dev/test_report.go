@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -77,6 +78,9 @@ func (r *report) event(e testEvent) {
 			fmt.Printf("--- FAIL %s (%.2fs)\n%s", key, e.Elapsed, strings.Join(r.output[key], ""))
 		}
 		delete(r.output, key)
+		if e.Test == "" {
+			r.unfinished(e.Package)
+		}
 		if e.Test != "" {
 			if !strings.Contains(e.Test, "/") { // not a subtest
 				r.tests = append(r.tests, measured{name: key, seconds: e.Elapsed})
@@ -86,6 +90,17 @@ func (r *report) event(e testEvent) {
 		r.packages = append(r.packages, measured{name: key, seconds: e.Elapsed})
 		if e.Action == "pass" {
 			fmt.Printf("ok   %s %.1fs\n", e.Package, e.Elapsed)
+		}
+	}
+}
+
+// unfinished prints the output of the tests that were running when their package ended: by a
+// panic or by the timeout, which the test that ran last reports.
+func (r *report) unfinished(pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(r.output)) {
+		if strings.HasPrefix(key, pkg+" ") {
+			fmt.Printf("--- UNFINISHED %s\n%s", key, strings.Join(r.output[key], ""))
+			delete(r.output, key)
 		}
 	}
 }

@@ -14,8 +14,9 @@ import (
 
 // Table is the members of an event type, in the order in which they are written.
 type Table struct {
-	names []string
-	index map[string]int // into names
+	names  []string
+	quoted []string
+	index  map[string]int // into names
 }
 
 // Add adds a member. Its index is the number of those before it.
@@ -24,7 +25,7 @@ func (t *Table) Add(name string) {
 		t.index = map[string]int{}
 	}
 	t.index[name] = len(t.names)
-	t.names = append(t.names, name)
+	t.names, t.quoted = append(t.names, name), append(t.quoted, `"`+name+`"`)
 }
 
 // Object calls member for each member of a JSON object, in the order of the text, with its
@@ -34,12 +35,9 @@ func (t *Table) Add(name string) {
 // that the table does not have.
 func (t *Table) Object(text []byte, member func(index int, value []byte) bool) bool {
 	next := 0
-	return items(text, '{', '}', func(i int) (end int) {
-		if end = skipString(text, i); end < 0 {
-			return -1
-		}
-		at, ok := t.find(text[i:end], next)
-		if !ok {
+	return items(text, '{', '}', func(i int) int {
+		at, end := t.find(text, i, next)
+		if end < 0 {
 			return -1
 		}
 		if i = space(text, end); i >= len(text) || text[i] != ':' {
@@ -110,30 +108,33 @@ func Plain(raw []byte) ([]byte, bool) {
 	return inner, true
 }
 
-// find returns the index of the member with a name, in quotes, -1 if there is none; next
-// is a guess. Names match as in encoding/json: exactly, or else without regard to case. ok
-// is false for a name that is not a JSON string.
-func (t *Table) find(quoted []byte, next int) (index int, ok bool) {
-	if next < len(t.names) && string(quoted[1:len(quoted)-1]) == t.names[next] {
-		return next, true
+// find returns the index of the member whose name begins at i, -1 if there is none, and
+// the end of the name, -1 for a name that is not a JSON string. next is a guess of the
+// index. Names match as in encoding/json: exactly, or else without regard to case.
+func (t *Table) find(text []byte, i, next int) (index, end int) {
+	if next < len(t.quoted) && bytes.HasPrefix(text[i:], []byte(t.quoted[next])) {
+		return next, i + len(t.quoted[next])
 	}
-	name, plain := Plain(quoted)
+	if end = skipString(text, i); end < 0 {
+		return -1, -1
+	}
+	name, plain := Plain(text[i:end])
 	if !plain {
 		var s string
-		if err := json.Unmarshal(quoted, &s); err != nil {
-			return 0, false
+		if err := json.Unmarshal(text[i:end], &s); err != nil {
+			return -1, -1
 		}
 		name = []byte(s)
 	}
-	if i, ok := t.index[string(name)]; ok {
-		return i, true
+	if index, known := t.index[string(name)]; known {
+		return index, end
 	}
-	for i := range t.names {
-		if bytes.EqualFold(name, []byte(t.names[i])) {
-			return i, true
+	for index := range t.names {
+		if bytes.EqualFold(name, []byte(t.names[index])) {
+			return index, end
 		}
 	}
-	return -1, true
+	return -1, end
 }
 
 func space(text []byte, i int) int {

@@ -163,7 +163,7 @@ func build(ctx context.Context, root, dir string) (binaries, error) {
 		return b, err
 	}
 	for _, args := range [][]string{
-		{"build", "-o", b.service, "netsim/cmd/netsim"},
+		{"build", "-C", root, "-o", b.service, "./cmd/netsim"},
 		{"build", "-C", filepath.Join(root, "cmd", "netsim-dev"), "-o", b.stack, "."},
 	} {
 		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {

@@ -93,7 +93,7 @@ func smallBench(t *testing.T) *bench {
 	if b.binaries.self, err = os.Executable(); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", b.binaries.service, "netsim/cmd/netsim").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-o", b.binaries.service, "./cmd/netsim").CombinedOutput(); err != nil {
 		t.Fatalf("build the service: %v\n%s", err, out)
 	}
 	return b
