@@ -30,9 +30,11 @@ test: build ## every test that kills nothing and needs no outside tool, once; RA
 	NETSIM_CONTRACT_SEEN="$$seen" "$(NETSIM_DEV_BIN)" test $(if $(RACE),--race shared) --except $(FAULTS) $(TEST) ./... && \
 	go run ./api/contract/contracttest/unseen "$$seen"
 
-faults: build ## the tests that kill processes, one at a time; NETSIM_TEST_KILLS bounds how often
-	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m $(FAULTS)
+faults: build ## the tests that kill processes, one at a time; NETSIM_TEST_KILLS bounds how often, KILLS selects tests by name
+	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m $(if $(KILLS),--run '$(KILLS)') $(FAULTS)
+ifndef KILLS
 	"$(NETSIM_DEV_BIN)" test --parallel 1 --timeout 60m --tags faults --run '^($(KILLING_TESTS))$$' $(KILLING)
+endif
 
 check: lint generated ## what a change must pass beside make test
 

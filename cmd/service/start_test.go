@@ -72,6 +72,7 @@ func TestRolesWaitForTheReadModel(t *testing.T) {
 	}
 	defer taken.Close()
 	c := servicetest.Config(t)
+	servicetest.OnEmptyDatabase(t)(&c)
 	start := func(role string) (ops string, log *servicetest.Log) {
 		c := c
 		c.Roles, c.Ops, c.HTTP = []string{role}, teststack.FreeAddress(t), taken.Addr().String()
