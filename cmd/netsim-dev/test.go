@@ -93,6 +93,9 @@ func (o testOptions) runTests(p testPlan, servers *testServers, r *report) error
 	if p.race {
 		args = append(args, "-race")
 	}
+	if p.gcflags != "" {
+		args = append(args, "-gcflags", p.gcflags)
+	}
 	if o.tags != "" {
 		args = append(args, "-tags", o.tags)
 	}
@@ -227,9 +230,15 @@ func childrenCPU() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
+// engineUnwatched compiles the simulator without the race detector, under which a simulation
+// takes twenty times as long. The simulator is watched in its own tests and in those of
+// runs/execution, which runs it; both need no servers.
+const engineUnwatched = "netsim/simulator/...=-race=false"
+
 // testPlan is one call of go test.
 type testPlan struct {
 	race     bool
+	gcflags  string
 	packages []string
 }
 
@@ -250,18 +259,23 @@ func (o testOptions) plan() ([]testPlan, error) {
 			without[p.path] = true
 		}
 	}
-	raced, plain := testPlan{race: true}, testPlan{}
+	var plain testPlan
+	raced, served := testPlan{race: true}, testPlan{race: true, gcflags: engineUnwatched}
 	for _, p := range listed {
+		raceable := o.race == "all" || o.race == "shared" && (p.shares || p.servers)
+		to := &plain
 		switch {
 		case without[p.path] || p.size == 0:
-		case o.race == "all" || o.race == "shared" && p.shares:
-			raced.packages = append(raced.packages, p.path)
-		default:
-			plain.packages = append(plain.packages, p.path)
+			continue
+		case raceable && p.servers:
+			to = &served
+		case raceable:
+			to = &raced
 		}
+		to.packages = append(to.packages, p.path)
 	}
 	var plans []testPlan
-	for _, p := range []testPlan{plain, raced} {
+	for _, p := range []testPlan{plain, raced, served} {
 		if len(p.packages) > 0 {
 			plans = append(plans, p)
 		}

@@ -14,9 +14,10 @@ import (
 
 // testPackage is a package with the size of its test files, in bytes.
 type testPackage struct {
-	path   string
-	size   int64
-	shares bool // its goroutines share memory
+	path    string
+	size    int64
+	shares  bool // its goroutines share memory
+	servers bool // its tests have servers, which handle several requests at a time
 }
 
 // list returns the packages of the patterns, those with the most test code first.
@@ -67,14 +68,13 @@ func (o testOptions) list(patterns []string) ([]testPackage, error) {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	for i := range all {
-		all[i].shares = all[i].shares || servers[all[i].path]
+		all[i].servers = servers[all[i].path]
 	}
 	slices.SortStableFunc(all, func(a, b testPackage) int { return int(b.size - a.size) })
 	return all, nil
 }
 
-// serverSupport is the package that gives tests their servers. What is tested with servers
-// handles several requests at a time.
+// serverSupport is the package that gives tests their servers.
 const serverSupport = "netsim/internal/teststack"
 
 // sharesMemory reports whether a package that imports the path shares memory between

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,13 +144,8 @@ func TestAMirrorUnderLoad(t *testing.T) {
 		}
 		return nil
 	}}
-	grown := false
-	growing.From = growingSource{from, func() {
-		if !grown {
-			grown = true
-			w.append(1)
-		}
-	}}
+	var grow sync.Once
+	growing.From = growingSource{from, func() { grow.Do(func() { w.append(1) }) }}
 	if _, err := growing.Finish(t.Context()); err == nil || !strings.Contains(err.Error(), "appended to") && !strings.Contains(err.Error(), "other records") {
 		t.Errorf("the error is %v", err)
 	}
