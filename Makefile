@@ -25,9 +25,9 @@ build: netsim-dev
 netsim-dev:
 	go build -C cmd/netsim-dev -buildvcs=false -o "$(NETSIM_DEV_BIN)" .
 
-test: build ## every test that kills nothing and needs no outside tool, once; RACE=1: with the race detector where goroutines share memory
+test: build ## every test that kills nothing and needs no outside tool, once; RACE=1: with the race detector where goroutines share memory; RACE=all: all with it
 	@seen=$$(mktemp -d) && trap 'rm -rf "$$seen"' EXIT && \
-	NETSIM_CONTRACT_SEEN="$$seen" "$(NETSIM_DEV_BIN)" test $(if $(RACE),--race shared) --except $(FAULTS) $(TEST) ./... && \
+	NETSIM_CONTRACT_SEEN="$$seen" "$(NETSIM_DEV_BIN)" test $(if $(RACE),--race $(if $(filter all,$(RACE)),all,shared)) --except $(FAULTS) $(TEST) ./... && \
 	go run ./api/contract/contracttest/unseen "$$seen"
 
 faults: build ## the tests that kill processes, one at a time; NETSIM_TEST_KILLS bounds how often, KILLS selects tests by name

@@ -44,6 +44,7 @@ type cluster struct {
 	pgdata      string
 	log         string
 	addr        string
+	auth        string // method by which a session shows the password
 	password    string
 	sync        bool
 	connections int      // at the same time
@@ -55,7 +56,10 @@ type cluster struct {
 // start. postgres is a child of this process, not pg_ctl's daemon, so that it ends
 // with this process.
 func startPostgres(o options, dir string) (_ *server, err error) {
-	c := cluster{sync: o.sync, connections: o.connections, replicas: o.replicas || o.standbyOf != ""}
+	c := cluster{auth: "scram-sha-256", sync: o.sync, connections: o.connections, replicas: o.replicas || o.standbyOf != ""}
+	if o.ephemeral { // its password ends with it, and SCRAM takes milliseconds of each of thousands of sessions
+		c.auth = "md5"
+	}
 	if c.owner, err = postgresOwner(filepath.Join(dir, "pgdata")); err != nil {
 		return nil, err
 	}
@@ -116,7 +120,7 @@ func (c *cluster) init() error {
 		return err
 	}
 	args := []string{"-D", fresh, "-U", postgresName, "-E", "UTF8", "--locale=C.UTF-8",
-		"-A", "scram-sha-256", "--pwfile", password, "--no-instructions"}
+		"-A", c.auth, "--pwfile", password, "--no-instructions"}
 	if !c.sync {
 		args = append(args, "--no-sync")
 	}

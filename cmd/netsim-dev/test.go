@@ -93,8 +93,8 @@ func (o testOptions) runTests(p testPlan, servers *testServers, r *report) error
 	if p.race {
 		args = append(args, "-race")
 	}
-	if p.gcflags != "" {
-		args = append(args, "-gcflags", p.gcflags)
+	for _, flags := range p.gcflags {
+		args = append(args, "-gcflags", flags)
 	}
 	if o.tags != "" {
 		args = append(args, "-tags", o.tags)
@@ -230,15 +230,19 @@ func childrenCPU() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// engineUnwatched compiles the simulator without the race detector, under which a simulation
-// takes twenty times as long. The simulator is watched in its own tests and in those of
-// runs/execution, which runs it; both need no servers.
-const engineUnwatched = "netsim/simulator/...=-race=false"
+// With --race shared, the race detector does not check conversions of unsafe pointers, and
+// for packages whose tests have servers it does not watch the simulator, whose runs take
+// twenty times as long under it. The simulator is watched in its own tests and in those of
+// runs/execution, which runs it. With --race all, everything is checked and watched.
+const (
+	noCheckptr    = "all=-d=checkptr=0"
+	noRaceEngines = "netsim/simulator/...=-race=false"
+)
 
 // testPlan is one call of go test.
 type testPlan struct {
 	race     bool
-	gcflags  string
+	gcflags  []string
 	packages []string
 }
 
@@ -260,7 +264,10 @@ func (o testOptions) plan() ([]testPlan, error) {
 		}
 	}
 	var plain testPlan
-	raced, served := testPlan{race: true}, testPlan{race: true, gcflags: engineUnwatched}
+	raced, served := testPlan{race: true}, testPlan{race: true}
+	if o.race == "shared" {
+		raced.gcflags, served.gcflags = []string{noCheckptr}, []string{noCheckptr, noRaceEngines}
+	}
 	for _, p := range listed {
 		raceable := o.race == "all" || o.race == "shared" && (p.shares || p.servers)
 		to := &plain
