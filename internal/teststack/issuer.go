@@ -30,6 +30,15 @@ func Issuer(t testing.TB) TokenIssuer {
 	return i
 }
 
+// NewIssuer returns an OIDC issuer of this test alone, which may rotate its keys: others
+// would refuse the tokens of a new key until they look for it.
+func NewIssuer(t testing.TB) TokenIssuer {
+	t.Helper()
+	dir := t.TempDir()
+	e := Start(t, "issuer", dir).running.Endpoint
+	return TokenIssuer{URL: e.Issuer, JWKSURL: e.JWKSURL, Audience: e.Audience, t: t, data: dir}
+}
+
 // firstToken mints the first token of the shared issuer, which makes its key.
 var firstToken sync.Once
 

@@ -59,7 +59,7 @@ func TestObjectsHasAFreshBucket(t *testing.T) {
 
 func TestIssuerIsFoundByDiscoveryAndRotates(t *testing.T) {
 	t.Parallel()
-	issuer := teststack.Issuer(t)
+	issuer := teststack.NewIssuer(t)
 	// Each use has its own verifier: the library may reuse the keys of a fetch that
 	// has just ended instead of fetching new ones.
 	newVerifier := func() *oidc.IDTokenVerifier {
