@@ -19,7 +19,7 @@ func TestRoomsImportOnlyRoomsBelow(t *testing.T) {
 	_, table, _ := strings.Cut(string(page), "\n| room | owns |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	var rooms []string
-	for _, row := range regexp.MustCompile("(?m)^\\| ([^|]*) \\|").FindAllStringSubmatch(table, -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]*) \|`).FindAllStringSubmatch(table, -1) {
 		for _, room := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
 			rooms = append(rooms, room[1])
 		}

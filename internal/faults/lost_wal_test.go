@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"netsim/internal/teststack"
+	"netsim/internal/devpart"
 	"netsim/internal/testworld"
 )
 
@@ -100,7 +100,7 @@ func (c *powerCut) crashSessions(url string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := teststack.KillChildren(first); err != nil {
+	if err := devpart.KillChildren(first); err != nil {
 		c.t.Fatal(err)
 	}
 	c.cutLog()
