@@ -14,10 +14,13 @@ FAULTS = ./internal/faults/...
 KILLING = ./cmd/netsim ./cmd/service/conformance ./runs/execution/host
 KILLING_TESTS = TestExportSurvivesKill|TestOperationsByCommand|TestWithoutTheLogReadsContinue|TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer|TestRestarts
 
-.PHONY: run build test check lint faults generated fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
+.PHONY: run first build test check lint faults generated fuzz simulate bench prove prove-mutants accuracy upgrade-test sbom generate clean netsim-dev
 
-run: build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
+run: first build ## start everything on this machine (NETSIM_HTTP, NETSIM_DATA)
 	@exec bin/netsim-dev run --end-with-parent
+
+first:
+	@[ -e bin/netsim ] || echo "building netsim and the servers of this machine; the first time Go downloads their modules, which takes some minutes"
 
 build: netsim-dev
 	go build -o bin/ ./cmd/netsim
