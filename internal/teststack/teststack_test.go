@@ -165,3 +165,15 @@ func produce(t *testing.T, client *kafka.Client, topic, value string) int64 {
 	}
 	return res.BaseOffset
 }
+
+func TestNoAddressIsGivenTwice(t *testing.T) {
+	t.Parallel()
+	given := map[string]bool{}
+	for range 200 { // of 5,000: without a reservation, two are the same in 98 % of the runs
+		address := teststack.FreeAddress(t)
+		if given[address] {
+			t.Fatalf("%s was given twice", address)
+		}
+		given[address] = true
+	}
+}
