@@ -31,7 +31,7 @@ func (runJob) Kind() string { return "run_simulation" }
 func openJobs(ctx context.Context, url string, log *slog.Logger, work func(context.Context, string) error, unfinished func(context.Context) ([]string, error)) (*jobs.Jobs, error) {
 	j, err := jobs.Open(ctx, jobs.Config{
 		URL: url, Log: log, Now: time.Now, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
-		Queues: map[string]int{"runs": 2},
+		Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1}, // each logs lines at its start
 	})
 	if err != nil {
 		return nil, err
