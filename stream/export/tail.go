@@ -89,6 +89,9 @@ func (t *Tail) follow(ctx context.Context, topic *Topic, partition int32, from i
 func (t *Tail) write(topic string, table *tables.Table, filter *filter, list []facts.Fact) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.Count > 0 && t.written >= t.Count { // by another partition, before its end reached this one
+		return errEnough
+	}
 	var row tables.Row
 	for i := range list {
 		f := &list[i]
