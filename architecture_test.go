@@ -42,7 +42,7 @@ func directions() map[string]set {
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
 		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                   // price lists and changes of prices
 		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                              // the FOCUS dataset of costs
@@ -59,18 +59,22 @@ func directions() map[string]set {
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
-		"stream/feed": {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+		"stream/history": {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
+		"stream/feed":    {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+
+		"console":       {},                                                 // the built files of the console, and how browsers get them
+		"console/login": {"fault", "infra/auth", "infra/wait", "infra/web"}, // logins at the issuer, and sessions of browsers
 
 		"deploy":                   {}, // no program: files, and tests that hold them to the service
 		"api":                      {},
 		"api/contract":             {"api", "fault"},
-		"infra/":                   {"events", "fault", "infra/"},                                                                       // never the packages that use infra
-		"stream/tables":            {"events", "events/scan", "infra/facts", "infra/parquetfile"},                                       // facts as typed rows, and in Parquet
-		"stream/export":            {"events", "fault", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
-		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                // the log as files, and copies of it
-		"stream/contracts":         {"infra/wait"},                                                                                      // registers the schemas of events in a registry
-		"stream/public":            {"events", "infra/facts"},                                                                           // the public form of a fact
-		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},          // publishes facts in the public topics
+		"infra/":                   {"events", "fault", "infra/"},                                                                                         // never the packages that use infra
+		"stream/tables":            {"events", "events/scan", "infra/facts", "infra/parquetfile"},                                                         // facts as typed rows, and in Parquet
+		"stream/export":            {"events", "fault", "infra/eventlog", "infra/facts", "infra/objects", "infra/wait", "stream/public", "stream/tables"}, // files of facts
+		"stream/archive":           {"events", "fault", "infra/eventlog", "infra/wait", "stream/export"},                                                  // the log as files, and copies of it
+		"stream/contracts":         {"infra/wait"},                                                                                                        // registers the schemas of events in a registry
+		"stream/public":            {"events", "infra/facts"},                                                                                             // the public form of a fact
+		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},                            // publishes facts in the public topics
 		"cmd/":                     everything,
 		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
 		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
@@ -79,8 +83,9 @@ func directions() map[string]set {
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
 		"deploy/observe":           {},                                                                                 // rules, alerts and the dashboard
 		"deploy/observe/internal/": {"deploy/observe"},
-		"docs/internal/":           {},                                                                                                               // the indexes of the pages
-		"stream/lake":              {"events", "infra/facts", "infra/objects", "infra/parquetfile", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
+		"docs/internal/":           {},                                                                                                                                                                 // the indexes of the pages
+		"stream/lake/iceberg":      {},                                                                                                                                                                 // the metadata of Iceberg's tables
+		"stream/lake":              {"stream/lake/iceberg", "audit", "events", "infra/eventlog", "infra/facts", "infra/objects", "infra/parquetfile", "infra/sqlstate", "infra/wait", "stream/tables"}, // a DuckLake
 
 		"prove/campaign": {"prove/cluster", "prove/history", "events", "infra/objects", "internal/teststack/kafka", "rating/slowbill", "infra/wait"}, // the fault campaign
 		"prove/cluster":  {"infra/broker", "infra/devissuer", "infra/objects", "infra/wait", "internal/devpart"},                                     // the cluster that it breaks
@@ -120,7 +125,7 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "runs", "infra/", "stream/lake", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
@@ -182,6 +187,7 @@ func reach() (pure, never map[string]set) {
 		"content/traces":        log,
 		"content/uploads":       log,
 		"content/simple/unfold": log,
+		"console/login":         log,
 	}
 	return pure, never
 }

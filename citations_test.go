@@ -84,7 +84,7 @@ func shippedTexts(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && file != "." && d.Name() != ".ci"):
+		case d.IsDir() && (d.Name() == "bin" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && file != "." && d.Name() != ".ci"):
 			return filepath.SkipDir
 		}
 		texts[filepath.ToSlash(file)] = ""

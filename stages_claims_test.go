@@ -67,7 +67,7 @@ func TestEveryClaimRunsTests(t *testing.T) {
 func TestEveryScriptIsUsed(t *testing.T) {
 	t.Parallel()
 	callers := map[string]string{}
-	for _, pattern := range []string{"Makefile", ".ci/*", ".ci/*/*", "internal/*/*.go", "cmd/netsim-dev/*.go"} {
+	for _, pattern := range []string{"Makefile", ".ci/*", ".ci/*/*", "internal/*/*.go", "cmd/netsim-dev/*.go", "console/package.json"} {
 		for _, file := range glob(t, pattern) {
 			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 				callers[file] = readText(t, file)

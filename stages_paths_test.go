@@ -43,7 +43,10 @@ func TestStagesNameWhatTheyRunOn(t *testing.T) {
 		}
 		missing := map[string]bool{}
 		for _, file := range needed {
-			if slices.Contains(stored, file) && !slices.Contains(files, file) {
+			// The pages of the console change nothing that the service does: the stage console,
+			// which depends on all of the console, is enough.
+			pages := strings.HasPrefix(file, "console/dist/")
+			if slices.Contains(stored, file) && !slices.Contains(files, file) && !pages {
 				missing[path.Dir(file)+": "+path.Base(file)] = true
 			}
 		}

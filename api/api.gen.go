@@ -557,6 +557,39 @@ func (e EntityType) Valid() bool {
 	}
 }
 
+// Defines values for EventFamily.
+const (
+	EventFamilyBilling        EventFamily = "billing"
+	EventFamilyCheckpoints    EventFamily = "checkpoints"
+	EventFamilyConfigurations EventFamily = "configurations"
+	EventFamilyMappingfiles   EventFamily = "mappingfiles"
+	EventFamilySimulations    EventFamily = "simulations"
+	EventFamilyTracesets      EventFamily = "tracesets"
+	EventFamilyWorkspaces     EventFamily = "workspaces"
+)
+
+// Valid indicates whether the value is a known member of the EventFamily enum.
+func (e EventFamily) Valid() bool {
+	switch e {
+	case EventFamilyBilling:
+		return true
+	case EventFamilyCheckpoints:
+		return true
+	case EventFamilyConfigurations:
+		return true
+	case EventFamilyMappingfiles:
+		return true
+	case EventFamilySimulations:
+		return true
+	case EventFamilyTracesets:
+		return true
+	case EventFamilyWorkspaces:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FieldSchemaType.
 const (
 	FieldSchemaTypeInteger FieldSchemaType = "integer"
@@ -791,6 +824,27 @@ func (e ModelStatus) Valid() bool {
 	case ModelStatusDeprecated:
 		return true
 	case ModelStatusStable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OperatorActOutcome.
+const (
+	OperatorActOutcomeEmpty     OperatorActOutcome = ""
+	OperatorActOutcomeFailed    OperatorActOutcome = "failed"
+	OperatorActOutcomeSucceeded OperatorActOutcome = "succeeded"
+)
+
+// Valid indicates whether the value is a known member of the OperatorActOutcome enum.
+func (e OperatorActOutcome) Valid() bool {
+	switch e {
+	case OperatorActOutcomeEmpty:
+		return true
+	case OperatorActOutcomeFailed:
+		return true
+	case OperatorActOutcomeSucceeded:
 		return true
 	default:
 		return false
@@ -1175,6 +1229,27 @@ func (e SimulationStatus) Valid() bool {
 	}
 }
 
+// Defines values for StudyAxisAnalysisKind.
+const (
+	StudyAxisAnalysisKindDesign   StudyAxisAnalysisKind = "design"
+	StudyAxisAnalysisKindSeed     StudyAxisAnalysisKind = "seed"
+	StudyAxisAnalysisKindWorkload StudyAxisAnalysisKind = "workload"
+)
+
+// Valid indicates whether the value is a known member of the StudyAxisAnalysisKind enum.
+func (e StudyAxisAnalysisKind) Valid() bool {
+	switch e {
+	case StudyAxisAnalysisKindDesign:
+		return true
+	case StudyAxisAnalysisKindSeed:
+		return true
+	case StudyAxisAnalysisKindWorkload:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StudyDeletionStatus.
 const (
 	StudyDeletionStatusDeleting StudyDeletionStatus = "deleting"
@@ -1223,6 +1298,42 @@ func (e StudyMethod) Valid() bool {
 	case StudyMethodList:
 		return true
 	case StudyMethodSample:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StudyReplicateStatus.
+const (
+	StudyReplicateStatusCompleted    StudyReplicateStatus = "completed"
+	StudyReplicateStatusFailed       StudyReplicateStatus = "failed"
+	StudyReplicateStatusInvalid      StudyReplicateStatus = "invalid"
+	StudyReplicateStatusProvisioning StudyReplicateStatus = "provisioning"
+	StudyReplicateStatusRunning      StudyReplicateStatus = "running"
+	StudyReplicateStatusTerminated   StudyReplicateStatus = "terminated"
+	StudyReplicateStatusValidating   StudyReplicateStatus = "validating"
+	StudyReplicateStatusWaiting      StudyReplicateStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the StudyReplicateStatus enum.
+func (e StudyReplicateStatus) Valid() bool {
+	switch e {
+	case StudyReplicateStatusCompleted:
+		return true
+	case StudyReplicateStatusFailed:
+		return true
+	case StudyReplicateStatusInvalid:
+		return true
+	case StudyReplicateStatusProvisioning:
+		return true
+	case StudyReplicateStatusRunning:
+		return true
+	case StudyReplicateStatusTerminated:
+		return true
+	case StudyReplicateStatusValidating:
+		return true
+	case StudyReplicateStatusWaiting:
 		return true
 	default:
 		return false
@@ -1655,6 +1766,27 @@ func (e TracesetUploadSessionChecksumAlgorithm) Valid() bool {
 	}
 }
 
+// Defines values for Transport.
+const (
+	TransportIdeal    Transport = "ideal"
+	TransportLossless Transport = "lossless"
+	TransportTrimming Transport = "trimming"
+)
+
+// Valid indicates whether the value is a known member of the Transport enum.
+func (e Transport) Valid() bool {
+	switch e {
+	case TransportIdeal:
+		return true
+	case TransportLossless:
+		return true
+	case TransportTrimming:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UploadRole.
 const (
 	UploadRolePrimary    UploadRole = "primary"
@@ -1703,6 +1835,21 @@ const (
 func (e WorkspaceDeletionStatus) Valid() bool {
 	switch e {
 	case WorkspaceDeletionStatusDeleting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Include.
+const (
+	IncludeAll Include = "all"
+)
+
+// Valid indicates whether the value is a known member of the Include enum.
+func (e Include) Valid() bool {
+	switch e {
+	case IncludeAll:
 		return true
 	default:
 		return false
@@ -1829,6 +1976,21 @@ func (e ListTracesetCandidatesParamsScope) Valid() bool {
 	case ListTracesetCandidatesParamsScopeGlobal:
 		return true
 	case ListTracesetCandidatesParamsScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetConfigurationVersionParamsInclude.
+const (
+	GetConfigurationVersionParamsIncludeAll GetConfigurationVersionParamsInclude = "all"
+)
+
+// Valid indicates whether the value is a known member of the GetConfigurationVersionParamsInclude enum.
+func (e GetConfigurationVersionParamsInclude) Valid() bool {
+	switch e {
+	case GetConfigurationVersionParamsIncludeAll:
 		return true
 	default:
 		return false
@@ -2313,6 +2475,37 @@ type BillingItemStatus string
 // BillingResourceType defines model for BillingResourceType.
 type BillingResourceType string
 
+// CauseNode defines model for CauseNode.
+type CauseNode struct {
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// CauseID The recorded cause.
+	CauseID string `json:"causeId,omitempty,omitzero"`
+	ID      string `json:"id"`
+
+	// ParentID The node that it follows from.
+	ParentID string `json:"parentId,omitempty,omitzero"`
+
+	// Position Where a record is in the log.
+	Position LogPosition `json:"position"`
+	Sequence Count       `json:"sequence"`
+	Stream   StreamID    `json:"stream"`
+
+	// Time RFC 3339, UTC, with milliseconds and `Z`.
+	Time Timestamp `json:"time"`
+	Type string    `json:"type"`
+}
+
+// CausePage defines model for CausePage.
+type CausePage struct {
+	CorrelationID CorrelationID `json:"correlationId"`
+
+	// Hidden Facts of the caller's account in this page's part of the tree that it may not see.
+	Hidden     Count       `json:"hidden"`
+	Nodes      []CauseNode `json:"nodes"`
+	Pagination Pagination  `json:"pagination"`
+}
+
 // ChartAxis defines model for ChartAxis.
 type ChartAxis struct {
 	Aggregate ChartAxisAggregate `json:"aggregate"`
@@ -2364,6 +2557,12 @@ type ChartFilter struct {
 // ChartFilterOp defines model for ChartFilter.Op.
 type ChartFilterOp string
 
+// CheckpointList defines model for CheckpointList.
+type CheckpointList struct {
+	Checkpoints []LogCheckpoint `json:"checkpoints"`
+	Pagination  Pagination      `json:"pagination"`
+}
+
 // Checkpointing Has the state of the run stored now and then, so that a lost worker costs the time since then and not all of it. The results are the same to the byte. The newest two are among the results, with the type `state`.
 type Checkpointing struct {
 	Enabled bool `json:"enabled"`
@@ -2375,7 +2574,7 @@ type Checkpointing struct {
 // ComparedCounts A figure of both runs.
 type ComparedCounts = json.RawMessage
 
-// ComparedCriticalPath The four parts add up to the time of each run. The lists begin with the largest
+// ComparedCriticalPath The four parts add up to the time of each run, to the picosecond. The lists begin with the largest
 // difference; an operation has the transfers of the ten collectives that took most.
 type ComparedCriticalPath = json.RawMessage
 
@@ -2478,7 +2677,13 @@ type ComponentDetail struct {
 
 	// TrafficType Of an application.
 	TrafficType ComponentDetailTrafficType `json:"trafficType,omitempty,omitzero"`
-	Type        EntityType                 `json:"type"`
+
+	// Transport Of a NIC: what its packets meet at a link at which more of them arrive than it can
+	// send. `trimming`: switches cut packets to headers, and receivers pull them again.
+	// `lossless`: switches pause the ports that send to them. `ideal`: the link is shared
+	// max-min fairly, without queues. All NICs of a configuration have one transport.
+	Transport Transport  `json:"transport,omitempty,omitzero"`
+	Type      EntityType `json:"type"`
 
 	// TypedParameters The tree of `Params`, whose leaves also say what the model knows of them:
 	// `default` (a string whatever the type), `defaultUnit`, `description`, `min` and
@@ -2808,6 +3013,9 @@ type ContainerSchema struct {
 // ContainerSchemaType defines model for ContainerSchema.Type.
 type ContainerSchemaType string
 
+// CorrelationID defines model for CorrelationId.
+type CorrelationID = string
+
 // CostSegment defines model for CostSegment.
 type CostSegment struct {
 	// Count Units of all active items of the account and rate.
@@ -2846,6 +3054,9 @@ type CostTotal struct {
 
 // Count defines model for Count.
 type Count = int64
+
+// CountsServers Whether the price and the power of a point include its servers.
+type CountsServers = bool
 
 // Currency defines model for Currency.
 type Currency string
@@ -2921,6 +3132,71 @@ type DailyCostList struct {
 	Pagination Pagination  `json:"pagination"`
 }
 
+// DeadLetter A fact that a handler could not process.
+type DeadLetter struct {
+	EventID string `json:"eventId"`
+	Family  string `json:"family"`
+	Handler string `json:"handler"`
+
+	// ID The handler, the family, the partition and the offset, as handler:family/partition@offset.
+	ID     string `json:"id"`
+	Offset Count  `json:"offset"`
+
+	// Partition Of the fact, as is its offset.
+	Partition Count `json:"partition"`
+
+	// Reason Why the handler failed.
+	Reason string `json:"reason"`
+
+	// Since When it became a dead letter.
+	Since  Timestamp `json:"since"`
+	Stream string    `json:"stream"`
+	Type   string    `json:"type"`
+}
+
+// DeadLetterContent A fact that a handler could not process, with its data.
+type DeadLetterContent struct {
+	// Data The data of the record, as text.
+	Data    string `json:"data"`
+	EventID string `json:"eventId"`
+	Family  string `json:"family"`
+	Handler string `json:"handler"`
+
+	// ID The handler, the family, the partition and the offset, as handler:family/partition@offset.
+	ID     string `json:"id"`
+	Offset Count  `json:"offset"`
+
+	// Partition Of the fact, as is its offset.
+	Partition Count `json:"partition"`
+
+	// Reason Why the handler failed.
+	Reason string `json:"reason"`
+
+	// Since When it became a dead letter.
+	Since  Timestamp `json:"since"`
+	Stream string    `json:"stream"`
+	Type   string    `json:"type"`
+}
+
+// DeadLetterList defines model for DeadLetterList.
+type DeadLetterList struct {
+	Items []DeadLetter `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// DeadLetterRetry An act, and which of its dead letters are open now.
+type DeadLetterRetry struct {
+	Items []RetriedDeadLetter `json:"items"`
+
+	// Operation A command of an operator, as the log has it.
+	Operation OperatorAct `json:"operation"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
 // Declaration A `Component`, a `Container` or an `Application`, with the members of its kind.
 type Declaration = json.RawMessage
 
@@ -2993,14 +3269,32 @@ type Error struct {
 	} `json:"error"`
 }
 
+// EventFamily defines model for EventFamily.
+type EventFamily string
+
 // FabricPriceList defines model for FabricPriceList.
 type FabricPriceList struct {
 	// Assumption Where the figures come from, and what they leave out.
-	Assumption string `json:"assumption"`
-	Currency   string `json:"currency"`
+	Assumption string `json:"assumption,omitempty,omitzero"`
+
+	// Copper A cable between a NIC and a switch, by its rate.
+	Copper   PriceClasses `json:"copper"`
+	Currency string       `json:"currency"`
+
+	// Nics By the rate of a NIC.
+	Nics PriceClasses `json:"nics"`
+
+	// Optical A link between switches with both transceivers and the fibre, by its rate.
+	Optical PriceClasses `json:"optical"`
+
+	// Servers Without their NICs, by the sum of the rates of these; needed when a study counts servers.
+	Servers PriceClasses `json:"servers,omitempty,omitzero"`
+
+	// Switches By the sum of the rates of the connected ports of the largest switch of its kind.
+	Switches PriceClasses `json:"switches"`
 
 	// Version Changes with every figure of the list.
-	Version string `json:"version"`
+	Version string `json:"version,omitempty,omitzero"`
 }
 
 // FieldSchema defines model for FieldSchema.
@@ -3066,6 +3360,61 @@ type InputChange struct {
 
 // InputChangeKind defines model for InputChange.Kind.
 type InputChangeKind string
+
+// JobList defines model for JobList.
+type JobList struct {
+	Items []JobSummary `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// JobSummary All jobs of one kind in one state.
+type JobSummary struct {
+	// Attempts Of the job with the most attempts.
+	Attempts Count  `json:"attempts"`
+	Jobs     Count  `json:"jobs"`
+	Kind     string `json:"kind"`
+
+	// LastError The latest error of any job; empty for none.
+	LastError string `json:"lastError"`
+
+	// LastErrorAt Null for none.
+	LastErrorAt *Timestamp `json:"lastErrorAt"`
+
+	// OldestSeconds Since the oldest was enqueued.
+	OldestSeconds float64 `json:"oldestSeconds"`
+	State         string  `json:"state"`
+}
+
+// LakeStatus defines model for LakeStatus.
+type LakeStatus struct {
+	// Bytes Of the files.
+	Bytes Count `json:"bytes"`
+
+	// CommittedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CommittedAt Timestamp `json:"committedAt"`
+
+	// Facts In the lake.
+	Facts Count `json:"facts"`
+	Files Count `json:"files"`
+
+	// LagFacts Records that are judged, and not in the lake.
+	LagFacts Count `json:"lagFacts"`
+
+	// OtherLog Why it is not of this log and is not written; absent when it is.
+	OtherLog string `json:"otherLog,omitempty,omitzero"`
+
+	// Path Of the files.
+	Path     string `json:"path"`
+	Snapshot Count  `json:"snapshot"`
+
+	// Waiting Files that wait to be deleted.
+	Waiting Count `json:"waiting"`
+
+	// Writer The process that writes it; empty for none.
+	Writer string `json:"writer"`
+}
 
 // LegacyProject defines model for LegacyProject.
 type LegacyProject struct {
@@ -3207,6 +3556,36 @@ type LinkItem struct {
 // LinkItemType defines model for LinkItem.Type.
 type LinkItemType string
 
+// LogCheckpoint defines model for LogCheckpoint.
+type LogCheckpoint struct {
+	// Hash Of the signed note; the next checkpoint names this one by it.
+	Hash Sha256 `json:"hash"`
+
+	// Name The day that had ended, or the name that an operator gave.
+	Name string `json:"name"`
+
+	// PublishedAt When it was published; the time in the note is when it was made, shortly before.
+	PublishedAt Timestamp `json:"publishedAt"`
+}
+
+// LogCheckpointStatus The newest log checkpoint.
+type LogCheckpointStatus struct {
+	// Name Empty before the first.
+	Name string `json:"name"`
+
+	// Records Of the log that it covers.
+	Records Count `json:"records"`
+
+	// SignedAt Null before the first.
+	SignedAt *Timestamp `json:"signedAt"`
+
+	// Signs The answering process has an audit key.
+	Signs bool `json:"signs"`
+
+	// Since Records that the read model has judged and it does not cover.
+	Since Count `json:"since"`
+}
+
 // LogEntry defines model for LogEntry.
 type LogEntry struct {
 	Component string   `json:"component"`
@@ -3224,6 +3603,13 @@ type LogLevel string
 type LogPage struct {
 	Logs       []LogEntry `json:"logs"`
 	Pagination Pagination `json:"pagination"`
+}
+
+// LogPosition Where a record is in the log.
+type LogPosition struct {
+	Family    EventFamily `json:"family"`
+	Offset    Count       `json:"offset"`
+	Partition Count       `json:"partition"`
 }
 
 // MappingFile defines model for MappingFile.
@@ -3372,7 +3758,13 @@ type ModelListItem struct {
 	Model  ModelReference `json:"model"`
 	Name   string         `json:"name"`
 	Status ModelStatus    `json:"status"`
-	Type   EntityType     `json:"type"`
+
+	// Transport Of a NIC: what its packets meet at a link at which more of them arrive than it can
+	// send. `trimming`: switches cut packets to headers, and receivers pull them again.
+	// `lossless`: switches pause the ports that send to them. `ideal`: the link is shared
+	// max-min fairly, without queues. All NICs of a configuration have one transport.
+	Transport Transport  `json:"transport,omitempty,omitzero"`
+	Type      EntityType `json:"type"`
 
 	// Vendor Slug of the vendor; absent for a model of no vendor's device.
 	Vendor string `json:"vendor,omitempty,omitzero"`
@@ -3409,6 +3801,89 @@ type ModelVersionList struct {
 // NullableText defines model for NullableText.
 type NullableText = string
 
+// OpenRun A simulation that has not ended.
+type OpenRun struct {
+	Account string `json:"account"`
+
+	// AgeSeconds Since the submission.
+	AgeSeconds float64 `json:"ageSeconds"`
+
+	// Attempts Of the job.
+	Attempts       Count `json:"attempts"`
+	DeliveredBytes Count `json:"deliveredBytes"`
+
+	// Engine Empty before the start.
+	Engine string `json:"engine"`
+
+	// Job State of its job; empty without one.
+	Job        string       `json:"job"`
+	Simulation SimulationID `json:"simulation"`
+
+	// StalledSince Since when simulated time stands still; null while it moves.
+	StalledSince *Timestamp `json:"stalledSince"`
+
+	// StartedAt Null before the start.
+	StartedAt *Timestamp `json:"startedAt"`
+	Status    string     `json:"status"`
+
+	// TotalBytes 0 if unknown.
+	TotalBytes Count `json:"totalBytes"`
+
+	// Worker The last worker that took the job; empty if none did.
+	Worker string `json:"worker"`
+}
+
+// OpenRunCount defines model for OpenRunCount.
+type OpenRunCount struct {
+	// Engine Empty before the start.
+	Engine      string `json:"engine"`
+	Simulations Count  `json:"simulations"`
+	Status      string `json:"status"`
+}
+
+// OpenRunList defines model for OpenRunList.
+type OpenRunList struct {
+	Counts []OpenRunCount `json:"counts"`
+	Items  []OpenRun      `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// OperatorAct A command of an operator, as the log has it.
+type OperatorAct struct {
+	// Arguments As name=value, without secrets.
+	Arguments []string `json:"arguments"`
+
+	// BeganAt RFC 3339, UTC, with milliseconds and `Z`.
+	BeganAt Timestamp `json:"beganAt"`
+	Command string    `json:"command"`
+
+	// EndedAt Null before the end.
+	EndedAt *Timestamp `json:"endedAt"`
+	ID      string     `json:"id"`
+
+	// Operator An opaque id: of the user of the token, or of the user of the command line.
+	Operator string `json:"operator"`
+
+	// Outcome Empty before the end, and if there is none.
+	Outcome OperatorActOutcome `json:"outcome"`
+
+	// Release Of the program that ran it.
+	Release string `json:"release"`
+}
+
+// OperatorActOutcome Empty before the end, and if there is none.
+type OperatorActOutcome string
+
+// OperatorActList defines model for OperatorActList.
+type OperatorActList struct {
+	Items []OperatorAct `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
 // PageCursor defines model for PageCursor.
 type PageCursor = string
 
@@ -3437,6 +3912,53 @@ type ParameterSchema = json.RawMessage
 // Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
 type Params = json.RawMessage
 
+// ParkedFact A fact that is not applied.
+type ParkedFact struct {
+	Family    string `json:"family"`
+	Offset    Count  `json:"offset"`
+	Partition Count  `json:"partition"`
+
+	// Reason Why it cannot be applied.
+	Reason   string `json:"reason"`
+	Sequence Count  `json:"sequence"`
+	Stream   string `json:"stream"`
+	Type     string `json:"type"`
+}
+
+// ParkedFactContent A fact that is not applied, with its data.
+type ParkedFactContent struct {
+	// Data The data of the record, as text.
+	Data      string `json:"data"`
+	Family    string `json:"family"`
+	Offset    Count  `json:"offset"`
+	Partition Count  `json:"partition"`
+
+	// Reason Why it cannot be applied.
+	Reason   string `json:"reason"`
+	Sequence Count  `json:"sequence"`
+	Stream   string `json:"stream"`
+	Type     string `json:"type"`
+}
+
+// ParkedFactList defines model for ParkedFactList.
+type ParkedFactList struct {
+	Items []ParkedFact `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// ParkedRetry An act, and what is parked of its stream now.
+type ParkedRetry struct {
+	Items []ParkedFact `json:"items"`
+
+	// Operation A command of an operator, as the log has it.
+	Operation OperatorAct `json:"operation"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
 // PartLink defines model for PartLink.
 type PartLink struct {
 	PartNumber int64 `json:"partNumber"`
@@ -3461,6 +3983,16 @@ type PatchOperation struct {
 // PatchOperationOp defines model for PatchOperation.Op.
 type PatchOperationOp string
 
+// PriceClass What one part costs that needs no more than a rate.
+type PriceClass struct {
+	Gbps  int64  `json:"gbps"`
+	Price string `json:"price"`
+	Watts string `json:"watts"`
+}
+
+// PriceClasses defines model for PriceClasses.
+type PriceClasses = []PriceClass
+
 // Problem The same refusal in the form of RFC 9457.
 type Problem struct {
 	Code      string `json:"code,omitempty,omitzero"`
@@ -3470,6 +4002,53 @@ type Problem struct {
 	Status    int64  `json:"status"`
 	Title     string `json:"title"`
 	Type      string `json:"type"`
+}
+
+// ProcessStatus A process with sessions in the database.
+type ProcessStatus struct {
+	// Level The newest that its release knows.
+	Level Count `json:"level"`
+
+	// Process Empty for a release that does not know of levels.
+	Process string `json:"process"`
+
+	// Release Empty for a release that does not know of levels.
+	Release  string `json:"release"`
+	Sessions Count  `json:"sessions"`
+}
+
+// PublicTopicList defines model for PublicTopicList.
+type PublicTopicList struct {
+	Items []PublicTopicPartition `json:"items"`
+
+	// Publisher The processes that publish with their shards; empty for none.
+	Publisher string `json:"publisher"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+
+	// Transactions Facts are published in transactions.
+	Transactions bool `json:"transactions"`
+}
+
+// PublicTopicPartition How far a partition of the log is published.
+type PublicTopicPartition struct {
+	Family string `json:"family"`
+
+	// LagRecords Judged and not published.
+	LagRecords Count `json:"lagRecords"`
+
+	// LagSeconds Since the log recorded the oldest of them.
+	LagSeconds float64 `json:"lagSeconds"`
+
+	// Next The first offset that is not published.
+	Next Count `json:"next"`
+
+	// Partition Of the log.
+	Partition Count `json:"partition"`
+
+	// Topic The public one.
+	Topic string `json:"topic"`
 }
 
 // Rate defines model for Rate.
@@ -3529,6 +4108,94 @@ type RatePeriod string
 
 // RateText Up to six significant digits and a decimal unit, such as `1.2Tbps`.
 type RateText = string
+
+// Reaction How far a handler has come in a partition.
+type Reaction struct {
+	DeadLetters Count `json:"deadLetters"`
+
+	// DeadSince Since when the oldest dead letter is open; null for none.
+	DeadSince *Timestamp `json:"deadSince"`
+	Family    string     `json:"family"`
+	Handler   string     `json:"handler"`
+
+	// LagRecords Judged and not committed as done.
+	LagRecords Count `json:"lagRecords"`
+
+	// LagSeconds Since the log took the oldest of them.
+	LagSeconds float64 `json:"lagSeconds"`
+
+	// Next The first offset that the handler has not committed.
+	Next      Count `json:"next"`
+	Partition Count `json:"partition"`
+}
+
+// ReactionList defines model for ReactionList.
+type ReactionList struct {
+	// DeadLetters Open ones of all handlers.
+	DeadLetters Count      `json:"deadLetters"`
+	Items       []Reaction `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// ReadModel How far a read model has come.
+type ReadModel struct {
+	// Facts Applied or parked.
+	Facts Count `json:"facts"`
+
+	// LagRecords In the log and not judged.
+	LagRecords Count `json:"lagRecords"`
+
+	// LagSeconds Since the log took the oldest of them.
+	LagSeconds float64 `json:"lagSeconds"`
+
+	// Obstacles What delays or prevents its promotion; empty for the live one.
+	Obstacles     []string               `json:"obstacles"`
+	ParkedStreams Count                  `json:"parkedStreams"`
+	Partitions    ReadModelPartitionList `json:"partitions"`
+
+	// Projector The processes that project into it with their shards, or the session that rebuilds it; empty for none.
+	Projector string `json:"projector"`
+	Schema    string `json:"schema"`
+
+	// ThisRelease Its tables are those of the release that answers.
+	ThisRelease bool `json:"thisRelease"`
+}
+
+// ReadModelList defines model for ReadModelList.
+type ReadModelList struct {
+	Items []ReadModel `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// ReadModelPartition defines model for ReadModelPartition.
+type ReadModelPartition struct {
+	// End The offset of the next record of the log.
+	End        Count  `json:"end"`
+	Family     string `json:"family"`
+	LagRecords Count  `json:"lagRecords"`
+
+	// LagSeconds Since the log took the oldest of them.
+	LagSeconds float64 `json:"lagSeconds"`
+
+	// Next The first offset that is not judged.
+	Next Count `json:"next"`
+
+	// Parked Facts.
+	Parked    Count `json:"parked"`
+	Partition Count `json:"partition"`
+}
+
+// ReadModelPartitionList defines model for ReadModelPartitionList.
+type ReadModelPartitionList struct {
+	Items []ReadModelPartition `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
 
 // Readiness defines model for Readiness.
 type Readiness struct {
@@ -3618,6 +4285,12 @@ type ReferenceChange struct {
 
 // References defines model for References.
 type References = []Reference
+
+// Replicates How often each point runs, each time with another seed. The results of a point have
+// the median of its times, the least and the most, and the Pareto front takes the
+// median. Each run counts as a point of the at most 10,000. Refused beside an axis over
+// the seed, whose points are replicates too.
+type Replicates = int64
 
 // ResolvedConstraints defines model for ResolvedConstraints.
 type ResolvedConstraints struct {
@@ -3745,6 +4418,36 @@ type Results struct {
 	Pagination   Pagination    `json:"pagination"`
 	SimulationID SimulationID  `json:"simulationId"`
 	Summary      ResultSummary `json:"summary"`
+}
+
+// RetriedDeadLetter A dead letter after a retry.
+type RetriedDeadLetter struct {
+	// Error Why this retry failed; absent in the repetition of a request.
+	Error   string `json:"error,omitempty,omitzero"`
+	EventID string `json:"eventId"`
+	Family  string `json:"family"`
+	Handler string `json:"handler"`
+
+	// ID The handler, the family, the partition and the offset, as handler:family/partition@offset.
+	ID     string `json:"id"`
+	Offset Count  `json:"offset"`
+
+	// Partition Of the fact, as is its offset.
+	Partition Count `json:"partition"`
+
+	// Reason Why the handler failed.
+	Reason string `json:"reason"`
+
+	// Since When it became a dead letter.
+	Since  Timestamp `json:"since"`
+	Stream string    `json:"stream"`
+	Type   string    `json:"type"`
+}
+
+// RunTermination defines model for RunTermination.
+type RunTermination struct {
+	// Reason Why; the log keeps it.
+	Reason string `json:"reason"`
 }
 
 // ServerReferenceAdd defines model for ServerReferenceAdd.
@@ -4003,6 +4706,90 @@ type SoftwareVersion struct {
 	Version string `json:"version"`
 }
 
+// StreamFact defines model for StreamFact.
+type StreamFact struct {
+	// Actor A user's id, an operator's, or `system`.
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// After The state after the fact; with `state`.
+	After json.RawMessage `json:"after,omitempty,omitzero"`
+
+	// Before The state before the fact; with `state`.
+	Before json.RawMessage `json:"before,omitempty,omitzero"`
+
+	// CauseID The event that it reacts to.
+	CauseID string `json:"causeId,omitempty,omitzero"`
+
+	// CorrelationID The request that led to it.
+	CorrelationID string `json:"correlationId,omitempty,omitzero"`
+
+	// Data The event's data, as its type describes; absent when it is not JSON.
+	Data json.RawMessage `json:"data,omitempty,omitzero"`
+
+	// DataBase64 The data when it is not JSON.
+	DataBase64 []byte `json:"dataBase64,omitempty,omitzero"`
+
+	// DataVersion Of the schema of the data.
+	DataVersion Count  `json:"dataVersion"`
+	Hash        Sha256 `json:"hash"`
+
+	// ID A UUID.
+	ID string `json:"id"`
+
+	// Position Where a record is in the log.
+	Position LogPosition `json:"position"`
+
+	// PreviousHash The hash of the fact before it; absent for the first.
+	PreviousHash Sha256 `json:"previousHash,omitempty,omitzero"`
+
+	// RecordedTime When the log recorded it.
+	RecordedTime Timestamp `json:"recordedTime"`
+	Sequence     Count     `json:"sequence"`
+
+	// Time When it happened.
+	Time Timestamp `json:"time"`
+	Type string    `json:"type"`
+}
+
+// StreamFamily The streams of a family in the live read model.
+type StreamFamily struct {
+	Family     string `json:"family"`
+	LagRecords Count  `json:"lagRecords"`
+
+	// LagSeconds Since the log took the oldest of them.
+	LagSeconds    float64 `json:"lagSeconds"`
+	ParkedFacts   Count   `json:"parkedFacts"`
+	ParkedStreams Count   `json:"parkedStreams"`
+	Partitions    Count   `json:"partitions"`
+
+	// Records In the log.
+	Records Count `json:"records"`
+}
+
+// StreamFamilyList defines model for StreamFamilyList.
+type StreamFamilyList struct {
+	Items []StreamFamily `json:"items"`
+
+	// Total How many there are, shown or not.
+	Total Count `json:"total"`
+}
+
+// StreamID defines model for StreamId.
+type StreamID = string
+
+// StreamPage defines model for StreamPage.
+type StreamPage struct {
+	Facts      []StreamFact `json:"facts"`
+	Pagination Pagination   `json:"pagination"`
+
+	// Parked Whether a fact of the stream cannot be applied.
+	Parked bool `json:"parked"`
+
+	// Sequence Of the stream's last fact.
+	Sequence Count    `json:"sequence"`
+	Stream   StreamID `json:"stream"`
+}
+
 // Study defines model for Study.
 type Study struct {
 	Axes StudyAxes `json:"axes"`
@@ -4026,13 +4813,22 @@ type Study struct {
 	Name   StudyName `json:"name"`
 	Points Count     `json:"points"`
 
-	// Progress The number of points by state. Together they are all points.
+	// Prices As in the start.
+	Prices *FabricPriceList `json:"prices,omitempty"`
+
+	// Progress The number of points by state. Together they are all points, each replicate by itself.
 	Progress StudyProgress `json:"progress"`
 
 	// Reason Of a termination. `request`, or why the service ended the study.
-	Reason string      `json:"reason,omitempty,omitzero"`
-	Seed   int64       `json:"seed,omitempty,omitzero"`
-	Status StudyStatus `json:"status"`
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Replicates As in the start; absent for 1.
+	Replicates int64 `json:"replicates,omitempty,omitzero"`
+	Seed       int64 `json:"seed,omitempty,omitzero"`
+
+	// Servers As in the start; absent for false.
+	Servers bool        `json:"servers,omitempty,omitzero"`
+	Status  StudyStatus `json:"status"`
 
 	// StopDominated As in the start; absent for false.
 	StopDominated bool        `json:"stopDominated,omitempty,omitzero"`
@@ -4041,18 +4837,23 @@ type Study struct {
 
 // StudyAnalysis defines model for StudyAnalysis.
 type StudyAnalysis struct {
+	// Axes All axes. Without groups are those of the workload and the seed, and, in a study of
+	// several workloads, all: `workloads` has their figures.
 	Axes []StudyAxisAnalysis `json:"axes"`
 
 	// Completed How many of them the analysis is of.
 	Completed Count `json:"completed"`
 
-	// Front By ascending time.
+	// Front The fronts of all workloads, one after the other, each by ascending time.
 	Front []StudyFrontPoint `json:"front"`
 
 	// Points Of the study.
 	Points    Count           `json:"points"`
 	PriceList FabricPriceList `json:"priceList"`
 	StudyID   StudyID         `json:"studyId"`
+
+	// Workloads The points that have the same values of the axes of kind `workload`.
+	Workloads []StudyWorkload `json:"workloads"`
 }
 
 // StudyAxes defines model for StudyAxes.
@@ -4078,6 +4879,16 @@ type StudyAxis struct {
 type StudyAxisAnalysis struct {
 	Field string `json:"field"`
 
+	// Kind What the axis varies. The `workload`: fields in `workload`, `groups`, `tracesetId`
+	// and `applications`; the `seed`; or the `design`, which is everything else. Points
+	// are compared within one workload, and points that differ in their seeds only are
+	// replicates.
+	Kind StudyAxisAnalysisKind `json:"kind"`
+
+	// NoEffect Why the axis does not change the time. Absent if it does, and if no two completed
+	// points differ in this axis only.
+	NoEffect string `json:"noEffect,omitempty,omitzero"`
+
 	// Price How much an objective changes along an axis. Points that differ only in this axis are
 	// a group; the ratios are over the smallest objective of a group.
 	Price StudySensitivity `json:"price"`
@@ -4086,6 +4897,12 @@ type StudyAxisAnalysis struct {
 	// a group; the ratios are over the smallest objective of a group.
 	Time StudySensitivity `json:"time"`
 }
+
+// StudyAxisAnalysisKind What the axis varies. The `workload`: fields in `workload`, `groups`, `tracesetId`
+// and `applications`; the `seed`; or the `design`, which is everything else. Points
+// are compared within one workload, and points that differ in their seeds only are
+// replicates.
+type StudyAxisAnalysisKind string
 
 // StudyBase What is varied. Exactly one of the members.
 type StudyBase struct {
@@ -4122,7 +4939,7 @@ type StudyDeletionStatus string
 
 // StudyEvent defines model for StudyEvent.
 type StudyEvent struct {
-	// Progress The number of points by state. Together they are all points.
+	// Progress The number of points by state. Together they are all points, each replicate by itself.
 	Progress StudyProgress `json:"progress"`
 
 	// Reason Of a termination, as in the study.
@@ -4140,8 +4957,11 @@ type StudyFabric struct {
 	PowerWatts string `json:"powerWatts"`
 
 	// Price In the currency of the price list.
-	Price    string `json:"price"`
-	Switches Count  `json:"switches"`
+	Price string `json:"price"`
+
+	// Servers Absent unless the price includes them.
+	Servers  Count `json:"servers,omitempty,omitzero"`
+	Switches Count `json:"switches"`
 }
 
 // StudyFigures defines model for StudyFigures.
@@ -4167,6 +4987,9 @@ type StudyFigures struct {
 
 	// SimulatedTimePs Simulated time, in picoseconds.
 	SimulatedTimePs Count `json:"simulatedTimePs"`
+
+	// UnfinishedRanks Ranks that the duration of the run cut off. Such a point is not compared with others. Absent for 0.
+	UnfinishedRanks Count `json:"unfinishedRanks,omitempty,omitzero"`
 }
 
 // StudyForecast defines model for StudyForecast.
@@ -4201,11 +5024,22 @@ type StudyForecastCurrency string
 // StudyFrontPoint defines model for StudyFrontPoint.
 type StudyFrontPoint struct {
 	// Fabric What the fabric of a point is made of, and what it costs by the price list.
-	Fabric          StudyFabric     `json:"fabric"`
-	Inputs          json.RawMessage `json:"inputs"`
-	Point           Count           `json:"point"`
-	SimulatedTimePs Count           `json:"simulatedTimePs"`
-	SimulationID    SimulationID    `json:"simulationId"`
+	Fabric StudyFabric     `json:"fabric"`
+	Inputs json.RawMessage `json:"inputs"`
+	Point  Count           `json:"point"`
+
+	// Replicates The points that differ in their seeds only: how many are completed, and their times.
+	// The median is that of a run: of an even number, the lower of the two in the middle.
+	Replicates *StudyReplicates `json:"replicates,omitempty"`
+
+	// SimulatedTimePs The median of replicates.
+	SimulatedTimePs Count `json:"simulatedTimePs"`
+
+	// SimulationID Absent when it is deleted.
+	SimulationID SimulationID `json:"simulationId,omitempty,omitzero"`
+
+	// Warnings What the validation of the point's configuration warns of.
+	Warnings StudyWarnings `json:"warnings,omitempty,omitzero"`
 }
 
 // StudyID defines model for StudyId.
@@ -4246,7 +5080,7 @@ type StudyMethod string
 // StudyName Name of a study; its runs are named after it and their points.
 type StudyName = string
 
-// StudyProgress The number of points by state. Together they are all points.
+// StudyProgress The number of points by state. Together they are all points, each replicate by itself.
 type StudyProgress struct {
 	Completed Count `json:"completed"`
 	Failed    Count `json:"failed"`
@@ -4261,6 +5095,29 @@ type StudyProgress struct {
 
 	// Waiting Without a run.
 	Waiting Count `json:"waiting"`
+}
+
+// StudyReplicate defines model for StudyReplicate.
+type StudyReplicate struct {
+	// SimulatedTimePs Absent unless it is completed.
+	SimulatedTimePs int64                `json:"simulatedTimePs,omitempty,omitzero"`
+	SimulationID    SimulationID         `json:"simulationId,omitempty,omitzero"`
+	Status          StudyReplicateStatus `json:"status"`
+}
+
+// StudyReplicateStatus defines model for StudyReplicate.Status.
+type StudyReplicateStatus string
+
+// StudyReplicates The points that differ in their seeds only: how many are completed, and their times.
+// The median is that of a run: of an even number, the lower of the two in the middle.
+type StudyReplicates struct {
+	Completed   Count `json:"completed"`
+	LeastTimePs Count `json:"leastTimePs,omitempty,omitzero"`
+
+	// MedianTimePs This and the next two are absent without a completed one.
+	MedianTimePs Count            `json:"medianTimePs,omitempty,omitzero"`
+	MostTimePs   Count            `json:"mostTimePs,omitempty,omitzero"`
+	Runs         []StudyReplicate `json:"runs"`
 }
 
 // StudyResult defines model for StudyResult.
@@ -4278,15 +5135,34 @@ type StudyResult struct {
 	// Point Its number, from 0.
 	Point Count `json:"point"`
 
+	// Reason Why, with the figures of both.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Replicates The points that differ in their seeds only: how many are completed, and their times.
+	// The median is that of a run: of an even number, the lower of the two in the middle.
+	Replicates *StudyReplicates `json:"replicates,omitempty"`
+
 	// Shared Whether the simulation is that of something else with equal inputs.
-	Shared       bool         `json:"shared"`
+	Shared bool `json:"shared"`
+
+	// SimulationID Absent when it is deleted. Of replicates, that with the median time, as soon as all are completed.
 	SimulationID SimulationID `json:"simulationId,omitempty,omitzero"`
 
-	// Status That of its simulation; `waiting` without one.
+	// Status That of its simulation; `waiting` without one. A run that was terminated at its end
+	// is `completed`, because its results are whole. Of replicates, that of the one which
+	// is furthest from `completed`.
 	Status StudyResultStatus `json:"status"`
+
+	// StoppedBy The number of the point that dominates this one, if the study therefore stopped it.
+	StoppedBy *int64 `json:"stoppedBy,omitempty"`
+
+	// Warnings What the validation of the point's configuration warns of.
+	Warnings StudyWarnings `json:"warnings,omitempty,omitzero"`
 }
 
-// StudyResultStatus That of its simulation; `waiting` without one.
+// StudyResultStatus That of its simulation; `waiting` without one. A run that was terminated at its end
+// is `completed`, because its results are whole. Of replicates, that of the one which
+// is furthest from `completed`.
 type StudyResultStatus string
 
 // StudyResults defines model for StudyResults.
@@ -4323,17 +5199,31 @@ type StudyStart struct {
 	// Name Name of a study; its runs are named after it and their points.
 	Name StudyName `json:"name"`
 
+	// Prices What fabrics cost, instead of the service's list: the form of `priceList` in
+	// `GET /studies/{study_id}/analysis`. The classes of a kind are ascending.
+	Prices *FabricPriceList `json:"prices,omitempty"`
+
+	// Replicates How often each point runs, each time with another seed. The results of a point have
+	// the median of its times, the least and the most, and the Pareto front takes the
+	// median. Each run counts as a point of the at most 10,000. Refused beside an axis over
+	// the seed, whose points are replicates too.
+	Replicates Replicates `json:"replicates,omitempty,omitzero"`
+
 	// Samples How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise.
 	Samples int64 `json:"samples,omitempty,omitzero"`
 
 	// Seed Of a `sample`. The same seed draws the same points.
 	Seed int64 `json:"seed,omitempty,omitzero"`
 
-	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point
-	// took less simulated time than the run has already taken, on a fabric that costs no
-	// more. Such a point is not on the Pareto front, whatever its time would be. It is
-	// `terminated`, and what it has run is billed. The time so far is that of the last
-	// report of progress, so short runs complete.
+	// Servers Whether the price and the power of a point include its servers.
+	Servers CountsServers `json:"servers,omitempty,omitzero"`
+
+	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point of
+	// the same workload took less simulated time than the run has already taken, on a
+	// fabric that costs no more. Such a point is not on the Pareto front, whatever its
+	// time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
+	// what it has run is billed. The time so far is that of the last report of progress,
+	// so short runs complete.
 	StopDominated bool `json:"stopDominated,omitempty,omitzero"`
 
 	// WorkspaceID That of the base when absent, which is the default workspace for a simple submission; any other is refused.
@@ -4356,6 +5246,29 @@ type StudyValue struct {
 
 	// Value That of the axis; any JSON value.
 	Value json.RawMessage `json:"value"`
+}
+
+// StudyWarnings What the validation of the point's configuration warns of.
+type StudyWarnings = []Finding
+
+// StudyWorkload defines model for StudyWorkload.
+type StudyWorkload struct {
+	// Axes Those of kind `design`.
+	Axes      []StudyAxisAnalysis `json:"axes"`
+	Completed Count               `json:"completed"`
+
+	// Front The numbers of its points, by ascending time.
+	Front []Count `json:"front"`
+
+	// Inputs The values of the axes of kind `workload`.
+	Inputs json.RawMessage `json:"inputs"`
+}
+
+// SupersededReadModel defines model for SupersededReadModel.
+type SupersededReadModel struct {
+	// Processes That serve it.
+	Processes Count  `json:"processes"`
+	Schema    string `json:"schema"`
 }
 
 // SwitchBandwidth defines model for SwitchBandwidth.
@@ -4822,8 +5735,30 @@ type TracesetValidationRequest struct {
 	TopologyID ConfigurationID `json:"topologyId,omitempty,omitzero"`
 }
 
+// Transport Of a NIC: what its packets meet at a link at which more of them arrive than it can
+// send. `trimming`: switches cut packets to headers, and receivers pull them again.
+// `lossless`: switches pause the ports that send to them. `ideal`: the link is shared
+// max-min fairly, without queues. All NICs of a configuration have one transport.
+type Transport string
+
 // Unreadiness What fails; `error` alone where it is the verification of the token.
 type Unreadiness = Readiness
+
+// UpgradeStatus Which releases run, and the levels that they know.
+type UpgradeStatus struct {
+	// Level Of the deployment.
+	Level   Count           `json:"level"`
+	Members []ProcessStatus `json:"members"`
+
+	// RaisedAt Null at level 1.
+	RaisedAt *Timestamp `json:"raisedAt"`
+
+	// Superseded Read models of other releases than the one that is live.
+	Superseded []SupersededReadModel `json:"superseded"`
+
+	// Supported The newest level that the answering release knows.
+	Supported Count `json:"supported"`
+}
 
 // UploadFile defines model for UploadFile.
 type UploadFile struct {
@@ -5026,6 +5961,21 @@ type IfMatch = EntityTagList
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
 
+// Include defines model for Include.
+type Include string
+
+// LetterFamily defines model for LetterFamily.
+type LetterFamily = string
+
+// LetterHandler defines model for LetterHandler.
+type LetterHandler = string
+
+// LetterOffset defines model for LetterOffset.
+type LetterOffset = int64
+
+// LetterPartition defines model for LetterPartition.
+type LetterPartition = int64
+
 // LibraryWorkspace defines model for LibraryWorkspace.
 type LibraryWorkspace = WorkspaceID
 
@@ -5050,8 +6000,20 @@ type ModelVersionName = ModelVersion
 // Next defines model for Next.
 type Next = PageCursor
 
+// OperatorLimit defines model for OperatorLimit.
+type OperatorLimit = int64
+
 // OtherSimulationID defines model for OtherSimulationId.
 type OtherSimulationID = SimulationID
+
+// ParkedSequence defines model for ParkedSequence.
+type ParkedSequence = int64
+
+// ParkedStream defines model for ParkedStream.
+type ParkedStream = string
+
+// ParkedStreamFilter defines model for ParkedStreamFilter.
+type ParkedStreamFilter = string
 
 // Search defines model for Search.
 type Search = string
@@ -5087,6 +6049,33 @@ type ListBalancesParams struct {
 
 	// Limit Maximum page size.
 	Limit int64 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// GetBundleParams defines parameters for GetBundle.
+type GetBundleParams struct {
+	// From First day of the period.
+	From string `form:"from" json:"from"`
+
+	// To Last day of the period.
+	To string `form:"to" json:"to"`
+
+	// Preliminary Whether the last day may not have ended at the last checkpoint. A verification must then allow that, too.
+	Preliminary bool `form:"preliminary,omitempty" json:"preliminary,omitempty,omitzero"`
+
+	// Account The account of the token when absent. A service token for every account must name one; all others may name their own only.
+	Account string `form:"account,omitempty" json:"account,omitempty,omitzero"`
+}
+
+// ListCheckpointsParams defines parameters for ListCheckpoints.
+type ListCheckpointsParams struct {
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // ListCostsParams defines parameters for ListCosts.
@@ -5184,6 +6173,18 @@ type ListRatesParams struct {
 
 	// Limit Maximum page size.
 	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListCausesParams defines parameters for ListCauses.
+type ListCausesParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ListChartDefinitionsParams defines parameters for ListChartDefinitions.
@@ -5685,6 +6686,15 @@ type ValidateConfigurationParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// GetConfigurationVersionParams defines parameters for GetConfigurationVersion.
+type GetConfigurationVersionParams struct {
+	// Include `all` shows every declared component, also those that the topology does not reach.
+	Include GetConfigurationVersionParamsInclude `form:"include,omitempty" json:"include,omitempty,omitzero"`
+}
+
+// GetConfigurationVersionParamsInclude defines parameters for GetConfigurationVersion.
+type GetConfigurationVersionParamsInclude string
+
 // FollowEventsParams defines parameters for FollowEvents.
 type FollowEventsParams struct {
 	// Type Only events of these types; repeat it for several.
@@ -5812,6 +6822,98 @@ type GetModelParams struct {
 
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// ListOperatorActsParams defines parameters for ListOperatorActs.
+type ListOperatorActsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListDeadLettersParams defines parameters for ListDeadLetters.
+type ListDeadLettersParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// RetryDeadLettersParams defines parameters for RetryDeadLetters.
+type RetryDeadLettersParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// RetryDeadLetterParams defines parameters for RetryDeadLetter.
+type RetryDeadLetterParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListJobsParams defines parameters for ListJobs.
+type ListJobsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListParkedFactsParams defines parameters for ListParkedFacts.
+type ListParkedFactsParams struct {
+	// Stream Only facts of this stream.
+	Stream ParkedStreamFilter `form:"stream,omitempty" json:"stream,omitempty,omitzero"`
+
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// RetryParkedStreamParams defines parameters for RetryParkedStream.
+type RetryParkedStreamParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListPublicTopicsParams defines parameters for ListPublicTopics.
+type ListPublicTopicsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListReactionsParams defines parameters for ListReactions.
+type ListReactionsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListReadModelsParams defines parameters for ListReadModels.
+type ListReadModelsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// ListOpenRunsParams defines parameters for ListOpenRuns.
+type ListOpenRunsParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+}
+
+// TerminateRunParams defines parameters for TerminateRun.
+type TerminateRunParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListStreamFamiliesParams defines parameters for ListStreamFamilies.
+type ListStreamFamiliesParams struct {
+	// Limit Most items to show. `total` says how many there are.
+	Limit OperatorLimit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
 // SubmitSimpleParams defines parameters for SubmitSimple.
@@ -5960,6 +7062,24 @@ type TerminateSimulationParams struct {
 	// gives the same answer and changes nothing more; the same key with another body
 	// is 422.
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetStreamParams defines parameters for GetStream.
+type GetStreamParams struct {
+	// From The first sequence.
+	From int64 `form:"from,omitempty" json:"from,omitempty,omitzero"`
+
+	// State With the states before and after each fact.
+	State bool `form:"state,omitempty" json:"state,omitempty,omitzero"`
+
+	// Limit Maximum page size.
+	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
 }
 
 // ListStudiesParams defines parameters for ListStudies.
@@ -6218,6 +7338,14 @@ type CreateWorkspaceParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// DeleteWorkspaceParams defines parameters for DeleteWorkspace.
+type DeleteWorkspaceParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // GetWorkspaceParams defines parameters for GetWorkspace.
 type GetWorkspaceParams struct {
 	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
@@ -6297,6 +7425,9 @@ type OpenMappingFileUploadJSONRequestBody = MappingFileUpload
 // CompleteMappingFileUploadJSONRequestBody defines body for CompleteMappingFileUpload for application/json ContentType.
 type CompleteMappingFileUploadJSONRequestBody = MappingFileUploadCompletion
 
+// TerminateRunJSONRequestBody defines body for TerminateRun for application/json ContentType.
+type TerminateRunJSONRequestBody = RunTermination
+
 // SubmitSimpleJSONRequestBody defines body for SubmitSimple for application/json ContentType.
 type SubmitSimpleJSONRequestBody = SimpleSubmission
 
@@ -6350,6 +7481,15 @@ type ServerInterface interface {
 	// ListBalances List balances
 	// (GET /api/v1/billing/balance)
 	ListBalances(w http.ResponseWriter, r *http.Request, params ListBalancesParams)
+	// GetBundle Get the bundle of an account
+	// (GET /api/v1/billing/bundle)
+	GetBundle(w http.ResponseWriter, r *http.Request, params GetBundleParams)
+	// ListCheckpoints List the checkpoints of the log
+	// (GET /api/v1/billing/checkpoints)
+	ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams)
+	// GetCheckpoint Get a checkpoint of the log
+	// (GET /api/v1/billing/checkpoints/{name})
+	GetCheckpoint(w http.ResponseWriter, r *http.Request, name string)
 	// ListCosts List daily costs
 	// (GET /api/v1/billing/costs)
 	ListCosts(w http.ResponseWriter, r *http.Request, params ListCostsParams)
@@ -6364,10 +7504,13 @@ type ServerInterface interface {
 	ListBillingItems(w http.ResponseWriter, r *http.Request, params ListBillingItemsParams)
 	// GetBillingItem Get a billing item
 	// (GET /api/v1/billing/items/{id})
-	GetBillingItem(w http.ResponseWriter, r *http.Request, id int64)
+	GetBillingItem(w http.ResponseWriter, r *http.Request, id string)
 	// ListRates List rates
 	// (GET /api/v1/billing/rates)
 	ListRates(w http.ResponseWriter, r *http.Request, params ListRatesParams)
+	// ListCauses List what a request caused
+	// (GET /api/v1/causes/{correlation_id})
+	ListCauses(w http.ResponseWriter, r *http.Request, correlationID CorrelationID, params ListCausesParams)
 	// ListChartDefinitions List the definitions of all charts
 	// (GET /api/v1/chart-definitions)
 	ListChartDefinitions(w http.ResponseWriter, r *http.Request, params ListChartDefinitionsParams)
@@ -6493,7 +7636,7 @@ type ServerInterface interface {
 	ListConfigurationVersions(w http.ResponseWriter, r *http.Request, configID ConfigurationID)
 	// GetConfigurationVersion Get one version of a configuration
 	// (GET /api/v1/configurations/{config_id}/versions/{version})
-	GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64)
+	GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64, params GetConfigurationVersionParams)
 	// FollowEvents Follow the events
 	// (GET /api/v1/events)
 	FollowEvents(w http.ResponseWriter, r *http.Request, params FollowEventsParams)
@@ -6536,6 +7679,60 @@ type ServerInterface interface {
 	// ListModelVersions List the versions of a model
 	// (GET /api/v1/models/{model_id}/versions)
 	ListModelVersions(w http.ResponseWriter, r *http.Request, modelID ModelName)
+	// ListOperatorActs List what operators did
+	// (GET /api/v1/operations/acts)
+	ListOperatorActs(w http.ResponseWriter, r *http.Request, params ListOperatorActsParams)
+	// ShowLogCheckpoint Show the newest log checkpoint
+	// (GET /api/v1/operations/checkpoint)
+	ShowLogCheckpoint(w http.ResponseWriter, r *http.Request)
+	// ListDeadLetters List the dead letters
+	// (GET /api/v1/operations/dead-letters)
+	ListDeadLetters(w http.ResponseWriter, r *http.Request, params ListDeadLettersParams)
+	// RetryDeadLetters Run the handlers of all dead letters again
+	// (POST /api/v1/operations/dead-letters/retry)
+	RetryDeadLetters(w http.ResponseWriter, r *http.Request, params RetryDeadLettersParams)
+	// ShowDeadLetter Show a dead letter with its data
+	// (GET /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset})
+	ShowDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset)
+	// RetryDeadLetter Run the handler of a dead letter again
+	// (POST /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset}/retry)
+	RetryDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset, params RetryDeadLetterParams)
+	// ListJobs Show the jobs by kind and state
+	// (GET /api/v1/operations/jobs)
+	ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams)
+	// ShowLake Show the lake
+	// (GET /api/v1/operations/lake)
+	ShowLake(w http.ResponseWriter, r *http.Request)
+	// ListParkedFacts List the parked facts
+	// (GET /api/v1/operations/parked-facts)
+	ListParkedFacts(w http.ResponseWriter, r *http.Request, params ListParkedFactsParams)
+	// RetryParkedStream Apply the parked facts of a stream again
+	// (POST /api/v1/operations/parked-facts/{stream}/retry)
+	RetryParkedStream(w http.ResponseWriter, r *http.Request, stream ParkedStream, params RetryParkedStreamParams)
+	// ShowParkedFact Show a parked fact with its data
+	// (GET /api/v1/operations/parked-facts/{stream}/{sequence})
+	ShowParkedFact(w http.ResponseWriter, r *http.Request, stream ParkedStream, sequence ParkedSequence)
+	// ListPublicTopics Show the public topics
+	// (GET /api/v1/operations/public-topics)
+	ListPublicTopics(w http.ResponseWriter, r *http.Request, params ListPublicTopicsParams)
+	// ListReactions Show the reactions
+	// (GET /api/v1/operations/reactions)
+	ListReactions(w http.ResponseWriter, r *http.Request, params ListReactionsParams)
+	// ListReadModels Show the read models
+	// (GET /api/v1/operations/read-models)
+	ListReadModels(w http.ResponseWriter, r *http.Request, params ListReadModelsParams)
+	// ListOpenRuns Show the simulations that have not ended
+	// (GET /api/v1/operations/runs)
+	ListOpenRuns(w http.ResponseWriter, r *http.Request, params ListOpenRunsParams)
+	// TerminateRun Terminate a simulation of any account
+	// (POST /api/v1/operations/runs/{sim_id}/terminate)
+	TerminateRun(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateRunParams)
+	// ListStreamFamilies Show the streams by family
+	// (GET /api/v1/operations/streams)
+	ListStreamFamilies(w http.ResponseWriter, r *http.Request, params ListStreamFamiliesParams)
+	// ShowUpgrade Show the processes and the level of the deployment
+	// (GET /api/v1/operations/upgrade)
+	ShowUpgrade(w http.ResponseWriter, r *http.Request)
 	// GetCompatibility List operations and their algorithms
 	// (GET /api/v1/simple/compatibility)
 	GetCompatibility(w http.ResponseWriter, r *http.Request)
@@ -6578,6 +7775,9 @@ type ServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams)
+	// GetStream Read the facts of a stream
+	// (GET /api/v1/streams/{stream_id})
+	GetStream(w http.ResponseWriter, r *http.Request, streamID StreamID, params GetStreamParams)
 	// ListStudies List studies
 	// (GET /api/v1/studies)
 	ListStudies(w http.ResponseWriter, r *http.Request, params ListStudiesParams)
@@ -6664,7 +7864,7 @@ type ServerInterface interface {
 	CreateWorkspace(w http.ResponseWriter, r *http.Request, params CreateWorkspaceParams)
 	// DeleteWorkspace Delete a workspace
 	// (DELETE /api/v1/workspaces/{workspace_id})
-	DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID)
+	DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID, params DeleteWorkspaceParams)
 	// GetWorkspace Get a workspace
 	// (GET /api/v1/workspaces/{workspace_id})
 	GetWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID, params GetWorkspaceParams)
@@ -6683,6 +7883,24 @@ type Unimplemented struct{}
 // ListBalances List balances
 // (GET /api/v1/billing/balance)
 func (_ Unimplemented) ListBalances(w http.ResponseWriter, r *http.Request, params ListBalancesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetBundle Get the bundle of an account
+// (GET /api/v1/billing/bundle)
+func (_ Unimplemented) GetBundle(w http.ResponseWriter, r *http.Request, params GetBundleParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListCheckpoints List the checkpoints of the log
+// (GET /api/v1/billing/checkpoints)
+func (_ Unimplemented) ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetCheckpoint Get a checkpoint of the log
+// (GET /api/v1/billing/checkpoints/{name})
+func (_ Unimplemented) GetCheckpoint(w http.ResponseWriter, r *http.Request, name string) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6712,13 +7930,19 @@ func (_ Unimplemented) ListBillingItems(w http.ResponseWriter, r *http.Request, 
 
 // GetBillingItem Get a billing item
 // (GET /api/v1/billing/items/{id})
-func (_ Unimplemented) GetBillingItem(w http.ResponseWriter, r *http.Request, id int64) {
+func (_ Unimplemented) GetBillingItem(w http.ResponseWriter, r *http.Request, id string) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
 // ListRates List rates
 // (GET /api/v1/billing/rates)
 func (_ Unimplemented) ListRates(w http.ResponseWriter, r *http.Request, params ListRatesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListCauses List what a request caused
+// (GET /api/v1/causes/{correlation_id})
+func (_ Unimplemented) ListCauses(w http.ResponseWriter, r *http.Request, correlationID CorrelationID, params ListCausesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -6970,7 +8194,7 @@ func (_ Unimplemented) ListConfigurationVersions(w http.ResponseWriter, r *http.
 
 // GetConfigurationVersion Get one version of a configuration
 // (GET /api/v1/configurations/{config_id}/versions/{version})
-func (_ Unimplemented) GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64) {
+func (_ Unimplemented) GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64, params GetConfigurationVersionParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7058,6 +8282,114 @@ func (_ Unimplemented) ListModelVersions(w http.ResponseWriter, r *http.Request,
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// ListOperatorActs List what operators did
+// (GET /api/v1/operations/acts)
+func (_ Unimplemented) ListOperatorActs(w http.ResponseWriter, r *http.Request, params ListOperatorActsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowLogCheckpoint Show the newest log checkpoint
+// (GET /api/v1/operations/checkpoint)
+func (_ Unimplemented) ShowLogCheckpoint(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListDeadLetters List the dead letters
+// (GET /api/v1/operations/dead-letters)
+func (_ Unimplemented) ListDeadLetters(w http.ResponseWriter, r *http.Request, params ListDeadLettersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryDeadLetters Run the handlers of all dead letters again
+// (POST /api/v1/operations/dead-letters/retry)
+func (_ Unimplemented) RetryDeadLetters(w http.ResponseWriter, r *http.Request, params RetryDeadLettersParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowDeadLetter Show a dead letter with its data
+// (GET /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset})
+func (_ Unimplemented) ShowDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryDeadLetter Run the handler of a dead letter again
+// (POST /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset}/retry)
+func (_ Unimplemented) RetryDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset, params RetryDeadLetterParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListJobs Show the jobs by kind and state
+// (GET /api/v1/operations/jobs)
+func (_ Unimplemented) ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowLake Show the lake
+// (GET /api/v1/operations/lake)
+func (_ Unimplemented) ShowLake(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListParkedFacts List the parked facts
+// (GET /api/v1/operations/parked-facts)
+func (_ Unimplemented) ListParkedFacts(w http.ResponseWriter, r *http.Request, params ListParkedFactsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RetryParkedStream Apply the parked facts of a stream again
+// (POST /api/v1/operations/parked-facts/{stream}/retry)
+func (_ Unimplemented) RetryParkedStream(w http.ResponseWriter, r *http.Request, stream ParkedStream, params RetryParkedStreamParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowParkedFact Show a parked fact with its data
+// (GET /api/v1/operations/parked-facts/{stream}/{sequence})
+func (_ Unimplemented) ShowParkedFact(w http.ResponseWriter, r *http.Request, stream ParkedStream, sequence ParkedSequence) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListPublicTopics Show the public topics
+// (GET /api/v1/operations/public-topics)
+func (_ Unimplemented) ListPublicTopics(w http.ResponseWriter, r *http.Request, params ListPublicTopicsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListReactions Show the reactions
+// (GET /api/v1/operations/reactions)
+func (_ Unimplemented) ListReactions(w http.ResponseWriter, r *http.Request, params ListReactionsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListReadModels Show the read models
+// (GET /api/v1/operations/read-models)
+func (_ Unimplemented) ListReadModels(w http.ResponseWriter, r *http.Request, params ListReadModelsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListOpenRuns Show the simulations that have not ended
+// (GET /api/v1/operations/runs)
+func (_ Unimplemented) ListOpenRuns(w http.ResponseWriter, r *http.Request, params ListOpenRunsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// TerminateRun Terminate a simulation of any account
+// (POST /api/v1/operations/runs/{sim_id}/terminate)
+func (_ Unimplemented) TerminateRun(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateRunParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListStreamFamilies Show the streams by family
+// (GET /api/v1/operations/streams)
+func (_ Unimplemented) ListStreamFamilies(w http.ResponseWriter, r *http.Request, params ListStreamFamiliesParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ShowUpgrade Show the processes and the level of the deployment
+// (GET /api/v1/operations/upgrade)
+func (_ Unimplemented) ShowUpgrade(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // GetCompatibility List operations and their algorithms
 // (GET /api/v1/simple/compatibility)
 func (_ Unimplemented) GetCompatibility(w http.ResponseWriter, r *http.Request) {
@@ -7139,6 +8471,12 @@ func (_ Unimplemented) GetResultDownload(w http.ResponseWriter, r *http.Request,
 // TerminateSimulation Terminate a running simulation
 // (POST /api/v1/simulations/{sim_id}/terminate)
 func (_ Unimplemented) TerminateSimulation(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateSimulationParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStream Read the facts of a stream
+// (GET /api/v1/streams/{stream_id})
+func (_ Unimplemented) GetStream(w http.ResponseWriter, r *http.Request, streamID StreamID, params GetStreamParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7312,7 +8650,7 @@ func (_ Unimplemented) CreateWorkspace(w http.ResponseWriter, r *http.Request, p
 
 // DeleteWorkspace Delete a workspace
 // (DELETE /api/v1/workspaces/{workspace_id})
-func (_ Unimplemented) DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID) {
+func (_ Unimplemented) DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID, params DeleteWorkspaceParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -7365,6 +8703,71 @@ func (siw *ServerInterfaceWrapper) ListBalances(w http.ResponseWriter, r *http.R
 	}
 
 	siw.Handler.ListBalances(w, r, params)
+}
+
+// GetBundle reads the parameters.
+func (siw *ServerInterfaceWrapper) GetBundle(w http.ResponseWriter, r *http.Request) {
+
+	var params GetBundleParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"from", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"to", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "preliminary", query, &params.Preliminary, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"preliminary", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "account", query, &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"account", err})
+		return
+	}
+
+	siw.Handler.GetBundle(w, r, params)
+}
+
+// ListCheckpoints reads the parameters.
+func (siw *ServerInterfaceWrapper) ListCheckpoints(w http.ResponseWriter, r *http.Request) {
+
+	var params ListCheckpointsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListCheckpoints(w, r, params)
+}
+
+// GetCheckpoint reads the parameters.
+func (siw *ServerInterfaceWrapper) GetCheckpoint(w http.ResponseWriter, r *http.Request) {
+
+	var name string
+	if err := runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"name", err})
+		return
+	}
+
+	siw.Handler.GetCheckpoint(w, r, name)
 }
 
 // ListCosts reads the parameters.
@@ -7521,8 +8924,8 @@ func (siw *ServerInterfaceWrapper) ListBillingItems(w http.ResponseWriter, r *ht
 // GetBillingItem reads the parameters.
 func (siw *ServerInterfaceWrapper) GetBillingItem(w http.ResponseWriter, r *http.Request) {
 
-	var id int64
-	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+	var id string
+	if err := runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
 		siw.ErrorHandlerFunc(w, r, &ParameterError{"id", err})
 		return
 	}
@@ -7562,6 +8965,36 @@ func (siw *ServerInterfaceWrapper) ListRates(w http.ResponseWriter, r *http.Requ
 	}
 
 	siw.Handler.ListRates(w, r, params)
+}
+
+// ListCauses reads the parameters.
+func (siw *ServerInterfaceWrapper) ListCauses(w http.ResponseWriter, r *http.Request) {
+
+	var correlationID CorrelationID
+	if err := runtime.BindStyledParameterWithOptions("simple", "correlation_id", chi.URLParam(r, "correlation_id"), &correlationID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"correlation_id", err})
+		return
+	}
+
+	var params ListCausesParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	siw.Handler.ListCauses(w, r, correlationID, params)
 }
 
 // ListChartDefinitions reads the parameters.
@@ -8870,7 +10303,15 @@ func (siw *ServerInterfaceWrapper) GetConfigurationVersion(w http.ResponseWriter
 		return
 	}
 
-	siw.Handler.GetConfigurationVersion(w, r, configID, version)
+	var params GetConfigurationVersionParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "include", query, &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"include", err})
+		return
+	}
+
+	siw.Handler.GetConfigurationVersion(w, r, configID, version, params)
 }
 
 // FollowEvents reads the parameters.
@@ -9179,6 +10620,305 @@ func (siw *ServerInterfaceWrapper) ListModelVersions(w http.ResponseWriter, r *h
 	}
 
 	siw.Handler.ListModelVersions(w, r, modelID)
+}
+
+// ListOperatorActs reads the parameters.
+func (siw *ServerInterfaceWrapper) ListOperatorActs(w http.ResponseWriter, r *http.Request) {
+
+	var params ListOperatorActsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListOperatorActs(w, r, params)
+}
+
+// ShowLogCheckpoint reads the parameters.
+func (siw *ServerInterfaceWrapper) ShowLogCheckpoint(w http.ResponseWriter, r *http.Request) {
+
+	siw.Handler.ShowLogCheckpoint(w, r)
+}
+
+// ListDeadLetters reads the parameters.
+func (siw *ServerInterfaceWrapper) ListDeadLetters(w http.ResponseWriter, r *http.Request) {
+
+	var params ListDeadLettersParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListDeadLetters(w, r, params)
+}
+
+// RetryDeadLetters reads the parameters.
+func (siw *ServerInterfaceWrapper) RetryDeadLetters(w http.ResponseWriter, r *http.Request) {
+
+	var params RetryDeadLettersParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.RetryDeadLetters(w, r, params)
+}
+
+// ShowDeadLetter reads the parameters.
+func (siw *ServerInterfaceWrapper) ShowDeadLetter(w http.ResponseWriter, r *http.Request) {
+
+	var handlerName LetterHandler
+	if err := runtime.BindStyledParameterWithOptions("simple", "handler_name", chi.URLParam(r, "handler_name"), &handlerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"handler_name", err})
+		return
+	}
+
+	var family LetterFamily
+	if err := runtime.BindStyledParameterWithOptions("simple", "family", chi.URLParam(r, "family"), &family, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"family", err})
+		return
+	}
+
+	var partition LetterPartition
+	if err := runtime.BindStyledParameterWithOptions("simple", "partition", chi.URLParam(r, "partition"), &partition, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"partition", err})
+		return
+	}
+
+	var offset LetterOffset
+	if err := runtime.BindStyledParameterWithOptions("simple", "offset", chi.URLParam(r, "offset"), &offset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"offset", err})
+		return
+	}
+
+	siw.Handler.ShowDeadLetter(w, r, handlerName, family, partition, offset)
+}
+
+// RetryDeadLetter reads the parameters.
+func (siw *ServerInterfaceWrapper) RetryDeadLetter(w http.ResponseWriter, r *http.Request) {
+
+	var handlerName LetterHandler
+	if err := runtime.BindStyledParameterWithOptions("simple", "handler_name", chi.URLParam(r, "handler_name"), &handlerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"handler_name", err})
+		return
+	}
+
+	var family LetterFamily
+	if err := runtime.BindStyledParameterWithOptions("simple", "family", chi.URLParam(r, "family"), &family, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"family", err})
+		return
+	}
+
+	var partition LetterPartition
+	if err := runtime.BindStyledParameterWithOptions("simple", "partition", chi.URLParam(r, "partition"), &partition, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"partition", err})
+		return
+	}
+
+	var offset LetterOffset
+	if err := runtime.BindStyledParameterWithOptions("simple", "offset", chi.URLParam(r, "offset"), &offset, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"offset", err})
+		return
+	}
+
+	var params RetryDeadLetterParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.RetryDeadLetter(w, r, handlerName, family, partition, offset, params)
+}
+
+// ListJobs reads the parameters.
+func (siw *ServerInterfaceWrapper) ListJobs(w http.ResponseWriter, r *http.Request) {
+
+	var params ListJobsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListJobs(w, r, params)
+}
+
+// ShowLake reads the parameters.
+func (siw *ServerInterfaceWrapper) ShowLake(w http.ResponseWriter, r *http.Request) {
+
+	siw.Handler.ShowLake(w, r)
+}
+
+// ListParkedFacts reads the parameters.
+func (siw *ServerInterfaceWrapper) ListParkedFacts(w http.ResponseWriter, r *http.Request) {
+
+	var params ListParkedFactsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "stream", query, &params.Stream, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"stream", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListParkedFacts(w, r, params)
+}
+
+// RetryParkedStream reads the parameters.
+func (siw *ServerInterfaceWrapper) RetryParkedStream(w http.ResponseWriter, r *http.Request) {
+
+	var stream ParkedStream
+	if err := runtime.BindStyledParameterWithOptions("simple", "stream", chi.URLParam(r, "stream"), &stream, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"stream", err})
+		return
+	}
+
+	var params RetryParkedStreamParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.RetryParkedStream(w, r, stream, params)
+}
+
+// ShowParkedFact reads the parameters.
+func (siw *ServerInterfaceWrapper) ShowParkedFact(w http.ResponseWriter, r *http.Request) {
+
+	var stream ParkedStream
+	if err := runtime.BindStyledParameterWithOptions("simple", "stream", chi.URLParam(r, "stream"), &stream, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"stream", err})
+		return
+	}
+
+	var sequence ParkedSequence
+	if err := runtime.BindStyledParameterWithOptions("simple", "sequence", chi.URLParam(r, "sequence"), &sequence, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sequence", err})
+		return
+	}
+
+	siw.Handler.ShowParkedFact(w, r, stream, sequence)
+}
+
+// ListPublicTopics reads the parameters.
+func (siw *ServerInterfaceWrapper) ListPublicTopics(w http.ResponseWriter, r *http.Request) {
+
+	var params ListPublicTopicsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListPublicTopics(w, r, params)
+}
+
+// ListReactions reads the parameters.
+func (siw *ServerInterfaceWrapper) ListReactions(w http.ResponseWriter, r *http.Request) {
+
+	var params ListReactionsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListReactions(w, r, params)
+}
+
+// ListReadModels reads the parameters.
+func (siw *ServerInterfaceWrapper) ListReadModels(w http.ResponseWriter, r *http.Request) {
+
+	var params ListReadModelsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListReadModels(w, r, params)
+}
+
+// ListOpenRuns reads the parameters.
+func (siw *ServerInterfaceWrapper) ListOpenRuns(w http.ResponseWriter, r *http.Request) {
+
+	var params ListOpenRunsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListOpenRuns(w, r, params)
+}
+
+// TerminateRun reads the parameters.
+func (siw *ServerInterfaceWrapper) TerminateRun(w http.ResponseWriter, r *http.Request) {
+
+	var simID SimulationID
+	if err := runtime.BindStyledParameterWithOptions("simple", "sim_id", chi.URLParam(r, "sim_id"), &simID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"sim_id", err})
+		return
+	}
+
+	var params TerminateRunParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.TerminateRun(w, r, simID, params)
+}
+
+// ListStreamFamilies reads the parameters.
+func (siw *ServerInterfaceWrapper) ListStreamFamilies(w http.ResponseWriter, r *http.Request) {
+
+	var params ListStreamFamiliesParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	siw.Handler.ListStreamFamilies(w, r, params)
+}
+
+// ShowUpgrade reads the parameters.
+func (siw *ServerInterfaceWrapper) ShowUpgrade(w http.ResponseWriter, r *http.Request) {
+
+	siw.Handler.ShowUpgrade(w, r)
 }
 
 // GetCompatibility reads the parameters.
@@ -9524,6 +11264,46 @@ func (siw *ServerInterfaceWrapper) TerminateSimulation(w http.ResponseWriter, r 
 	}
 
 	siw.Handler.TerminateSimulation(w, r, simID, params)
+}
+
+// GetStream reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStream(w http.ResponseWriter, r *http.Request) {
+
+	var streamID StreamID
+	if err := runtime.BindStyledParameterWithOptions("simple", "stream_id", chi.URLParam(r, "stream_id"), &streamID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"stream_id", err})
+		return
+	}
+
+	var params GetStreamParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"from", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"state", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	siw.Handler.GetStream(w, r, streamID, params)
 }
 
 // ListStudies reads the parameters.
@@ -10137,7 +11917,16 @@ func (siw *ServerInterfaceWrapper) DeleteWorkspace(w http.ResponseWriter, r *htt
 		return
 	}
 
-	siw.Handler.DeleteWorkspace(w, r, workspaceID)
+	var params DeleteWorkspaceParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.DeleteWorkspace(w, r, workspaceID, params)
 }
 
 // GetWorkspace reads the parameters.
@@ -10267,6 +12056,15 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/billing/balance", wrapper.ListBalances)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/bundle", wrapper.GetBundle)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/checkpoints", wrapper.ListCheckpoints)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/checkpoints/{name}", wrapper.GetCheckpoint)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/billing/costs", wrapper.ListCosts)
 	})
 	r.Group(func(r chi.Router) {
@@ -10283,6 +12081,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/billing/rates", wrapper.ListRates)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/causes/{correlation_id}", wrapper.ListCauses)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/chart-definitions", wrapper.ListChartDefinitions)
@@ -10453,6 +12254,60 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/models/{model_id}/versions", wrapper.ListModelVersions)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/acts", wrapper.ListOperatorActs)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/checkpoint", wrapper.ShowLogCheckpoint)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/dead-letters", wrapper.ListDeadLetters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset}", wrapper.ShowDeadLetter)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset}/retry", wrapper.RetryDeadLetter)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/operations/dead-letters/retry", wrapper.RetryDeadLetters)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/jobs", wrapper.ListJobs)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/lake", wrapper.ShowLake)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/parked-facts", wrapper.ListParkedFacts)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/parked-facts/{stream}/{sequence}", wrapper.ShowParkedFact)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/operations/parked-facts/{stream}/retry", wrapper.RetryParkedStream)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/public-topics", wrapper.ListPublicTopics)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/reactions", wrapper.ListReactions)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/read-models", wrapper.ListReadModels)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/runs", wrapper.ListOpenRuns)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/operations/runs/{sim_id}/terminate", wrapper.TerminateRun)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/streams", wrapper.ListStreamFamilies)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/operations/upgrade", wrapper.ShowUpgrade)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/simple/compatibility", wrapper.GetCompatibility)
 	})
 	r.Group(func(r chi.Router) {
@@ -10493,6 +12348,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/simulations/{sim_id}/terminate", wrapper.TerminateSimulation)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/streams/{stream_id}", wrapper.GetStream)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/studies", wrapper.ListStudies)
@@ -10624,6 +12482,48 @@ func (response ListBalances200JSONResponse) VisitListBalancesResponse(w http.Res
 	})
 }
 
+type GetBundleRequestObject struct {
+	Params GetBundleParams
+}
+
+type GetBundleResponseObject interface {
+	VisitGetBundleResponse(w http.ResponseWriter) error
+}
+
+type GetBundle200ApplicationXNdjsonResponse struct{ Body io.Reader }
+
+func (response GetBundle200ApplicationXNdjsonResponse) VisitGetBundleResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "application/x-ndjson", response.Body)
+}
+
+type ListCheckpointsRequestObject struct {
+	Params ListCheckpointsParams
+}
+
+type ListCheckpointsResponseObject interface {
+	VisitListCheckpointsResponse(w http.ResponseWriter) error
+}
+
+type ListCheckpoints200JSONResponse CheckpointList
+
+func (response ListCheckpoints200JSONResponse) VisitListCheckpointsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetCheckpointRequestObject struct {
+	Name string `json:"name"`
+}
+
+type GetCheckpointResponseObject interface {
+	VisitGetCheckpointResponse(w http.ResponseWriter) error
+}
+
+type GetCheckpoint200TextResponse struct{ Body io.Reader }
+
+func (response GetCheckpoint200TextResponse) VisitGetCheckpointResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/plain", response.Body)
+}
+
 type ListCostsRequestObject struct {
 	Params ListCostsParams
 }
@@ -10717,7 +12617,7 @@ func (response ListBillingItems200JSONResponse) VisitListBillingItemsResponse(w 
 }
 
 type GetBillingItemRequestObject struct {
-	ID int64 `json:"id"`
+	ID string `json:"id"`
 }
 
 type GetBillingItemResponseObject interface {
@@ -10760,6 +12660,21 @@ func (response ListRates200JSONResponse) VisitListRatesResponse(w http.ResponseW
 	return send(w, 200, response.Body, func(h http.Header) {
 		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	})
+}
+
+type ListCausesRequestObject struct {
+	CorrelationID CorrelationID `json:"correlation_id"`
+	Params        ListCausesParams
+}
+
+type ListCausesResponseObject interface {
+	VisitListCausesResponse(w http.ResponseWriter) error
+}
+
+type ListCauses200JSONResponse CausePage
+
+func (response ListCauses200JSONResponse) VisitListCausesResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
 }
 
 type ListChartDefinitionsRequestObject struct {
@@ -11767,6 +13682,7 @@ func (response ListConfigurationVersions200JSONResponse) VisitListConfigurationV
 type GetConfigurationVersionRequestObject struct {
 	ConfigID ConfigurationID `json:"config_id"`
 	Version  int64           `json:"version"`
+	Params   GetConfigurationVersionParams
 }
 
 type GetConfigurationVersionResponseObject interface {
@@ -12064,6 +13980,266 @@ func (response ListModelVersions200JSONResponse) VisitListModelVersionsResponse(
 	return send(w, 200, response, nil)
 }
 
+type ListOperatorActsRequestObject struct {
+	Params ListOperatorActsParams
+}
+
+type ListOperatorActsResponseObject interface {
+	VisitListOperatorActsResponse(w http.ResponseWriter) error
+}
+
+type ListOperatorActs200JSONResponse OperatorActList
+
+func (response ListOperatorActs200JSONResponse) VisitListOperatorActsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ShowLogCheckpointRequestObject struct {
+}
+
+type ShowLogCheckpointResponseObject interface {
+	VisitShowLogCheckpointResponse(w http.ResponseWriter) error
+}
+
+type ShowLogCheckpoint200JSONResponse LogCheckpointStatus
+
+func (response ShowLogCheckpoint200JSONResponse) VisitShowLogCheckpointResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListDeadLettersRequestObject struct {
+	Params ListDeadLettersParams
+}
+
+type ListDeadLettersResponseObject interface {
+	VisitListDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type ListDeadLetters200JSONResponse DeadLetterList
+
+func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type RetryDeadLettersRequestObject struct {
+	Params RetryDeadLettersParams
+}
+
+type RetryDeadLettersResponseObject interface {
+	VisitRetryDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type RetryDeadLetters200JSONResponse DeadLetterRetry
+
+func (response RetryDeadLetters200JSONResponse) VisitRetryDeadLettersResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ShowDeadLetterRequestObject struct {
+	HandlerName LetterHandler   `json:"handler_name"`
+	Family      LetterFamily    `json:"family"`
+	Partition   LetterPartition `json:"partition"`
+	Offset      LetterOffset    `json:"offset"`
+}
+
+type ShowDeadLetterResponseObject interface {
+	VisitShowDeadLetterResponse(w http.ResponseWriter) error
+}
+
+type ShowDeadLetter200JSONResponse DeadLetterContent
+
+func (response ShowDeadLetter200JSONResponse) VisitShowDeadLetterResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type RetryDeadLetterRequestObject struct {
+	HandlerName LetterHandler   `json:"handler_name"`
+	Family      LetterFamily    `json:"family"`
+	Partition   LetterPartition `json:"partition"`
+	Offset      LetterOffset    `json:"offset"`
+	Params      RetryDeadLetterParams
+}
+
+type RetryDeadLetterResponseObject interface {
+	VisitRetryDeadLetterResponse(w http.ResponseWriter) error
+}
+
+type RetryDeadLetter200JSONResponse DeadLetterRetry
+
+func (response RetryDeadLetter200JSONResponse) VisitRetryDeadLetterResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListJobsRequestObject struct {
+	Params ListJobsParams
+}
+
+type ListJobsResponseObject interface {
+	VisitListJobsResponse(w http.ResponseWriter) error
+}
+
+type ListJobs200JSONResponse JobList
+
+func (response ListJobs200JSONResponse) VisitListJobsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ShowLakeRequestObject struct {
+}
+
+type ShowLakeResponseObject interface {
+	VisitShowLakeResponse(w http.ResponseWriter) error
+}
+
+type ShowLake200JSONResponse LakeStatus
+
+func (response ShowLake200JSONResponse) VisitShowLakeResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListParkedFactsRequestObject struct {
+	Params ListParkedFactsParams
+}
+
+type ListParkedFactsResponseObject interface {
+	VisitListParkedFactsResponse(w http.ResponseWriter) error
+}
+
+type ListParkedFacts200JSONResponse ParkedFactList
+
+func (response ListParkedFacts200JSONResponse) VisitListParkedFactsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type RetryParkedStreamRequestObject struct {
+	Stream ParkedStream `json:"stream"`
+	Params RetryParkedStreamParams
+}
+
+type RetryParkedStreamResponseObject interface {
+	VisitRetryParkedStreamResponse(w http.ResponseWriter) error
+}
+
+type RetryParkedStream200JSONResponse ParkedRetry
+
+func (response RetryParkedStream200JSONResponse) VisitRetryParkedStreamResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ShowParkedFactRequestObject struct {
+	Stream   ParkedStream   `json:"stream"`
+	Sequence ParkedSequence `json:"sequence"`
+}
+
+type ShowParkedFactResponseObject interface {
+	VisitShowParkedFactResponse(w http.ResponseWriter) error
+}
+
+type ShowParkedFact200JSONResponse ParkedFactContent
+
+func (response ShowParkedFact200JSONResponse) VisitShowParkedFactResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListPublicTopicsRequestObject struct {
+	Params ListPublicTopicsParams
+}
+
+type ListPublicTopicsResponseObject interface {
+	VisitListPublicTopicsResponse(w http.ResponseWriter) error
+}
+
+type ListPublicTopics200JSONResponse PublicTopicList
+
+func (response ListPublicTopics200JSONResponse) VisitListPublicTopicsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListReactionsRequestObject struct {
+	Params ListReactionsParams
+}
+
+type ListReactionsResponseObject interface {
+	VisitListReactionsResponse(w http.ResponseWriter) error
+}
+
+type ListReactions200JSONResponse ReactionList
+
+func (response ListReactions200JSONResponse) VisitListReactionsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListReadModelsRequestObject struct {
+	Params ListReadModelsParams
+}
+
+type ListReadModelsResponseObject interface {
+	VisitListReadModelsResponse(w http.ResponseWriter) error
+}
+
+type ListReadModels200JSONResponse ReadModelList
+
+func (response ListReadModels200JSONResponse) VisitListReadModelsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListOpenRunsRequestObject struct {
+	Params ListOpenRunsParams
+}
+
+type ListOpenRunsResponseObject interface {
+	VisitListOpenRunsResponse(w http.ResponseWriter) error
+}
+
+type ListOpenRuns200JSONResponse OpenRunList
+
+func (response ListOpenRuns200JSONResponse) VisitListOpenRunsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type TerminateRunRequestObject struct {
+	SimID  SimulationID `json:"sim_id"`
+	Params TerminateRunParams
+	Body   *TerminateRunJSONRequestBody
+}
+
+type TerminateRunResponseObject interface {
+	VisitTerminateRunResponse(w http.ResponseWriter) error
+}
+
+type TerminateRun200JSONResponse OperatorAct
+
+func (response TerminateRun200JSONResponse) VisitTerminateRunResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ListStreamFamiliesRequestObject struct {
+	Params ListStreamFamiliesParams
+}
+
+type ListStreamFamiliesResponseObject interface {
+	VisitListStreamFamiliesResponse(w http.ResponseWriter) error
+}
+
+type ListStreamFamilies200JSONResponse StreamFamilyList
+
+func (response ListStreamFamilies200JSONResponse) VisitListStreamFamiliesResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type ShowUpgradeRequestObject struct {
+}
+
+type ShowUpgradeResponseObject interface {
+	VisitShowUpgradeResponse(w http.ResponseWriter) error
+}
+
+type ShowUpgrade200JSONResponse UpgradeStatus
+
+func (response ShowUpgrade200JSONResponse) VisitShowUpgradeResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
 type GetCompatibilityRequestObject struct {
 }
 
@@ -12299,6 +14475,21 @@ type TerminateSimulation202Response struct{}
 func (response TerminateSimulation202Response) VisitTerminateSimulationResponse(w http.ResponseWriter) error {
 	w.WriteHeader(202)
 	return nil
+}
+
+type GetStreamRequestObject struct {
+	StreamID StreamID `json:"stream_id"`
+	Params   GetStreamParams
+}
+
+type GetStreamResponseObject interface {
+	VisitGetStreamResponse(w http.ResponseWriter) error
+}
+
+type GetStream200JSONResponse StreamPage
+
+func (response GetStream200JSONResponse) VisitGetStreamResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
 }
 
 type ListStudiesRequestObject struct {
@@ -12844,6 +15035,7 @@ func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w ht
 
 type DeleteWorkspaceRequestObject struct {
 	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      DeleteWorkspaceParams
 }
 
 type DeleteWorkspaceResponseObject interface {
@@ -12943,6 +15135,15 @@ type StrictServerInterface interface {
 	// ListBalances List balances
 	// (GET /api/v1/billing/balance)
 	ListBalances(ctx context.Context, request ListBalancesRequestObject) (ListBalancesResponseObject, error)
+	// GetBundle Get the bundle of an account
+	// (GET /api/v1/billing/bundle)
+	GetBundle(ctx context.Context, request GetBundleRequestObject) (GetBundleResponseObject, error)
+	// ListCheckpoints List the checkpoints of the log
+	// (GET /api/v1/billing/checkpoints)
+	ListCheckpoints(ctx context.Context, request ListCheckpointsRequestObject) (ListCheckpointsResponseObject, error)
+	// GetCheckpoint Get a checkpoint of the log
+	// (GET /api/v1/billing/checkpoints/{name})
+	GetCheckpoint(ctx context.Context, request GetCheckpointRequestObject) (GetCheckpointResponseObject, error)
 	// ListCosts List daily costs
 	// (GET /api/v1/billing/costs)
 	ListCosts(ctx context.Context, request ListCostsRequestObject) (ListCostsResponseObject, error)
@@ -12961,6 +15162,9 @@ type StrictServerInterface interface {
 	// ListRates List rates
 	// (GET /api/v1/billing/rates)
 	ListRates(ctx context.Context, request ListRatesRequestObject) (ListRatesResponseObject, error)
+	// ListCauses List what a request caused
+	// (GET /api/v1/causes/{correlation_id})
+	ListCauses(ctx context.Context, request ListCausesRequestObject) (ListCausesResponseObject, error)
 	// ListChartDefinitions List the definitions of all charts
 	// (GET /api/v1/chart-definitions)
 	ListChartDefinitions(ctx context.Context, request ListChartDefinitionsRequestObject) (ListChartDefinitionsResponseObject, error)
@@ -13129,6 +15333,60 @@ type StrictServerInterface interface {
 	// ListModelVersions List the versions of a model
 	// (GET /api/v1/models/{model_id}/versions)
 	ListModelVersions(ctx context.Context, request ListModelVersionsRequestObject) (ListModelVersionsResponseObject, error)
+	// ListOperatorActs List what operators did
+	// (GET /api/v1/operations/acts)
+	ListOperatorActs(ctx context.Context, request ListOperatorActsRequestObject) (ListOperatorActsResponseObject, error)
+	// ShowLogCheckpoint Show the newest log checkpoint
+	// (GET /api/v1/operations/checkpoint)
+	ShowLogCheckpoint(ctx context.Context, request ShowLogCheckpointRequestObject) (ShowLogCheckpointResponseObject, error)
+	// ListDeadLetters List the dead letters
+	// (GET /api/v1/operations/dead-letters)
+	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
+	// RetryDeadLetters Run the handlers of all dead letters again
+	// (POST /api/v1/operations/dead-letters/retry)
+	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
+	// ShowDeadLetter Show a dead letter with its data
+	// (GET /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset})
+	ShowDeadLetter(ctx context.Context, request ShowDeadLetterRequestObject) (ShowDeadLetterResponseObject, error)
+	// RetryDeadLetter Run the handler of a dead letter again
+	// (POST /api/v1/operations/dead-letters/{handler_name}/{family}/{partition}/{offset}/retry)
+	RetryDeadLetter(ctx context.Context, request RetryDeadLetterRequestObject) (RetryDeadLetterResponseObject, error)
+	// ListJobs Show the jobs by kind and state
+	// (GET /api/v1/operations/jobs)
+	ListJobs(ctx context.Context, request ListJobsRequestObject) (ListJobsResponseObject, error)
+	// ShowLake Show the lake
+	// (GET /api/v1/operations/lake)
+	ShowLake(ctx context.Context, request ShowLakeRequestObject) (ShowLakeResponseObject, error)
+	// ListParkedFacts List the parked facts
+	// (GET /api/v1/operations/parked-facts)
+	ListParkedFacts(ctx context.Context, request ListParkedFactsRequestObject) (ListParkedFactsResponseObject, error)
+	// RetryParkedStream Apply the parked facts of a stream again
+	// (POST /api/v1/operations/parked-facts/{stream}/retry)
+	RetryParkedStream(ctx context.Context, request RetryParkedStreamRequestObject) (RetryParkedStreamResponseObject, error)
+	// ShowParkedFact Show a parked fact with its data
+	// (GET /api/v1/operations/parked-facts/{stream}/{sequence})
+	ShowParkedFact(ctx context.Context, request ShowParkedFactRequestObject) (ShowParkedFactResponseObject, error)
+	// ListPublicTopics Show the public topics
+	// (GET /api/v1/operations/public-topics)
+	ListPublicTopics(ctx context.Context, request ListPublicTopicsRequestObject) (ListPublicTopicsResponseObject, error)
+	// ListReactions Show the reactions
+	// (GET /api/v1/operations/reactions)
+	ListReactions(ctx context.Context, request ListReactionsRequestObject) (ListReactionsResponseObject, error)
+	// ListReadModels Show the read models
+	// (GET /api/v1/operations/read-models)
+	ListReadModels(ctx context.Context, request ListReadModelsRequestObject) (ListReadModelsResponseObject, error)
+	// ListOpenRuns Show the simulations that have not ended
+	// (GET /api/v1/operations/runs)
+	ListOpenRuns(ctx context.Context, request ListOpenRunsRequestObject) (ListOpenRunsResponseObject, error)
+	// TerminateRun Terminate a simulation of any account
+	// (POST /api/v1/operations/runs/{sim_id}/terminate)
+	TerminateRun(ctx context.Context, request TerminateRunRequestObject) (TerminateRunResponseObject, error)
+	// ListStreamFamilies Show the streams by family
+	// (GET /api/v1/operations/streams)
+	ListStreamFamilies(ctx context.Context, request ListStreamFamiliesRequestObject) (ListStreamFamiliesResponseObject, error)
+	// ShowUpgrade Show the processes and the level of the deployment
+	// (GET /api/v1/operations/upgrade)
+	ShowUpgrade(ctx context.Context, request ShowUpgradeRequestObject) (ShowUpgradeResponseObject, error)
 	// GetCompatibility List operations and their algorithms
 	// (GET /api/v1/simple/compatibility)
 	GetCompatibility(ctx context.Context, request GetCompatibilityRequestObject) (GetCompatibilityResponseObject, error)
@@ -13171,6 +15429,9 @@ type StrictServerInterface interface {
 	// TerminateSimulation Terminate a running simulation
 	// (POST /api/v1/simulations/{sim_id}/terminate)
 	TerminateSimulation(ctx context.Context, request TerminateSimulationRequestObject) (TerminateSimulationResponseObject, error)
+	// GetStream Read the facts of a stream
+	// (GET /api/v1/streams/{stream_id})
+	GetStream(ctx context.Context, request GetStreamRequestObject) (GetStreamResponseObject, error)
 	// ListStudies List studies
 	// (GET /api/v1/studies)
 	ListStudies(ctx context.Context, request ListStudiesRequestObject) (ListStudiesResponseObject, error)
@@ -13334,6 +15595,84 @@ func (sh *strictHandler) ListBalances(w http.ResponseWriter, r *http.Request, pa
 	}
 }
 
+// GetBundle operation middleware
+func (sh *strictHandler) GetBundle(w http.ResponseWriter, r *http.Request, params GetBundleParams) {
+	var request GetBundleRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBundle(ctx, request.(GetBundleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBundle")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetBundleResponseObject); ok {
+		if err := validResponse.VisitGetBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCheckpoints operation middleware
+func (sh *strictHandler) ListCheckpoints(w http.ResponseWriter, r *http.Request, params ListCheckpointsParams) {
+	var request ListCheckpointsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCheckpoints(ctx, request.(ListCheckpointsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCheckpoints")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCheckpointsResponseObject); ok {
+		if err := validResponse.VisitListCheckpointsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCheckpoint operation middleware
+func (sh *strictHandler) GetCheckpoint(w http.ResponseWriter, r *http.Request, name string) {
+	var request GetCheckpointRequestObject
+
+	request.Name = name
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCheckpoint(ctx, request.(GetCheckpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCheckpoint")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetCheckpointResponseObject); ok {
+		if err := validResponse.VisitGetCheckpointResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListCosts operation middleware
 func (sh *strictHandler) ListCosts(w http.ResponseWriter, r *http.Request, params ListCostsParams) {
 	var request ListCostsRequestObject
@@ -13439,7 +15778,7 @@ func (sh *strictHandler) ListBillingItems(w http.ResponseWriter, r *http.Request
 }
 
 // GetBillingItem operation middleware
-func (sh *strictHandler) GetBillingItem(w http.ResponseWriter, r *http.Request, id int64) {
+func (sh *strictHandler) GetBillingItem(w http.ResponseWriter, r *http.Request, id string) {
 	var request GetBillingItemRequestObject
 
 	request.ID = id
@@ -13483,6 +15822,33 @@ func (sh *strictHandler) ListRates(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListRatesResponseObject); ok {
 		if err := validResponse.VisitListRatesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCauses operation middleware
+func (sh *strictHandler) ListCauses(w http.ResponseWriter, r *http.Request, correlationID CorrelationID, params ListCausesParams) {
+	var request ListCausesRequestObject
+
+	request.CorrelationID = correlationID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCauses(ctx, request.(ListCausesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCauses")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListCausesResponseObject); ok {
+		if err := validResponse.VisitListCausesResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -14723,11 +17089,12 @@ func (sh *strictHandler) ListConfigurationVersions(w http.ResponseWriter, r *htt
 }
 
 // GetConfigurationVersion operation middleware
-func (sh *strictHandler) GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64) {
+func (sh *strictHandler) GetConfigurationVersion(w http.ResponseWriter, r *http.Request, configID ConfigurationID, version int64, params GetConfigurationVersionParams) {
 	var request GetConfigurationVersionRequestObject
 
 	request.ConfigID = configID
 	request.Version = version
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.GetConfigurationVersion(ctx, request.(GetConfigurationVersionRequestObject))
@@ -15127,6 +17494,485 @@ func (sh *strictHandler) ListModelVersions(w http.ResponseWriter, r *http.Reques
 	}
 }
 
+// ListOperatorActs operation middleware
+func (sh *strictHandler) ListOperatorActs(w http.ResponseWriter, r *http.Request, params ListOperatorActsParams) {
+	var request ListOperatorActsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOperatorActs(ctx, request.(ListOperatorActsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOperatorActs")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListOperatorActsResponseObject); ok {
+		if err := validResponse.VisitListOperatorActsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowLogCheckpoint operation middleware
+func (sh *strictHandler) ShowLogCheckpoint(w http.ResponseWriter, r *http.Request) {
+	var request ShowLogCheckpointRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowLogCheckpoint(ctx, request.(ShowLogCheckpointRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowLogCheckpoint")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowLogCheckpointResponseObject); ok {
+		if err := validResponse.VisitShowLogCheckpointResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDeadLetters operation middleware
+func (sh *strictHandler) ListDeadLetters(w http.ResponseWriter, r *http.Request, params ListDeadLettersParams) {
+	var request ListDeadLettersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDeadLetters(ctx, request.(ListDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDeadLetters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListDeadLettersResponseObject); ok {
+		if err := validResponse.VisitListDeadLettersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryDeadLetters operation middleware
+func (sh *strictHandler) RetryDeadLetters(w http.ResponseWriter, r *http.Request, params RetryDeadLettersParams) {
+	var request RetryDeadLettersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryDeadLetters(ctx, request.(RetryDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryDeadLetters")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryDeadLettersResponseObject); ok {
+		if err := validResponse.VisitRetryDeadLettersResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowDeadLetter operation middleware
+func (sh *strictHandler) ShowDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset) {
+	var request ShowDeadLetterRequestObject
+
+	request.HandlerName = handlerName
+	request.Family = family
+	request.Partition = partition
+	request.Offset = offset
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowDeadLetter(ctx, request.(ShowDeadLetterRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowDeadLetter")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowDeadLetterResponseObject); ok {
+		if err := validResponse.VisitShowDeadLetterResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryDeadLetter operation middleware
+func (sh *strictHandler) RetryDeadLetter(w http.ResponseWriter, r *http.Request, handlerName LetterHandler, family LetterFamily, partition LetterPartition, offset LetterOffset, params RetryDeadLetterParams) {
+	var request RetryDeadLetterRequestObject
+
+	request.HandlerName = handlerName
+	request.Family = family
+	request.Partition = partition
+	request.Offset = offset
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryDeadLetter(ctx, request.(RetryDeadLetterRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryDeadLetter")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryDeadLetterResponseObject); ok {
+		if err := validResponse.VisitRetryDeadLetterResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListJobs operation middleware
+func (sh *strictHandler) ListJobs(w http.ResponseWriter, r *http.Request, params ListJobsParams) {
+	var request ListJobsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListJobs(ctx, request.(ListJobsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListJobs")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListJobsResponseObject); ok {
+		if err := validResponse.VisitListJobsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowLake operation middleware
+func (sh *strictHandler) ShowLake(w http.ResponseWriter, r *http.Request) {
+	var request ShowLakeRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowLake(ctx, request.(ShowLakeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowLake")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowLakeResponseObject); ok {
+		if err := validResponse.VisitShowLakeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListParkedFacts operation middleware
+func (sh *strictHandler) ListParkedFacts(w http.ResponseWriter, r *http.Request, params ListParkedFactsParams) {
+	var request ListParkedFactsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListParkedFacts(ctx, request.(ListParkedFactsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListParkedFacts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListParkedFactsResponseObject); ok {
+		if err := validResponse.VisitListParkedFactsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryParkedStream operation middleware
+func (sh *strictHandler) RetryParkedStream(w http.ResponseWriter, r *http.Request, stream ParkedStream, params RetryParkedStreamParams) {
+	var request RetryParkedStreamRequestObject
+
+	request.Stream = stream
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryParkedStream(ctx, request.(RetryParkedStreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryParkedStream")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RetryParkedStreamResponseObject); ok {
+		if err := validResponse.VisitRetryParkedStreamResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowParkedFact operation middleware
+func (sh *strictHandler) ShowParkedFact(w http.ResponseWriter, r *http.Request, stream ParkedStream, sequence ParkedSequence) {
+	var request ShowParkedFactRequestObject
+
+	request.Stream = stream
+	request.Sequence = sequence
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowParkedFact(ctx, request.(ShowParkedFactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowParkedFact")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowParkedFactResponseObject); ok {
+		if err := validResponse.VisitShowParkedFactResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPublicTopics operation middleware
+func (sh *strictHandler) ListPublicTopics(w http.ResponseWriter, r *http.Request, params ListPublicTopicsParams) {
+	var request ListPublicTopicsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPublicTopics(ctx, request.(ListPublicTopicsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPublicTopics")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListPublicTopicsResponseObject); ok {
+		if err := validResponse.VisitListPublicTopicsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListReactions operation middleware
+func (sh *strictHandler) ListReactions(w http.ResponseWriter, r *http.Request, params ListReactionsParams) {
+	var request ListReactionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReactions(ctx, request.(ListReactionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReactions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListReactionsResponseObject); ok {
+		if err := validResponse.VisitListReactionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListReadModels operation middleware
+func (sh *strictHandler) ListReadModels(w http.ResponseWriter, r *http.Request, params ListReadModelsParams) {
+	var request ListReadModelsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListReadModels(ctx, request.(ListReadModelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListReadModels")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListReadModelsResponseObject); ok {
+		if err := validResponse.VisitListReadModelsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListOpenRuns operation middleware
+func (sh *strictHandler) ListOpenRuns(w http.ResponseWriter, r *http.Request, params ListOpenRunsParams) {
+	var request ListOpenRunsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOpenRuns(ctx, request.(ListOpenRunsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOpenRuns")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListOpenRunsResponseObject); ok {
+		if err := validResponse.VisitListOpenRunsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TerminateRun operation middleware
+func (sh *strictHandler) TerminateRun(w http.ResponseWriter, r *http.Request, simID SimulationID, params TerminateRunParams) {
+	var request TerminateRunRequestObject
+
+	request.SimID = simID
+	request.Params = params
+
+	var body TerminateRunJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TerminateRun(ctx, request.(TerminateRunRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TerminateRun")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TerminateRunResponseObject); ok {
+		if err := validResponse.VisitTerminateRunResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListStreamFamilies operation middleware
+func (sh *strictHandler) ListStreamFamilies(w http.ResponseWriter, r *http.Request, params ListStreamFamiliesParams) {
+	var request ListStreamFamiliesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListStreamFamilies(ctx, request.(ListStreamFamiliesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListStreamFamilies")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListStreamFamiliesResponseObject); ok {
+		if err := validResponse.VisitListStreamFamiliesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ShowUpgrade operation middleware
+func (sh *strictHandler) ShowUpgrade(w http.ResponseWriter, r *http.Request) {
+	var request ShowUpgradeRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ShowUpgrade(ctx, request.(ShowUpgradeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ShowUpgrade")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ShowUpgradeResponseObject); ok {
+		if err := validResponse.VisitShowUpgradeResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetCompatibility operation middleware
 func (sh *strictHandler) GetCompatibility(w http.ResponseWriter, r *http.Request) {
 	var request GetCompatibilityRequestObject
@@ -15509,6 +18355,33 @@ func (sh *strictHandler) TerminateSimulation(w http.ResponseWriter, r *http.Requ
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(TerminateSimulationResponseObject); ok {
 		if err := validResponse.VisitTerminateSimulationResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStream operation middleware
+func (sh *strictHandler) GetStream(w http.ResponseWriter, r *http.Request, streamID StreamID, params GetStreamParams) {
+	var request GetStreamRequestObject
+
+	request.StreamID = streamID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStream(ctx, request.(GetStreamRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStream")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStreamResponseObject); ok {
+		if err := validResponse.VisitGetStreamResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -16336,10 +19209,11 @@ func (sh *strictHandler) CreateWorkspace(w http.ResponseWriter, r *http.Request,
 }
 
 // DeleteWorkspace operation middleware
-func (sh *strictHandler) DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID) {
+func (sh *strictHandler) DeleteWorkspace(w http.ResponseWriter, r *http.Request, workspaceID WorkspaceID, params DeleteWorkspaceParams) {
 	var request DeleteWorkspaceRequestObject
 
 	request.WorkspaceID = workspaceID
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.DeleteWorkspace(ctx, request.(DeleteWorkspaceRequestObject))

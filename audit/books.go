@@ -122,6 +122,13 @@ func (b *books) fold(f *Fact) error {
 		c.at = latest(c.at, f.Time)
 	case events.CreditHeld:
 		b.account(f.Stream).holds[d.SimulationID] = &hold{held: d}
+	case events.CreditHoldChanged:
+		h := b.account(f.Stream).holds[d.SimulationID]
+		if h == nil {
+			b.find(f.Where, "the hold changed for %s was never made", d.SimulationID)
+			return nil
+		}
+		h.held.Amount, h.held.ExpiresAt = d.Amount, d.ExpiresAt
 	case events.CreditReleased:
 		h := b.account(f.Stream).holds[d.SimulationID]
 		if h == nil {

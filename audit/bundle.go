@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 	"unicode/utf8"
 
@@ -156,27 +157,46 @@ func decodeLine(text []byte) (l line, err error) {
 
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text))[:sumDigits] }
 
-// sealText returns the text that the seal of a bundle signs: the digest of all
-// lines, and the digest of the lines of each kind without their numbers and
-// checksums, by which a verification finds the kind that differs.
-func sealText(account string, bundle [][]byte, kindOf []string) string {
-	whole := sha256.New()
-	text := ""
+// digests are what the seal of a bundle signs: the digest of all lines, and the digest of
+// the lines of each kind without their numbers and checksums, by which a verification
+// finds the kind that differs.
+type digests struct {
+	lines int
+	whole hash.Hash
+	kinds map[string]*kindDigest
+}
+
+type kindDigest struct {
+	lines int
+	sum   hash.Hash
+}
+
+func newDigests() *digests {
+	d := &digests{whole: sha256.New(), kinds: map[string]*kindDigest{}}
 	for _, kind := range kinds() {
-		h, count := sha256.New(), 0
-		for i, l := range bundle {
-			if kindOf[i] == kind {
-				_, members, _ := bytes.Cut(l, []byte(",")) // the number is not a part of the content
-				h.Write(members[:max(len(members)-len(`,"sum":""}`)-sumDigits-1, 0)])
-				count++
-			}
-		}
-		text += fmt.Sprintf("%s %d %x\n", kind, count, h.Sum(nil))
+		d.kinds[kind] = &kindDigest{sum: sha256.New()}
 	}
-	for _, l := range bundle {
-		whole.Write(l)
+	return d
+}
+
+// add adds a line. One of an unknown kind counts only as one of all lines.
+func (d *digests) add(kind string, text []byte) {
+	d.lines++
+	d.whole.Write(text)
+	if k := d.kinds[kind]; k != nil {
+		_, members, _ := bytes.Cut(text, []byte(",")) // the number is not a part of the content
+		k.sum.Write(members[:max(len(members)-len(`,"sum":""}`)-sumDigits-1, 0)])
+		k.lines++
 	}
-	return fmt.Sprintf("netsim bundle v1\naccount %s\nlines %d\nsha256 %x\n%s", account, len(bundle), whole.Sum(nil), text)
+}
+
+// text returns the text that the seal signs.
+func (d *digests) text(account string) string {
+	text := fmt.Sprintf("netsim bundle v1\naccount %s\nlines %d\nsha256 %x\n", account, d.lines, d.whole.Sum(nil))
+	for _, kind := range kinds() {
+		text += fmt.Sprintf("%s %d %x\n", kind, d.kinds[kind].lines, d.kinds[kind].sum.Sum(nil))
+	}
+	return text
 }
 
 // eventOf returns the line of an event. A rate of another account is withheld.
@@ -232,34 +252,45 @@ func (e *eventLine) fact() (f Fact, err error) {
 
 // costsOf returns the costs and corrections of a period, and their totals.
 func (a *account) costsOf(from, to string) (costs []costLine, totals []totalLine) {
-	sums := map[[2]string]*rating.Sum{}
 	all := slices.Clone(a.fixes)
 	for _, i := range a.items {
 		all = append(all, i.costs...)
 	}
 	for _, c := range all {
-		if c.Date < from || c.Date > to {
-			continue
+		if c.Date >= from && c.Date <= to {
+			costs = append(costs, costOf(&c.DailyCostRated, c.sequence))
 		}
-		costs = append(costs, costLine{
-			DailyCostID: c.DailyCostID, BillingItemID: c.BillingItemID, ItemName: c.ItemName, Date: c.Date, RateID: c.RateID,
-			RateName: c.RateName, Cost: c.Cost, Currency: c.Currency, CorrectionOf: c.CorrectionOf, Sequence: c.sequence,
-		})
-		key := [2]string{c.RateName, c.Currency}
-		if sums[key] == nil {
-			sums[key] = &rating.Sum{}
-		}
-		_ = sums[key].Add(c.Cost) // an invalid amount is reported when the day is rated again
 	}
+	return costs, totalsOf(costs)
+}
+
+// costOf returns the line of a cost.
+func costOf(c *events.DailyCostRated, sequence int64) costLine {
+	return costLine{
+		DailyCostID: c.DailyCostID, BillingItemID: c.BillingItemID, ItemName: c.ItemName, Date: c.Date, RateID: c.RateID,
+		RateName: c.RateName, Cost: c.Cost, Currency: c.Currency, CorrectionOf: c.CorrectionOf, Sequence: sequence,
+	}
+}
+
+// totalsOf sorts the costs into the order of a bundle, and returns their totals.
+func totalsOf(costs []costLine) (totals []totalLine) {
 	slices.SortFunc(costs, func(a, b costLine) int {
 		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.BillingItemID, b.BillingItemID),
 			cmp.Compare(a.RateID, b.RateID), cmp.Compare(a.Sequence, b.Sequence))
 	})
+	sums := map[[2]string]*rating.Sum{}
+	for i := range costs {
+		key := [2]string{costs[i].RateName, costs[i].Currency}
+		if sums[key] == nil {
+			sums[key] = &rating.Sum{}
+		}
+		_ = sums[key].Add(costs[i].Cost) // an invalid amount is reported when the day is rated again
+	}
 	for key, sum := range sums {
 		totals = append(totals, totalLine{key[0], key[1], sum.String()})
 	}
 	slices.SortFunc(totals, func(a, b totalLine) int {
 		return cmp.Or(cmp.Compare(a.RateName, b.RateName), cmp.Compare(a.Currency, b.Currency))
 	})
-	return costs, totals
+	return totals
 }

@@ -22,6 +22,9 @@ func (b *bundle) checkpoints() {
 			continue
 		}
 		b.report.Checkpoints++
+		if n := len(c.Losses); b.wanted.Strict && n > b.report.Losses {
+			b.problem(l.line, "checkpoint %s names %d losses of the log that operators accepted", c.Name, n)
+		}
 		b.report.Losses = max(b.report.Losses, len(c.Losses))
 		if i > 0 && c.Previous != HashOf(previous) {
 			b.problem(l.line, "checkpoint %s does not follow the one before it: one was removed or changed", c.Name)

@@ -45,6 +45,7 @@ type Wanted struct {
 	From, To    string   // days that the period must include, YYYY-MM-DD; "" is any
 	Notes       []string // signed checkpoints that the reader holds, which must be in the bundle
 	Preliminary bool     // accept a period that had not ended
+	Strict      bool     // no loss of records may have been accepted
 }
 
 // Check returns an error for expectations that no bundle can meet.
@@ -266,7 +267,11 @@ func (b *bundle) seal(at int, s *sealLine) {
 		b.problem(at, "the seal is not that of a bundle")
 		return
 	}
-	here := sealText(b.header.Account, b.text[:at-1], b.kinds[:at-1])
+	sums := newDigests()
+	for i := range at - 1 {
+		sums.add(b.kinds[i], b.text[i])
+	}
+	here := sums.text(b.header.Account)
 	if text == here {
 		return
 	}

@@ -1,169 +1,85 @@
 package audit
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"time"
 
 	"netsim/events"
 )
 
-// Request selects the bundle to write.
-type Request struct {
-	Account  string
-	From, To string // YYYY-MM-DD, both included
-	Platform string // the stream of the rates
-	// Preliminary allows a period that has not ended at the last checkpoint. Its
-	// costs may still change, and a verification must allow it too.
-	Preliminary bool
-}
-
-// check validates the request, and returns the first and the last day of its
-// period.
-func (r *Request) check() (from, to time.Time, err error) {
-	if !events.ValidID(events.AccountPrefix, r.Account) {
-		return from, to, fmt.Errorf("account %q is not an account id", r.Account)
-	}
-	if from, err = time.Parse(time.DateOnly, r.From); err != nil {
-		return from, to, fmt.Errorf("from %q is not a date such as 2026-11-20", r.From)
-	}
-	if to, err = time.Parse(time.DateOnly, r.To); err != nil {
-		return from, to, fmt.Errorf("to %q is not a date such as 2026-11-20", r.To)
-	}
-	if to.Before(from) {
-		return from, to, fmt.Errorf("to %s is before from %s", r.To, r.From)
-	}
-	return from, to, nil
-}
-
-// signed is a checkpoint with its note and its proofs.
-type signed struct {
-	Checkpoint
-	note   string
-	proofs []proof
-}
-
-// WriteBundle reads the log of billing up to the last checkpoint and writes the
-// bundle of an account. There must be a checkpoint after the end of the period;
-// for a preliminary bundle, one from the last day of the period is enough.
-func WriteBundle(ctx context.Context, log *Log, r Request, key *Key, out io.Writer) error {
-	from, to, err := r.check()
-	if err != nil {
-		return err
-	}
-	notes, err := log.checkpoints(ctx)
-	if err != nil {
-		return err
-	}
-	var wanted []*signed
-	var successions []string
-	m, err := log.history(ctx)
-	if err != nil {
-		return err
-	}
-	keys := log.ring(notes, key.Verifier, m)
-	for _, n := range notes {
-		c, err := keys.open(n.note)
-		switch {
-		case err != nil: // no succession leads to its key: it could not be verified
-		case !c.Time.Before(from):
-			wanted = append(wanted, &signed{Checkpoint: c, note: n.note})
-		case c.Succession != (Succession{}):
-			successions = append(successions, n.note)
-		}
-	}
-	if current := keys.current(); current != key.Verifier {
-		return fmt.Errorf("%w than %s: that was succeeded by %s, which can seal the bundle", ErrOtherKey, key.Verifier, current)
-	}
-	covered := to.AddDate(0, 0, 1)
-	if r.Preliminary {
-		covered = to
-	}
-	if len(wanted) == 0 || wanted[len(wanted)-1].Time.Before(covered) {
-		return fmt.Errorf("the period to %s has no checkpoint of this key made at %s or later: netsim audit checkpoint makes one now, and a preliminary bundle may end on the checkpoint's day",
-			r.To, covered.Format(events.TimeLayout))
-	}
-	facts, err := gather(ctx, log, &r, wanted, m)
-	if err != nil {
-		return err
-	}
-	w := bundleWriter{out: out}
-	last := wanted[len(wanted)-1]
+// Write writes the bundle. It reads the chains of the rates and of the account again, and
+// keeps the costs of the period in memory, but no event. What it has written when it
+// returns an error has no seal.
+func (b *Bundle) Write(ctx context.Context, out io.Writer) error {
+	r, last := &b.request, b.last()
+	w := newBundleWriter(out)
 	w.add(kindHeader, &header{
 		Format: bundleFormat, Account: r.Account, Platform: r.Platform, From: r.From, To: r.To,
-		Covered: last.Time.Format(events.TimeLayout), Cluster: log.Cluster, MovedFrom: m.clusters, Verifier: key.Verifier, Successions: successions,
+		Covered: last.Time.Format(events.TimeLayout), Cluster: b.log.Cluster, MovedFrom: b.moved.clusters, Verifier: b.key.Verifier, Successions: b.successions,
 	})
-	b := newBooks()
-	for _, f := range facts {
-		withheld := isOthers(f, r.Account)
-		w.add(kindEvent, eventOf(f, withheld))
-		if !withheld {
-			_ = b.fold(f)
+	costs := booked{from: r.From, to: r.To}
+	for _, p := range last.proofs {
+		err := b.chain(ctx, &p, func(f *Fact) error {
+			w.add(kindEvent, eventOf(f, isOthers(f, r.Account)))
+			if f.Stream == r.Account {
+				costs.add(f)
+			}
+			return w.err
+		})
+		if err != nil {
+			return err
 		}
 	}
-	costs, totals := b.account(r.Account).costsOf(r.From, r.To)
-	for i := range costs {
-		w.add(kindCost, &costs[i])
+	totals := totalsOf(costs.lines)
+	for i := range costs.lines {
+		w.add(kindCost, &costs.lines[i])
 	}
 	for i := range totals {
 		w.add(kindTotal, &totals[i])
 	}
-	for _, c := range wanted {
+	for _, c := range b.wanted {
 		w.add(kindCheckpoint, &checkpointLine{c.note, c.proofs})
 	}
-	return w.seal(r.Account, key)
+	return w.seal(r.Account, b.key)
 }
 
-// gather collects the facts of the rate chain and of the account's chain up to
-// the last checkpoint, and proves the head of both at each checkpoint.
-func gather(ctx context.Context, log *Log, r *Request, wanted []*signed, m moved) (facts []*Fact, err error) {
-	parts := log.open(events.Billing)
-	var rates []*Fact
-	keep := func(f *Fact) error {
-		kept := *f
-		switch f.Stream {
-		case r.Account:
-			facts = append(facts, &kept)
-		case r.Platform:
-			rates = append(rates, &kept)
+// errHead ends the reading of a chain at its head.
+var errHead = errors.New("the head of the chain")
+
+// chain calls each with the events of a chain up to the head that the proof names.
+func (b *Bundle) chain(ctx context.Context, of *proof, each func(*Fact) error) error {
+	for _, p := range b.log.open(events.Billing) {
+		if p.number != of.Partition {
+			continue
 		}
-		return nil
-	}
-	for _, c := range wanted {
-		for _, p := range parts {
-			i := slices.IndexFunc(c.Parts, func(cut Part) bool {
-				return cut.Family == p.topic.Family && cut.Partition == p.number && m.isTopic(p.topic, cut.TopicID)
-			})
-			if i < 0 {
-				return nil, fmt.Errorf("checkpoint %s does not cover %s/%d", c.Name, p.topic.Name, p.number)
-			}
-			if err := p.advance(ctx, c.Parts[i].Next, keep); err != nil {
-				return nil, err
-			}
-		}
-		t, err := newTree(chains(parts))
+		p.undigested = true
+		cut, err := b.cut(b.last(), p)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if root, err := t.root(); err != nil || root != c.Root {
-			return nil, errors.Join(err, fmt.Errorf("the log is not what checkpoint %s has seen; netsim audit verify shows where", c.Name))
-		}
-		c.proofs = []proof{}
-		for _, stream := range []string{r.Platform, r.Account} {
-			proofs, err := t.prove(stream)
-			if err != nil {
-				return nil, err
+		err = p.advance(ctx, cut.Next, func(f *Fact) error {
+			if f.Stream != of.Stream {
+				return nil
 			}
-			c.proofs = append(c.proofs, proofs...)
+			if err := each(f); err != nil {
+				return err
+			}
+			if f.Sequence == of.Sequence {
+				return errHead
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errHead) {
+			return err
+		}
+		if head := p.heads[of.Stream]; head == nil || head.Sequence != of.Sequence || head.Hash.String() != of.Hash {
+			return fmt.Errorf("%w: %s has another event %d than when its proof was made", ErrDiffers, of.Stream, of.Sequence)
 		}
 	}
-	if len(facts) == 0 {
-		return nil, fmt.Errorf("account %s has no event before checkpoint %s", r.Account, wanted[len(wanted)-1].Name)
-	}
-	return append(rates, facts...), nil
+	return nil
 }
 
 // isOthers reports whether an event is a rate of another account.
@@ -173,35 +89,92 @@ func isOthers(f *Fact, account string) bool {
 	return err == nil && ok && d.AccountID != "" && d.AccountID != account
 }
 
-// bundleWriter collects lines with their numbers and checksums. It keeps the
-// first error.
+// booked collects the costs of a period as a replay has them in the end: the last version
+// of each row, and all corrections.
+type booked struct {
+	from, to string
+	lines    []costLine
+	count    int // costs of the period, with the versions that were replaced
+	rows     map[bookedRow]int
+	readers  readers
+	cost     events.DailyCostRated // read last
+}
+
+// bookedRow names the row of a cost that is not a correction.
+type bookedRow struct {
+	item int64
+	date string
+	rate int64
+}
+
+// read reads a fact and reports whether it is a cost of the period. A verification reports
+// a cost that cannot be read.
+func (b *booked) read(f *Fact) bool {
+	b.cost = events.DailyCostRated{}
+	if f.Type != costType || b.readers.decodeCost(f.Value, &b.cost) != nil || b.cost.Date < b.from || b.cost.Date > b.to {
+		return false
+	}
+	b.count++
+	return true
+}
+
+// add adds a fact if it is a cost of the period.
+func (b *booked) add(f *Fact) {
+	if !b.read(f) {
+		return
+	}
+	c := costOf(&b.cost, f.Sequence)
+	row := bookedRow{c.BillingItemID, c.Date, c.RateID}
+	at, known := b.rows[row]
+	switch {
+	case c.CorrectionOf != 0:
+		b.lines = append(b.lines, c)
+	case known:
+		b.lines[at] = c
+	default:
+		if b.rows == nil {
+			b.rows = map[bookedRow]int{}
+		}
+		b.rows[row] = len(b.lines)
+		b.lines = append(b.lines, c)
+	}
+}
+
+// bundleWriter writes lines with their numbers and checksums. It keeps the first error.
 type bundleWriter struct {
-	out   io.Writer
-	lines [][]byte
-	kinds []string
-	err   error
+	out  *bufio.Writer
+	sums *digests
+	err  error
+}
+
+// writtenBytes is about how much is written at a time.
+const writtenBytes = 64 << 10
+
+func newBundleWriter(out io.Writer) *bundleWriter {
+	return &bundleWriter{out: bufio.NewWriterSize(out, writtenBytes), sums: newDigests()}
 }
 
 func (w *bundleWriter) add(kind string, body any) {
-	text, err := line{len(w.lines) + 1, kind, body}.encode()
-	if w.err == nil {
-		w.err = err
+	if w.err != nil {
+		return
 	}
-	w.lines, w.kinds = append(w.lines, text), append(w.kinds, kind)
+	text, err := line{w.sums.lines + 1, kind, body}.encode()
+	if err == nil {
+		w.sums.add(kind, text)
+		_, err = w.out.Write(text)
+	}
+	w.err = err
 }
 
-// seal adds the seal and writes all lines.
+// seal adds the seal and ends the bundle.
 func (w *bundleWriter) seal(account string, key *Key) error {
-	note, err := sign(sealText(account, w.lines, w.kinds), key)
+	note, err := sign(w.sums.text(account), key)
 	if err != nil {
 		return err
 	}
 	w.add(kindSeal, &sealLine{note})
-	for _, l := range w.lines {
-		if w.err != nil {
-			break
-		}
-		_, w.err = w.out.Write(l)
+	if w.err != nil {
+		return w.err
 	}
-	return w.err
+	return w.out.Flush()
 }

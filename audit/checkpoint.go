@@ -115,12 +115,10 @@ func OpenCheckpoint(signed, verifier string) (Checkpoint, error) {
 	return c, err
 }
 
-// CheckpointTime returns the time in a signed checkpoint. It does not verify the
-// signature.
-func CheckpointTime(signed string) (time.Time, error) {
+// ReadCheckpoint reads a signed checkpoint. It does not verify the signature.
+func ReadCheckpoint(signed string) (Checkpoint, error) {
 	text, _, _ := strings.Cut(signed, "\n\n")
-	c, err := parseCheckpoint(text + "\n")
-	return c.Time, err
+	return parseCheckpoint(text + "\n")
 }
 
 var errForm = errors.New("it is not in the form of a checkpoint")

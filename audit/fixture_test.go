@@ -21,11 +21,18 @@ func TestFixtures(t *testing.T) {
 	if *learn {
 		w := fourDays(t)
 		forger := fourDaysWith(t, w.key, false, time.Time{})
+		lossy := fourDaysWith(t, w.key, true, time.Time{})
+		lossy.publish("2026-11-06", at("2026-11-07 00:02:30"), func(c Checkpoint, chains []Chain) (string, error) {
+			c.Losses = []Loss{{1, "event"}}
+			return c.Sign(w.key, chains)
+		})
 		writeMissing(t, map[string][]byte{
 			"key":           []byte(w.key.Verifier + "\n"),
 			"bundle.jsonl":  bundleOf(t, w, request()),
+			brokenBase:      bundleOf(t, fourDaysWith(t, fixedKey(t), true, time.Time{}), request()),
 			"forged.jsonl":  bundleOf(t, forger, request()),
 			"spliced.jsonl": spliced(t, w, forger),
+			"lossy.jsonl":   bundleOf(t, lossy, request()),
 			"held.note":     []byte(noteOf(t, w, "2026-11-04")),
 			"other.note":    []byte(noteOf(t, forger, "2026-11-04")),
 		})
@@ -41,12 +48,15 @@ func TestFixtures(t *testing.T) {
 	for name, want := range map[string]string{
 		"bundle.jsonl": "", "forged.jsonl": "the bundle has no checkpoint 2026-11-04", "spliced.jsonl": "the proof of " + alice + " at checkpoint 2026-11-04 is missing",
 	} {
-		r, err := VerifyBundle(bytes.NewReader(read(name)), Wanted{Verifier: key, Notes: held})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := verifyWanted(t, read(name), Wanted{Verifier: key, Notes: held})
 		if reported := findings(r.Problems); (reported == "") != (want == "") || !strings.Contains(reported, want) {
 			t.Errorf("%s: found %q, want %q", name, reported, want)
+		}
+	}
+	for strict, want := range map[bool]string{false: "", true: "checkpoint 2026-11-06 names 1 losses of the log that operators accepted"} {
+		r := verifyWanted(t, read("lossy.jsonl"), Wanted{Strict: strict})
+		if reported := findings(r.Problems); (reported == "") != (want == "") || !strings.Contains(reported, want) || r.Losses != 1 {
+			t.Errorf("a bundle with an accepted loss, strict %t: found %q with %d losses, want %q", strict, reported, r.Losses, want)
 		}
 	}
 }
@@ -89,7 +99,8 @@ func noteOf(t *testing.T, w *world, name string) string {
 // and the last checkpoint is signed again so that it follows the honest ones.
 func spliced(t *testing.T, honest, forger *world) []byte {
 	t.Helper()
-	w := bundleWriter{out: new(bytes.Buffer)}
+	var forged bytes.Buffer
+	w := newBundleWriter(&forged)
 	previous := ""
 	for text := range bytes.Lines(bundleOf(t, forger, request())) {
 		l, err := decodeLine(text)
@@ -118,7 +129,7 @@ func spliced(t *testing.T, honest, forger *world) []byte {
 	if err := w.seal(alice, forger.key); err != nil {
 		t.Fatal(err)
 	}
-	return bytes.Join(w.lines, nil)
+	return forged.Bytes()
 }
 
 // TestAPreliminaryBundle: a bundle of a period that had not ended is written and
@@ -138,8 +149,8 @@ func TestAPreliminaryBundle(t *testing.T) {
 	if !strings.Contains(reported, "covered until 2026-11-06T12:00:00.000Z only: it had not ended") {
 		t.Errorf("found %q, want a period that had not ended", reported)
 	}
-	got, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: w.key.Verifier, Preliminary: true})
-	if err != nil || len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {
-		t.Errorf("a preliminary bundle: %+v, %v", got, err)
+	got := verifyWanted(t, text, Wanted{Verifier: w.key.Verifier, Preliminary: true})
+	if len(got.Problems) > 0 || got.Covered != "2026-11-06T12:00:00.000Z" {
+		t.Errorf("a preliminary bundle: %+v", got)
 	}
 }

@@ -15,9 +15,10 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 	t.Parallel()
 	w := fourDays(t)
 	lines := bytes.SplitAfter(bundleOf(t, w, request()), []byte("\n"))
-	forged := bundleWriter{out: new(bytes.Buffer)}
-	for _, text := range lines[:len(lines)-2] { // without the seal
-		l, err := decodeLine(text)
+	var text bytes.Buffer
+	forged := newBundleWriter(&text)
+	for _, before := range lines[:len(lines)-2] { // without the seal
+		l, err := decodeLine(before)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,9 +39,9 @@ func TestSignedNegativeSequenceIsReported(t *testing.T) {
 	if err := forged.seal(alice, w.key); err != nil {
 		t.Fatal(err)
 	}
-	if r := verifyBundle(t, bytes.Join(forged.lines, nil), ""); len(r.Problems) == 0 {
-		text, _ := json.Marshal(r) //nolint:errchkjson // only for the message
-		t.Errorf("want a problem with the negative sequence, got none: %s", text)
+	if r := verifyBundle(t, text.Bytes(), ""); len(r.Problems) == 0 {
+		said, _ := json.Marshal(r) //nolint:errchkjson // only for the message
+		t.Errorf("want a problem with the negative sequence, got none: %s", said)
 	}
 }
 

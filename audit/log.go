@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ type Log struct {
 	Cluster string
 	Topics  []Topic
 	Keys    *events.WriterKeys // nil accepts seals without verifying them
+	// ReadBytes is about how much is read at a time, and held, of each partition; 0 is 4 MiB.
+	ReadBytes int
 }
 
 // Topic is a family's topic.
@@ -69,6 +72,7 @@ type partition struct {
 	topic    *Topic
 	number   int32
 	reader   Reader
+	atOnce   int // bytes of a read
 	keys     *events.WriterKeys
 	sealing  events.Sealing
 	next     int64
@@ -111,7 +115,7 @@ func (l *Log) open(families ...events.Family) []*partition {
 		for number := range t.Ends {
 			if wanted {
 				all = append(all, &partition{
-					topic: t, number: int32(number), reader: l.Reader, keys: l.Keys,
+					topic: t, number: int32(number), reader: l.Reader, atOnce: cmp.Or(l.ReadBytes, readBytes), keys: l.Keys,
 					heads: map[string]*events.Head{}, verdicts: map[events.Verdict]int64{}, unreadable: map[string]int64{}, missing: map[string]orphan{},
 				})
 			}
@@ -152,7 +156,7 @@ func (p *partition) advance(ctx context.Context, to int64, each func(*Fact) erro
 }
 
 func (p *partition) read(ctx context.Context, to int64) error {
-	records, _, err := p.reader.Read(ctx, p.topic.Name, p.number, p.next, readBytes, readWait)
+	records, _, err := p.reader.Read(ctx, p.topic.Name, p.number, p.next, p.atOnce, readWait)
 	if err != nil {
 		return fmt.Errorf("read %s/%d at offset %d: %w", p.topic.Name, p.number, p.next, err)
 	}

@@ -107,9 +107,9 @@ func TestASuccessionIsFollowed(t *testing.T) {
 			t.Errorf("key %d: %v, want no findings on the held notes, found:\n%s", i+1, err, findings(found))
 		}
 		for name, text := range map[string][]byte{"early": early, "late": late} {
-			r, err := VerifyBundle(bytes.NewReader(text), Wanted{Verifier: key.Verifier, Notes: held[2:]})
-			if err != nil || len(r.Problems) > 0 || r.Verifier != keys[2].Verifier {
-				t.Errorf("key %d, the %s bundle: %v, sealed by %s, want the third key and no problems, found:\n%s", i+1, name, err, r.Verifier, findings(r.Problems))
+			r := verifyWanted(t, text, Wanted{Verifier: key.Verifier, Notes: held[2:]})
+			if len(r.Problems) > 0 || r.Verifier != keys[2].Verifier {
+				t.Errorf("key %d, the %s bundle: sealed by %s, want the third key and no problems, found:\n%s", i+1, name, r.Verifier, findings(r.Problems))
 			}
 		}
 		last := Latest(append(slices.Clone(held), noteOf(t, w, "second"), noteOf(t, fourDays(t), "2026-11-05")), key.Verifier)
@@ -179,7 +179,8 @@ func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := bundleWriter{out: new(bytes.Buffer)}
+	var forged bytes.Buffer
+	out := newBundleWriter(&forged)
 	for text := range bytes.Lines(bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))) {
 		l, err := decodeLine(text)
 		if err != nil {
@@ -210,7 +211,7 @@ func forgedBundle(t *testing.T, w *world, inHeader bool) []byte {
 	if err := out.seal(alice, w.key); err != nil {
 		t.Fatal(err)
 	}
-	return bytes.Join(out.lines, nil)
+	return forged.Bytes()
 }
 
 // TestSuccessionFixtures: the bundles by three keys for the tests of the command
@@ -246,7 +247,8 @@ func TestSuccessionFixtures(t *testing.T) {
 // withoutSuccessions returns a bundle without its successions.
 func withoutSuccessions(t *testing.T, w *world) []byte {
 	t.Helper()
-	out := bundleWriter{out: new(bytes.Buffer)}
+	var forged bytes.Buffer
+	out := newBundleWriter(&forged)
 	for text := range bytes.Lines(bundleOf(t, w, ofDays("2026-11-07", "2026-11-07"))) {
 		l, err := decodeLine(text)
 		if err != nil {
@@ -262,5 +264,5 @@ func withoutSuccessions(t *testing.T, w *world) []byte {
 	if err := out.seal(alice, w.key); err != nil {
 		t.Fatal(err)
 	}
-	return bytes.Join(out.lines, nil)
+	return forged.Bytes()
 }

@@ -35,6 +35,8 @@ type dayBatch struct {
 	price rating.Price
 	items []int64 // ids, ascending
 	from  handle.Origin
+
+	assumed []events.UsageRecorded // counts as usage beside what is recorded
 }
 
 // bookItems books a day for items, whose ids ascend.
@@ -61,7 +63,7 @@ func (b *Books) batches(ctx context.Context, use projections.Metered, day time.T
 	}
 	var batches []*dayBatch
 	for some := range slices.Chunk(items, size) {
-		batches = append(batches, &dayBatch{use, day, price, some, from})
+		batches = append(batches, &dayBatch{use: use, day: day, price: price, items: some, from: from})
 	}
 	return batches, nil
 }
@@ -108,6 +110,7 @@ func (b *Books) rate(ctx context.Context, batch *dayBatch, booked []projections.
 	if err != nil {
 		return nil, err
 	}
+	usage = append(usage, batch.assumed...)
 	rules := map[int64]string{}
 	for _, row := range booked {
 		rules[row.BillingItemID] = row.EngineVersion

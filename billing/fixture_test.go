@@ -236,6 +236,8 @@ func (b *books) recorded(account string) []string {
 			out = append(out, fmt.Sprintf("%s %s of %s: %d to %d, %d in all", d.Meter, d.Action, d.ItemName, d.PreviousCount, d.CurrentCount, d.BillableCount))
 		case events.CreditHeld:
 			out = append(out, fmt.Sprintf("held %s %s", d.Amount, d.Currency))
+		case events.CreditHoldChanged:
+			out = append(out, fmt.Sprintf("holds %s instead of %s %s", d.Amount, d.PreviousAmount, d.Currency))
 		case events.CreditReleased:
 			out = append(out, fmt.Sprintf("released %s %s: %s", d.Amount, d.Currency, d.Reason))
 		case events.CreditGranted:

@@ -39,11 +39,12 @@ const (
 // Hold sets aside the cost of one hour of a simulation before it is requested. If
 // a prepaid account has less free credit, all of it is held; if it has none, the
 // error is PaymentRequired. The account's stream decides, so concurrent requests
-// never hold more than the balance.
+// never hold more than the balance. The hold belongs to the request with the
+// correlation id.
 //
 // Repeating it holds nothing more while the hold is open and not about to be
 // released. Otherwise it makes a new hold.
-func (h *Holds) Hold(ctx context.Context, simulation string, d events.SimulationRequested) error {
+func (h *Holds) Hold(ctx context.Context, simulation, correlationID string, d events.SimulationRequested) error {
 	ranks, err := h.ranksOf(ctx, d)
 	if err != nil {
 		return err
@@ -61,8 +62,8 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 		},
 		Prepaid: !slices.Contains(h.Postpaid, d.AccountID),
 	}
-	for id := "hold:" + simulation; ; {
-		result, err := onAccount(ctx, h.Commands, d.AccountID, handle.Origin{Actor: events.System, CommandID: id}, hold)
+	for id := nextHold(simulation, nil); ; {
+		result, err := onAccount(ctx, h.Commands, d.AccountID, handle.Origin{Actor: events.System, CommandID: id, CorrelationID: correlationID}, hold)
 		if err != nil || !result.Repeated {
 			return err
 		}
@@ -75,12 +76,21 @@ func (h *Holds) Hold(ctx context.Context, simulation string, d events.Simulation
 				return nil
 			}
 			// ReleaseOverdue could release it before the request is recorded.
-			if err := h.free(ctx, *last, releasedUnused, handle.System()); err != nil {
+			if _, err := h.free(ctx, *last, releasedUnused, handle.System()); err != nil {
 				return err
 			}
 		}
-		id = fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli()) // the next hold of this simulation
+		id = nextHold(simulation, last)
 	}
+}
+
+// nextHold returns the id of the command that makes the hold of a simulation after its
+// last one, which was released; nil for none.
+func nextHold(simulation string, last *projections.CreditHold) string {
+	if last == nil {
+		return "hold:" + simulation
+	}
+	return fmt.Sprintf("hold:%s:%d", simulation, last.ExpiresAt.UnixMilli())
 }
 
 // ranksOf returns the ranks that a simulation will have, 0 if its request does
@@ -103,21 +113,33 @@ func (h *Holds) ranksOf(ctx context.Context, d events.SimulationRequested) (int6
 // release releases the open hold of a simulation, if it has one, because of a
 // fact.
 func (m *Metering) release(ctx context.Context, f events.Fact, reason string) error {
-	held, err := m.lookups.LastHold(ctx, f.Stream)
-	if err != nil || held == nil || held.ReleasedAt != nil {
-		return err
+	for range maxConflicts {
+		held, err := m.lookups.LastHold(ctx, f.Stream)
+		if err != nil || held == nil || held.ReleasedAt != nil {
+			return err
+		}
+		changed, err := m.Holds.free(ctx, *held, reason, handle.System().CausedBy(&f))
+		if err != nil || !changed {
+			return err
+		}
 	}
-	return m.Holds.free(ctx, *held, reason, handle.System().CausedBy(&f))
+	return fmt.Errorf("release the hold of %s: it was changed %d times", f.Stream, maxConflicts)
 }
 
-// free releases exactly this hold: its command id has the hold's expiry, so a
-// later hold of the same simulation stays.
-func (h *Holds) free(ctx context.Context, hold projections.CreditHold, reason string, from handle.Origin) error {
-	from.CommandID = fmt.Sprintf("release:%s:%d", hold.SimulationID, hold.ExpiresAt.UnixMilli())
-	_, err := onAccount(ctx, h.Commands, hold.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
+// endOf returns the id of the command that ends exactly this hold: it has the hold's
+// expiry, so a later hold of the same simulation stays.
+func endOf(hold *projections.CreditHold) string {
+	return fmt.Sprintf("release:%s:%d", hold.SimulationID, hold.ExpiresAt.UnixMilli())
+}
+
+// free releases a hold. changed reports that the hold had ended before: it was released,
+// or changed to another one.
+func (h *Holds) free(ctx context.Context, hold projections.CreditHold, reason string, from handle.Origin) (changed bool, err error) {
+	from.CommandID = endOf(&hold)
+	result, err := onAccount(ctx, h.Commands, hold.AccountID, from, commands.ReleaseCredit{Released: events.CreditReleased{
 		SimulationID: hold.SimulationID, Amount: hold.Amount, Currency: hold.Currency, Reason: reason,
 	}})
-	return err
+	return result.Repeated, err
 }
 
 // ReleaseOverdue releases holds that have expired, and holds whose simulation was
@@ -135,7 +157,7 @@ func (h *Holds) ReleaseOverdue(ctx context.Context) error {
 			if hold.ExpiresAt.After(now) {
 				reason = releasedUnused
 			}
-			if err := h.free(ctx, hold, reason, handle.System()); err != nil {
+			if _, err := h.free(ctx, hold, reason, handle.System()); err != nil {
 				return fmt.Errorf("release the hold of %s: %w", hold.SimulationID, err)
 			}
 		}

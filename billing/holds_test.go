@@ -27,7 +27,7 @@ func TestHolds(t *testing.T) {
 	hold := func(simulation string, refused bool) {
 		t.Helper()
 		for range 2 {
-			err := b.billing.Holds.Hold(ctx, simulation, wanted)
+			err := b.billing.Holds.Hold(ctx, simulation, "", wanted)
 			if got := fault.Is(err, fault.PaymentRequired); got != refused || err != nil && !got {
 				t.Errorf("hold for %s: %v, want refused %v", simulation, err, refused)
 			}
@@ -91,7 +91,7 @@ func TestHoldsAreReleasedOnce(t *testing.T) {
 	wanted.AccountID = poor
 	b.record(poor, "system", events.CreditGranted{Amount: "1000", Currency: "CREDIT", Reference: "r"})
 	for range holds {
-		if err := b.billing.Holds.Hold(t.Context(), events.NewID(events.SimulationPrefix), wanted); err != nil {
+		if err := b.billing.Holds.Hold(t.Context(), events.NewID(events.SimulationPrefix), "", wanted); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -136,23 +136,23 @@ func TestAHoldThatWasReleased(t *testing.T) {
 		}
 	}
 	b.record(poor, "system", events.CreditGranted{Amount: "20", Currency: "CREDIT", Reference: "r"})
-	must(b.billing.Holds.Hold(ctx, sim, wanted))
+	must(b.billing.Holds.Hold(ctx, sim, "", wanted))
 	b.at("2026-04-15 10:11:00")
 	must(b.billing.Holds.ReleaseOverdue(ctx)) // it was not requested
-	must(b.billing.Holds.Hold(ctx, other, wanted))
+	must(b.billing.Holds.Hold(ctx, other, "", wanted))
 	b.record(other, "ada", wanted)
 	for range 2 {
-		if err := b.billing.Holds.Hold(ctx, sim, wanted); !fault.Is(err, fault.PaymentRequired) {
+		if err := b.billing.Holds.Hold(ctx, sim, "", wanted); !fault.Is(err, fault.PaymentRequired) {
 			t.Errorf("hold again while another simulation holds all credit: %v, want payment required", err)
 		}
 	}
 	b.react(b.record(other, "system", events.SimulationFailed{Reason: "gone"}))
 	for range 2 {
-		must(b.billing.Holds.Hold(ctx, sim, wanted))
+		must(b.billing.Holds.Hold(ctx, sim, "", wanted))
 	}
 	b.at("2026-04-15 10:20:00") // the hold is open, but about to be released
 	for range 2 {
-		must(b.billing.Holds.Hold(ctx, sim, wanted))
+		must(b.billing.Holds.Hold(ctx, sim, "", wanted))
 	}
 	b.at("2026-04-15 10:22:00") // when the replaced hold would be released
 	must(b.billing.Holds.ReleaseOverdue(ctx))

@@ -14,12 +14,10 @@ import (
 // bookClosed books the days of a closed item, from the last day that has a cost to
 // its end. It books that day again, because an earlier attempt may have stopped
 // within it.
-func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem, last string) (err error) {
-	day := dayOf(item.StartedAt)
-	if last != "" {
-		if day, err = time.Parse(time.DateOnly, last); err != nil {
-			return fmt.Errorf("the last day of item %d: %w", item.ID, err)
-		}
+func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections.BillingItem, last string) error {
+	day, err := firstDay(item, last)
+	if err != nil {
+		return err
 	}
 	end := f.Time
 	if item.EndedAt != nil {
@@ -32,6 +30,19 @@ func (b *Books) bookClosed(ctx context.Context, f events.Fact, item *projections
 		}
 	}
 	return nil
+}
+
+// firstDay returns the first day of an item whose costs may change when it closes: the last
+// that has a cost, or that of its start.
+func firstDay(item *projections.BillingItem, last string) (time.Time, error) {
+	if last == "" {
+		return dayOf(item.StartedAt), nil
+	}
+	day, err := time.Parse(time.DateOnly, last)
+	if err != nil {
+		return day, fmt.Errorf("the last day of item %d: %w", item.ID, err)
+	}
+	return day, nil
 }
 
 // bookLate books again the past days that the billing events of a fact change. A

@@ -67,6 +67,10 @@ func (m *Metering) react(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
 	case events.SimulationStarted:
 		return m.runStarted(ctx, f, d)
+	case events.SimulationYielded:
+		return m.pause(ctx, f, func(int64) int64 { return 0 })
+	case events.SimulationResumed:
+		return m.pause(ctx, f, clusterUnits)
 	case events.SimulationCompleted, events.SimulationFailed, events.SimulationTerminated:
 		if err := m.close(ctx, f, resourceSimulation); err != nil {
 			return err
@@ -114,6 +118,20 @@ func (m *Metering) runStarted(ctx context.Context, f events.Fact, d events.Simul
 		WorkspaceID: s.WorkspaceID, SandboxID: s.SandboxID, UserID: s.CreatedBy,
 		ResourceType: resourceSimulation, ResourceID: f.Stream, Ranks: d.Ranks, Engine: d.Engine,
 	})
+}
+
+// pause changes the units of a run that yields or resumes, which follow from its ranks. The
+// two facts may come from processes whose clocks differ, so the change is at the earliest
+// when the item last changed.
+func (m *Metering) pause(ctx context.Context, f events.Fact, units func(ranks int64) int64) error {
+	item, err := m.lookups.LatestItem(ctx, resourceSimulation, f.Stream)
+	if err != nil || item == nil {
+		return err
+	}
+	if f.Time.Before(item.ChangedAt) {
+		f.Time = item.ChangedAt
+	}
+	return m.update(ctx, f, item, units(item.Ranks), 0)
 }
 
 func (m *Metering) resultsPublished(ctx context.Context, f events.Fact, d events.SimulationResultsPublished) error {

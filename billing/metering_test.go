@@ -23,7 +23,7 @@ func requested() events.SimulationRequested {
 // request holds credit for a simulation and requests it, as a handler does.
 func (b *books) request(simulation string, d events.SimulationRequested) events.Fact {
 	b.t.Helper()
-	if err := b.billing.Holds.Hold(b.t.Context(), simulation, d); err != nil {
+	if err := b.billing.Holds.Hold(b.t.Context(), simulation, "", d); err != nil {
 		b.t.Fatal(err)
 	}
 	return b.record(simulation, "ada", d)

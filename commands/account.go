@@ -42,6 +42,8 @@ func (a *Account) Evolve(e events.Event) {
 		a.move(e, d.Currency, balanceOf, cmp.Or(d.PreviousCost, "0"), d.Cost)
 	case events.CreditHeld:
 		a.move(e, d.Currency, heldOf, d.Amount, "0")
+	case events.CreditHoldChanged:
+		a.move(e, d.Currency, heldOf, d.Amount, d.PreviousAmount)
 	case events.CreditReleased:
 		a.move(e, d.Currency, heldOf, "0", d.Amount)
 	case events.AccountQuotasSet:

@@ -51,6 +51,12 @@ func TestCredit(t *testing.T) {
 	cost := func(cost, before string) events.DailyCostRated {
 		return events.DailyCostRated{Cost: cost, PreviousCost: before, Currency: "CREDIT"}
 	}
+	changed := func(before, amount string) events.CreditHoldChanged {
+		return events.CreditHoldChanged{SimulationID: "sim_1", Amount: amount, PreviousAmount: before, Currency: "CREDIT"}
+	}
+	change := func(before, amount string) commands.ChangeHold {
+		return commands.ChangeHold{Changed: changed(before, amount)}
+	}
 	dollars := granted
 	dollars.Currency = "USD"
 	check(t, []example[commands.Account]{
@@ -66,6 +72,13 @@ func TestCredit(t *testing.T) {
 		{"costs are spent", given(granted, cost("10.5", "")), prepaid("10"), refusal(fault.PaymentRequired)},
 		{"a new version of a cost counts the difference", given(granted, cost("10", ""), cost("10.25", "10")), prepaid("10"), event(hold("0.25"))},
 		{"a correction counts", given(granted, cost("10.5", ""), cost("-1", "")), prepaid("10"), event(hold("1"))},
+		{"a hold grows", given(granted, hold("5")), change("5", "8"), event(changed("5", "8"))},
+		{"a hold grows by what is free", given(granted, hold("10")), change("10", "20"), event(changed("10", "10.5"))},
+		{"a hold grows, and nothing is free", given(granted, hold("10.5")), change("10.5", "20"), refusal(fault.PaymentRequired)},
+		{"a hold grows after it has grown", given(granted, hold("5"), changed("5", "8")), change("8", "20"), event(changed("8", "10.5"))},
+		{"a hold shrinks, and nothing is free", given(granted, cost("10.5", ""), hold("5")), change("5", "2"), event(changed("5", "2"))},
+		{"after a hold has shrunk", given(granted, hold("10"), changed("10", "2")), prepaid("10"), event(hold("8.5"))},
+		{"a hold of nothing", given(granted, hold("5")), change("5", "0"), refusal(fault.Internal)},
 		{"a release", given(granted, hold("10")), commands.ReleaseCredit{Released: released}, event(released)},
 		{"after a release", given(granted, hold("10"), released), prepaid("10"), event(hold("10"))},
 	})

@@ -32,6 +32,23 @@ type created struct {
 	Exists bool `json:"exists,omitempty"`
 }
 
+// requested has the correlation id of the request that made the stream. What the service
+// does to the stream later, without another request, belongs to that one.
+type requested struct {
+	Request string `json:"request,omitempty"`
+}
+
+func (r requested) request() string { return r.Request }
+
+// RequestOf returns the request that the next event of the stream belongs to, if the
+// command's origin names none; it may be "".
+func RequestOf(s State) string {
+	if made, ok := s.(interface{ request() string }); ok {
+		return made.request()
+	}
+	return ""
+}
+
 // newState returns the empty state of a stream, by its id's prefix.
 func newState(stream string) (State, error) {
 	prefix, _, _ := strings.Cut(stream, "_")

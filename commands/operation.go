@@ -2,8 +2,8 @@ package commands
 
 import "netsim/events"
 
-// Operation is the state of a command of an operator. The command itself appends both
-// events to its stream, and nothing else is decided on it.
+// Operation is the state of a command of an operator. One process appends both events to
+// its stream, and nothing else is decided on it.
 type Operation struct {
 	Ended bool `json:"ended,omitempty"`
 }

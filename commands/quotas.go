@@ -23,17 +23,18 @@ const (
 // clients, and are far above what a busy account needs.
 func DefaultQuotas() map[string]int64 {
 	return map[string]int64{
-		"requests.read":   20_000, // a second, in each process
-		"requests.write":  20_000,
-		"requests.heavy":  1_000,
-		"requests.stream": 1_000,
-		"requests.upload": 1_000,
-		"streams.open":    250, // in each process
-		QuotaRuns:         10_000,
-		QuotaRunning:      1_000,
-		QuotaStudies:      10,
-		QuotaUploads:      10_000,
-		QuotaStorage:      10_000_000_000_000,
+		"requests.read":    20_000, // a second, in each process
+		"requests.write":   20_000,
+		"requests.heavy":   1_000,
+		"requests.stream":  1_000,
+		"requests.upload":  1_000,
+		"requests.content": 1_000,
+		"streams.open":     250, // in each process
+		QuotaRuns:          10_000,
+		QuotaRunning:       AllWorkersButOne,
+		QuotaStudies:       10,
+		QuotaUploads:       10_000,
+		QuotaStorage:       10_000_000_000_000,
 	}
 }
 
@@ -49,6 +50,10 @@ func CheckQuota(name string, limit int64) error {
 	}
 	return nil
 }
+
+// AllWorkersButOne is the default of QuotaRunning: all workers for runs, of all processes, but
+// one, or the only one.
+const AllWorkersButOne = maxQuota
 
 // maxQuota is the largest integer that a header can hold (RFC 9651).
 const maxQuota = 999_999_999_999_999

@@ -38,6 +38,7 @@ func Final(status string) bool {
 // Simulation is the state that decisions about a simulation need.
 type Simulation struct {
 	created
+	requested
 	Status     string          `json:"status,omitempty"`
 	Engine     string          `json:"engine,omitempty"` // of the platform link; "" before the start
 	RunID      string          `json:"runId,omitempty"`
@@ -46,6 +47,7 @@ type Simulation struct {
 	Progress   events.Progress `json:"progress,omitzero"`
 	Stalled    bool            `json:"stalled,omitempty"`    // since the last progress
 	Checkpoint int64           `json:"checkpoint,omitempty"` // index of the last snapshot, 0 before the first
+	Yielded    bool            `json:"yielded,omitempty"`    // it waits for a worker
 	Published  string          `json:"published,omitempty"`  // manifest of the results
 	Deleted    bool            `json:"deleted,omitempty"`
 }
@@ -57,7 +59,7 @@ func (s *Simulation) is(status string) bool { return s.Status == status && !s.De
 func (s *Simulation) Evolve(e events.Event) {
 	switch d := e.Data.(type) {
 	case events.SimulationRequested:
-		s.Exists, s.Status = true, Validating
+		s.Exists, s.Status, s.Request = true, Validating, e.CorrelationID
 		if d.Origin == OriginSimple {
 			s.Status = Provisioning
 		}
@@ -74,6 +76,10 @@ func (s *Simulation) Evolve(e events.Event) {
 		s.Progress, s.Stalled = d.Progress, !d.StalledSince.IsZero()
 	case events.SimulationCheckpointed:
 		s.Checkpoint = d.Index
+	case events.SimulationYielded:
+		s.Yielded, s.Progress, s.Stalled = true, d.Progress, false
+	case events.SimulationResumed:
+		s.Yielded = false
 	case events.SimulationResultsPublished:
 		s.Published = d.Manifest
 	case events.SimulationCompleted:

@@ -39,6 +39,8 @@ func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
 			commands.ReorderSimulation{Lost: "r", Reordered: events.SimulationReordered{RunID: "s", BaseURL: "u"}},
 			commands.ReportProgress{Progress: p},
 			commands.RecordSnapshot{Checkpointed: events.SimulationCheckpointed{Index: rapid.Int64Range(1, 5).Draw(t, "checkpoint")}},
+			commands.YieldSimulation{Yielded: events.SimulationYielded{Progress: p}},
+			commands.ResumeSimulation{},
 			commands.PublishResults{Published: events.SimulationResultsPublished{Manifest: "m"}},
 			commands.CompleteSimulation{Completed: events.SimulationCompleted{Progress: p}},
 			commands.FailSimulation{Failed: events.SimulationFailed{Progress: p}},

@@ -13,6 +13,9 @@ import (
 type TerminateSimulation struct {
 	ID string
 	By string // user id
+	// Dominated is why a study stops the run, if it does. A run that has published its
+	// results is at its end, and goes on.
+	Dominated events.Domination
 }
 
 // Decide implements Command.
@@ -26,6 +29,8 @@ func (c TerminateSimulation) Decide(s *Simulation, _ time.Time) (events.Data, er
 		return nil, fault.New(fault.Validation, "simulation %s has no platform link and cannot be terminated", c.ID)
 	case s.Engine == EngineRemote && !s.Stoppable:
 		return nil, fault.New(fault.NotImplemented, "the engine of simulation %s cannot terminate a run", c.ID)
+	case c.Dominated.Reason != "" && s.Published != "":
+		return nil, nil
 	}
-	return events.SimulationTerminated{Progress: s.Progress, By: c.By}, nil
+	return events.SimulationTerminated{Progress: s.Progress, By: c.By, Dominated: c.Dominated}, nil
 }

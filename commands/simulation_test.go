@@ -175,6 +175,23 @@ func TestRecordCheckpoint(t *testing.T) {
 	})
 }
 
+func TestYieldAndResume(t *testing.T) {
+	t.Parallel()
+	yielded := func(ns int64) events.SimulationYielded { return events.SimulationYielded{Progress: progress(ns)} }
+	yield := commands.YieldSimulation{Yielded: yielded(150)}
+	check(t, inEveryState(yield, nothing(), map[string]outcome{commands.Running: event(yielded(150))}))
+	check(t, inEveryState(commands.ResumeSimulation{}, nothing(), nil))
+	waiting := and(inState(commands.Running), yielded(150))
+	check(t, []example[commands.Simulation]{
+		{"it has yielded", waiting, yield, nothing()},
+		{"it resumes", waiting, commands.ResumeSimulation{}, event(events.SimulationResumed{})},
+		{"it has resumed", and(waiting, events.SimulationResumed{}), commands.ResumeSimulation{}, nothing()},
+		{"it yields again", and(waiting, events.SimulationResumed{}), yield, event(yielded(150))},
+		{"progress never decreases", inState(commands.Running), commands.YieldSimulation{Yielded: yielded(50)}, event(yielded(100))},
+		{"it is terminated while it waits", and(waiting, events.SimulationTerminated{}), commands.ResumeSimulation{}, nothing()},
+	})
+}
+
 func TestPublishResults(t *testing.T) {
 	t.Parallel()
 	published := events.SimulationResultsPublished{Prefix: "sim/", Manifest: "sim/manifest-1", Files: 3}
@@ -217,6 +234,7 @@ func TestTheFirstFinalEventWins(t *testing.T) {
 func TestTerminateSimulation(t *testing.T) {
 	t.Parallel()
 	terminate := commands.TerminateSimulation{ID: "sim_1", By: "bob"}
+	dominated := commands.TerminateSimulation{ID: "sim_1", By: "system", Dominated: events.Domination{Point: 1, SimulationID: "sim_2", Reason: "it is faster"}}
 	imported := and(inState(commands.Provisioning), events.SimulationStarted{})
 	check(t, inEveryState(terminate, refusal(fault.Conflict), map[string]outcome{
 		"":               refusal(fault.NotFound),
@@ -227,6 +245,9 @@ func TestTerminateSimulation(t *testing.T) {
 		{"one that is deleted", and(inState(commands.Failed), events.SimulationDeleted{}), terminate, refusal(fault.NotFound)},
 		{"at an engine that cannot", remotely(), terminate, refusal(fault.NotImplemented)},
 		{"at an engine that can", remotely("terminate"), terminate, event(events.SimulationTerminated{By: "bob"})},
+		{"as dominated", inState(commands.Running), dominated, event(events.SimulationTerminated{Progress: progress(100), By: "system", Dominated: dominated.Dominated})},
+		{"as dominated at its end", and(inState(commands.Running), events.SimulationResultsPublished{Manifest: "m"}), dominated, nothing()},
+		{"at its end", and(inState(commands.Running), events.SimulationResultsPublished{Manifest: "m"}), terminate, event(events.SimulationTerminated{Progress: progress(100), By: "bob"})},
 		{"at an engine that no longer can", and(remotely("terminate"), events.SimulationReordered{RunID: "r2"}), terminate, refusal(fault.NotImplemented)},
 	})
 }

@@ -15,6 +15,7 @@ const (
 // terminated.
 type Study struct {
 	created
+	requested
 	Status  string `json:"status,omitempty"`
 	Points  int64  `json:"points,omitempty"`
 	Next    int64  `json:"next,omitempty"`  // the first point without a run
@@ -26,7 +27,7 @@ type Study struct {
 func (s *Study) Evolve(e events.Event) {
 	switch d := e.Data.(type) {
 	case events.StudyStarted:
-		s.Exists, s.Status, s.Points = true, Running, d.Points
+		s.Exists, s.Status, s.Points, s.Request = true, Running, d.Points, e.CorrelationID
 	case events.StudyAdvanced:
 		s.Next = d.To
 	case events.StudyCompleted:

@@ -25,6 +25,7 @@ const (
 // Traceset is the state that decisions about a traceset need.
 type Traceset struct {
 	created
+	requested
 	Status      string    `json:"status,omitempty"`
 	Scope       string    `json:"scope,omitempty"`
 	HasWorkload bool      `json:"hasWorkload,omitempty"` // has workload metadata
@@ -38,7 +39,7 @@ type Traceset struct {
 func (t *Traceset) Evolve(e events.Event) {
 	switch d := e.Data.(type) {
 	case events.TracesetCreated:
-		*t = Traceset{created: created{Exists: true}, Status: d.Status, Scope: d.Scope, HasWorkload: d.Workload != "", TTLDays: d.TTLDays}
+		*t = Traceset{created: created{Exists: true}, requested: requested{e.CorrelationID}, Status: d.Status, Scope: d.Scope, HasWorkload: d.Workload != "", TTLDays: d.TTLDays}
 		if t.Scope == "" {
 			t.Scope = ScopeWorkspace
 		}

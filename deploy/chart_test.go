@@ -3,6 +3,9 @@ package deploy
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"netsim/cmd/settings"
+	"netsim/infra/health"
 )
 
 // TestChartGivesSettingsThatTheServiceTakes: the environment of every container is valid
@@ -40,6 +44,9 @@ func TestChartGivesSettingsThatTheServiceTakes(t *testing.T) {
 			}
 			probes := p.Containers[0]
 			for path, probe := range map[string]probe{"/livez": probes.LivenessProbe, "/livez ": probes.StartupProbe, "/readyz": probes.ReadinessProbe} {
+				if least := health.Timeout + time.Second; time.Duration(probe.TimeoutSeconds)*time.Second < least {
+					t.Errorf("%s: %s waits %d s for %s, which takes up to %v", values, m.Metadata.Name, probe.TimeoutSeconds, path, health.Timeout)
+				}
 				if probe.HTTPGet.Port != "ops" || probe.HTTPGet.Path != strings.TrimSpace(path) {
 					t.Errorf("%s: %s has the probe %+v, want %s of the operations listener", values, m.Metadata.Name, probe.HTTPGet, path)
 				}
@@ -157,6 +164,47 @@ func TestNetworkPoliciesDenyWhatIsNotNeeded(t *testing.T) {
 			}
 			if !denied["Ingress"] || !denied["Egress"] || inbound != want {
 				t.Errorf("%s: %s: denied by default %v, %d rules let connections in; want both directions and %d rules", values, m.Metadata.Name, denied, inbound, want)
+			}
+		}
+	}
+}
+
+// TestNetworkPoliciesOpenWhatSettingsName: every pod may connect to the port of each server that
+// its settings name.
+func TestNetworkPoliciesOpenWhatSettingsName(t *testing.T) {
+	t.Parallel()
+	for _, values := range valueFiles(t) {
+		if values == "minimal" { // turns them off
+			continue
+		}
+		all := rendered(t, values)
+		for _, m := range all {
+			if m.Kind != "Deployment" && m.Kind != "Job" {
+				continue
+			}
+			open := map[string]bool{}
+			for _, policy := range all {
+				if policy.Kind == "NetworkPolicy" && policy.Spec.PodSelector.selects(m.Spec.Template.Metadata.Labels) {
+					for _, rule := range policy.Spec.Egress {
+						for _, p := range rule.Ports {
+							open[fmt.Sprint(p.Port)] = true
+						}
+					}
+				}
+			}
+			c := settingsOf(t, m.Spec.Template.Spec)
+			for _, address := range slices.Concat(c.Kafka, c.EngineURLs, []string{c.S3Endpoint, c.JWKS, c.Issuer, c.ConsoleDiscovery, c.SchemaRegistry, c.KafkaTokenURL, c.TracesURL()}) {
+				if !strings.Contains(address, "://") {
+					address = "kafka://" + address
+				}
+				u, err := url.Parse(address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+				if u.Host != "" && !open[port] {
+					t.Errorf("%s: %s may not connect to %s: its policies open %v", values, m.Metadata.Name, address, slices.Sorted(maps.Keys(open)))
+				}
 			}
 		}
 	}

@@ -22,6 +22,7 @@ type manifest struct {
 		Selector    selector
 		PolicyTypes []string `yaml:"policyTypes"`
 		Ingress     []any
+		Egress      []struct{ Ports []struct{ Port int } }
 		Template    struct {
 			Metadata struct{ Labels map[string]string }
 			Spec     pod
@@ -76,7 +77,8 @@ type container struct {
 }
 
 type probe struct {
-	HTTPGet struct{ Path, Port string } `yaml:"httpGet"`
+	HTTPGet        struct{ Path, Port string } `yaml:"httpGet"`
+	TimeoutSeconds int                         `yaml:"timeoutSeconds"`
 }
 
 // rendered returns the objects of the chart with a file of values, as Helm renders them.

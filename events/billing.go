@@ -8,6 +8,7 @@ func billingEvents() []entry {
 		of[UsageRecorded](),
 		of[CreditGranted](),
 		of[CreditHeld](),
+		of[CreditHoldChanged](),
 		of[CreditReleased](),
 		of[DailyCostRated](),
 		of[RateSet](),
@@ -61,6 +62,17 @@ type CreditHeld struct {
 	Amount       string    `json:"amount"` // decimal
 	Currency     string    `json:"currency"`
 	ExpiresAt    time.Time `json:"expiresAt"`
+}
+
+// CreditHoldChanged records that the amount held for a running simulation was changed to
+// what the run has cost and an hour more, or to what was free. It ends the hold with the
+// previous expiry, as a release would. Source: completions section 11.
+type CreditHoldChanged struct {
+	SimulationID   string    `json:"simulationId"`
+	Amount         string    `json:"amount"`         // decimal, held from now on
+	PreviousAmount string    `json:"previousAmount"` // decimal, held before
+	Currency       string    `json:"currency"`
+	ExpiresAt      time.Time `json:"expiresAt"`
 }
 
 // CreditReleased records that the amount held for a simulation was released.
@@ -145,6 +157,9 @@ func (UsageRecorded) EventType() string  { return "netsim.billing.usage_recorded
 func (CreditGranted) EventType() string  { return "netsim.billing.credit_granted.v1" }
 func (CreditHeld) EventType() string     { return "netsim.billing.credit_held.v1" }
 func (CreditReleased) EventType() string { return "netsim.billing.credit_released.v1" }
+func (CreditHoldChanged) EventType() string {
+	return "netsim.billing.credit_hold_changed.v1"
+}
 func (RateSet) EventType() string        { return "netsim.billing.rate_set.v1" }
 func (DailyCostRated) EventType() string { return "netsim.billing.daily_cost_rated.v1" }
 func (AccessLogged) EventType() string   { return "netsim.billing.access_logged.v1" }

@@ -22,15 +22,18 @@ const (
 // no such release runs: they refuse a log that was moved.
 var typeLevels = sync.OnceValue(func() map[string]int {
 	return map[string]int{
-		LogMoved{}.EventType():        2,
-		OperationBegun{}.EventType():  2,
-		OperationEnded{}.EventType():  2,
-		StudyStarted{}.EventType():    2,
-		StudyAdvanced{}.EventType():   2,
-		StudyCompleted{}.EventType():  2,
-		StudyTerminated{}.EventType(): 2,
-		StudyResumed{}.EventType():    2,
-		StudyDeleted{}.EventType():    2,
+		LogMoved{}.EventType():          2,
+		OperationBegun{}.EventType():    2,
+		OperationEnded{}.EventType():    2,
+		SimulationYielded{}.EventType(): 2,
+		SimulationResumed{}.EventType(): 2,
+		CreditHoldChanged{}.EventType(): 2,
+		StudyStarted{}.EventType():      2,
+		StudyAdvanced{}.EventType():     2,
+		StudyCompleted{}.EventType():    2,
+		StudyTerminated{}.EventType():   2,
+		StudyResumed{}.EventType():      2,
+		StudyDeleted{}.EventType():      2,
 	}
 })
 

@@ -12,6 +12,8 @@ func simulationEvents() []entry {
 		of[SimulationReordered](),
 		of[SimulationProgressed](),
 		of[SimulationCheckpointed](),
+		of[SimulationYielded](),
+		of[SimulationResumed](),
 		of[SimulationResultsPublished](),
 		of[SimulationCompleted](),
 		of[SimulationFailed](),
@@ -111,6 +113,16 @@ type SimulationCheckpointed struct {
 	SimulatedTimeNs int64  `json:"simulatedTimeNs"` // simulated time of the snapshot
 }
 
+// SimulationYielded records that a worker stored an engine snapshot of a running
+// simulation and left it for another run. The run waits for a worker, and is not billed
+// until it resumes. Source: completions section 11.
+type SimulationYielded struct {
+	Progress
+}
+
+// SimulationResumed records that a worker continues a run that had yielded.
+type SimulationResumed struct{}
+
 // SimulationResultsPublished records that the result files, whole or partial,
 // are in the object store.
 type SimulationResultsPublished struct {
@@ -155,7 +167,16 @@ type SimulationFailed struct {
 // SimulationTerminated records running → terminated.
 type SimulationTerminated struct {
 	Progress
-	By string `json:"by"` // user id
+	By        string     `json:"by"`                 // user id
+	Dominated Domination `json:"dominated,omitzero"` // why a study stopped the run, if it did
+}
+
+// Domination is why a study stopped a run before its end: another point of the study is not
+// dearer, and is faster whatever the rest of the run would take.
+type Domination struct {
+	Point        int64  `json:"point"`        // the other point
+	SimulationID string `json:"simulationId"` // that has its result
+	Reason       string `json:"reason"`       // a sentence with the figures of both
 }
 
 // SimulationDeleted records that a simulation was deleted.
@@ -169,6 +190,8 @@ func (SimulationInvalidated) EventType() string { return "netsim.simulation.inva
 func (SimulationStarted) EventType() string     { return "netsim.simulation.started.v1" }
 func (SimulationReordered) EventType() string   { return "netsim.simulation.reordered.v1" }
 func (SimulationProgressed) EventType() string  { return "netsim.simulation.progressed.v1" }
+func (SimulationYielded) EventType() string     { return "netsim.simulation.yielded.v1" }
+func (SimulationResumed) EventType() string     { return "netsim.simulation.resumed.v1" }
 func (SimulationCheckpointed) EventType() string {
 	return "netsim.simulation.checkpointed.v1"
 }

@@ -22,12 +22,16 @@ type StudyStarted struct {
 	Kind        string      `json:"kind"` // simple or configuration: what the base is
 	Base        string      `json:"base"` // canonical JSON text of the base
 	Axes        []StudyAxis `json:"axes"`
-	Method      string      `json:"method"` // grid, list or sample
-	Points      int64       `json:"points"`
+	Method      string      `json:"method"`         // grid, list or sample
+	Points      int64       `json:"points"`         // with the replicates
 	Seed        int64       `json:"seed,omitempty"` // of a sample
 	SandboxID   string      `json:"sandboxId,omitempty"`
 	// StopDominated is whether runs are terminated that can no longer be on the front.
 	StopDominated bool `json:"stopDominated,omitempty"`
+	// Replicates is how many points in a row differ in their seeds only; absent for one.
+	Replicates int64  `json:"replicates,omitempty"`
+	Prices     string `json:"prices,omitempty"`  // canonical JSON text of the study's own price list
+	Servers    bool   `json:"servers,omitempty"` // whether a price includes those of the servers
 }
 
 // StudyAxis is a field of the base, and the values that it takes.

@@ -28,6 +28,8 @@ func NewHolds() *Holds {
 			switch d := f.Data.(type) {
 			case events.CreditHeld:
 				return d.SimulationID
+			case events.CreditHoldChanged:
+				return d.SimulationID
 			case events.CreditReleased:
 				return d.SimulationID
 			}
@@ -47,6 +49,8 @@ func foldCreditHold(h *CreditHold, f *events.Fact) {
 			SimulationID: d.SimulationID, AccountID: f.Stream,
 			Amount: d.Amount, Currency: d.Currency, ExpiresAt: d.ExpiresAt,
 		}
+	case events.CreditHoldChanged:
+		h.Amount, h.ExpiresAt = d.Amount, d.ExpiresAt
 	case events.CreditReleased:
 		h.SimulationID, h.AccountID, h.ReleasedAt = d.SimulationID, f.Stream, timeOf(f)
 	}

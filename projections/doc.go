@@ -33,7 +33,7 @@ type Projection interface {
 func All() []Projection {
 	return []Projection{
 		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewStudies(), NewTracesets(), NewUploads(), NewMappingFiles(),
-		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(), NewOperations(),
+		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(), NewOperations(), NewCheckpoints(),
 	}
 }
 

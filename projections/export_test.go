@@ -7,6 +7,7 @@ func Definitions() map[string][]string {
 		"account_storage":        accountStorageColumns.Definition(),
 		"billing_events":         billingEventColumns.Definition(),
 		"billing_items":          billingItemColumns.Definition(),
+		"checkpoints":            checkpointColumns.Definition(),
 		"configuration_counts":   countChangeColumns.Definition(),
 		"configuration_versions": configurationVersionColumns.Definition(),
 		"configurations":         configurationColumns.Definition(),

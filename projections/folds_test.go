@@ -15,11 +15,11 @@ import (
 // unfolded lists the event types that no read model shows, with the reason.
 func unfolded() map[string]string {
 	return map[string]string{
-		"AccessLogged":        "auditors read it from the log",
-		"CheckpointPublished": "its stream's state has the last checkpoint, and verification reads the log",
-		"LogLossAccepted":     "its stream's state lists all of them",
-		"LogMoved":            "the audit and the projector read it from the log",
-		"LogSealed":           "the projector itself stores which seals a partition demands",
+		"AccessLogged":      "auditors read it from the log",
+		"LogLossAccepted":   "its stream's state lists all of them",
+		"LogMoved":          "the audit and the projector read it from the log",
+		"SimulationResumed": "billing reacts to it; the read model does not say which worker has a run",
+		"LogSealed":         "the projector itself stores which seals a partition demands",
 	}
 }
 

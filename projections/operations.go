@@ -54,6 +54,19 @@ func NewOperations() *Operations {
 	}}
 }
 
+// ReadOperation returns an operation, or an empty one when there is none with the id.
+func ReadOperation(ctx context.Context, db Reader, id string) (o Operation, err error) {
+	rows, err := db.Query(ctx, `SELECT `+operationColumns.List("")+` FROM operations WHERE id = $1`, id)
+	list, err := collect(rows, err, operationColumns.Scan)
+	if err != nil {
+		return o, fmt.Errorf("read operation %s: %w", id, err)
+	}
+	if len(list) > 0 {
+		o = list[0]
+	}
+	return o, nil
+}
+
 // ListOperations returns at most limit operations, the newest first, and the number of all.
 func ListOperations(ctx context.Context, db Reader, limit int) (list []Operation, total int, err error) {
 	rows, err := db.Query(ctx, `SELECT `+operationColumns.List("")+` FROM operations ORDER BY began_at DESC, id DESC LIMIT $1`, limit)

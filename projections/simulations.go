@@ -50,6 +50,8 @@ type Simulation struct {
 	StudyID           string // "" without a study
 	StudyPoint        int64
 	StudyRound        int64
+	DominatedBy       int64  // the point of the study that dominates this one, if there is a reason
+	DominationReason  string // why the study stopped the run, "" if it did not
 	events.Figures           // of whole results; an input hash also before, if the simulation is of a study
 	Deleted           string // reason of the deletion, request, workspace or study; "" if not deleted
 	CreatedAt         time.Time
@@ -101,6 +103,9 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationCheckpointed:
 		s.EarlierCheckpoint = s.CheckpointKey
 		s.Checkpoint, s.CheckpointKey = d.Index, d.ObjectKey
+	case events.SimulationYielded:
+		s.reach(f, d.Progress)
+		s.StalledSince = nil
 	case events.SimulationResultsPublished:
 		s.ResultsPrefix, s.ResultsManifest, s.ResultsBytes = d.Prefix, d.Manifest, d.Bytes
 		s.TotalPackets, s.AvgLatencyPs = d.TotalPackets, d.AvgLatencyPs
@@ -119,6 +124,7 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 		s.reach(f, d.Progress)
 	case events.SimulationTerminated:
 		s.Status, s.CompletedAt = commands.Terminated, timeOf(f)
+		s.DominatedBy, s.DominationReason = d.Dominated.Point, d.Dominated.Reason
 		s.reach(f, d.Progress)
 	case events.SimulationDeleted:
 		s.Deleted = d.Reason

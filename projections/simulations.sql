@@ -26,6 +26,7 @@ CREATE TABLE simulations (
     mean_link_ppm          bigint      NOT NULL,
     bottleneck_ppm         bigint      NOT NULL,
     exposed_ppm            bigint      NOT NULL,
+    dominated_by           bigint      NOT NULL, -- point of the study that dominates it, if there is a reason
     started_at             timestamptz,
     completed_at           timestamptz,
     id                     text        NOT NULL PRIMARY KEY,
@@ -50,6 +51,7 @@ CREATE TABLE simulations (
     base_url               text        NOT NULL, -- of a remote engine
     capabilities           text        NOT NULL, -- of a remote engine, joined by spaces
     failure_reason         text        NOT NULL,
+    domination_reason      text        NOT NULL, -- why its study stopped it; '' if it did not
     last_collective        text        NOT NULL, -- that finished, in words
     progressed_at          timestamptz, -- when this was so
     stalled_since          timestamptz, -- since when simulated time stands still

@@ -18,9 +18,9 @@ const openRuns = openStatuses + ` AND deleted = ''`
 // OpenCount is the number of simulations that have not ended, of one status and
 // engine.
 type OpenCount struct {
-	Status      string `json:"status"`
-	Engine      string `json:"engine"` // "" before the start
-	Simulations int64  `json:"simulations"`
+	Status      string
+	Engine      string // "" before the start
+	Simulations int64
 }
 
 // CountOpenSimulations counts the simulations that have not ended, by status and

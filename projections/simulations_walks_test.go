@@ -102,11 +102,11 @@ func longList(t *testing.T, m *readModel) {
 				finished_collectives, total_collectives, last_collective, progressed_at, stalled_since, checkpoint,
 				checkpoint_key, earlier_checkpoint, results_prefix, results_manifest, results_bytes, total_packets,
 				avg_latency_ps, study_id, study_point, study_round, input_hash, engine_version, time_ps, goodput_bps, mean_link_ppm,
-				busiest_tier, bottleneck, bottleneck_ppm, exposed_ppm, deleted, created_at, started_at, completed_at)
+				busiest_tier, bottleneck, bottleneck_ppm, exposed_ppm, dominated_by, domination_reason, deleted, created_at, started_at, completed_at)
 			SELECT 'sim_' || lpad(i::text, 26, '0'), CASE i % 50 WHEN 0 THEN 'acct_b' ELSE 'acct_a' END,
 			'workspace_' || i % 10, 'config_x', 1, 'run-' || i % 97,
 			CASE WHEN i % 1000 = 3 THEN 'running' WHEN i % 3 = 0 THEN 'failed' ELSE 'completed' END,
-			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '', 0, 0, '', '', 0, 0, 0, '', '', 0, 0, '',
+			'{}', 'start', 1, '1s', 0, '', '', '', 'u', '', '', '', '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, 0, '', NULL, NULL, 0, '', '', '', '', 0, 0, 0, '', 0, 0, '', '', 0, 0, 0, '', '', 0, 0, 0, '', '',
 			timestamptz '2026-01-01Z' + i * interval '10 seconds', CASE WHEN i % 4 > 0 THEN timestamptz '2026-01-02Z' + i * interval '7 seconds' END,
 			CASE WHEN i % 4 > 1 THEN timestamptz '2026-01-03Z' + i * interval '8 seconds' END FROM generate_series(1, 100000) i`,
 		`UPDATE simulations SET name = 'needle' WHERE id = 'sim_' || lpad('501', 26, '0')`,

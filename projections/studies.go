@@ -25,11 +25,15 @@ type Study struct {
 	Points        int64
 	Seed          int64
 	StopDominated bool
-	Next          int64 // the first point without a run or a result
-	Shared        int64 // points that take the result of another run
+	Replicates    int64  // how many points in a row differ in their seeds only, at least 1
+	Prices        string // canonical JSON of the study's own price list; "" for the service's
+	Servers       bool   // whether a price includes those of the servers
+	Next          int64  // the first point without a run or a result
+	Shared        int64  // points that take the result of another run
 	Round         int64
 	CreatedBy     string
 	SandboxID     string
+	CorrelationID string // of the request that started it
 	Deleted       string // reason of the deletion, request or workspace; "" if not deleted
 	CreatedAt     time.Time
 	EndedAt       *time.Time // nil while it is running
@@ -74,7 +78,8 @@ func foldStudy(s *Study, f *events.Fact) {
 		*s = Study{
 			ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID, Name: d.Name, Status: commands.Running,
 			Kind: d.Kind, Base: d.Base, Axes: textOf(d.Axes), Method: d.Method, Points: d.Points, Seed: d.Seed, StopDominated: d.StopDominated,
-			CreatedBy: f.Actor, SandboxID: d.SandboxID, CreatedAt: f.Time,
+			Replicates: max(d.Replicates, 1), Prices: d.Prices, Servers: d.Servers,
+			CreatedBy: f.Actor, SandboxID: d.SandboxID, CorrelationID: f.CorrelationID, CreatedAt: f.Time,
 		}
 	case events.StudyAdvanced:
 		s.Next = d.To

@@ -13,11 +13,15 @@ CREATE TABLE studies (
     points       bigint      NOT NULL,
     seed         bigint      NOT NULL,
     stop_dominated boolean   NOT NULL,
+    replicates   bigint      NOT NULL, -- how many points in a row differ in their seeds only
+    prices       text        NOT NULL, -- JSON; '' for the service's list
+    servers      boolean     NOT NULL, -- whether a price includes those of the servers
     next         bigint      NOT NULL, -- the first point without a run or a result
     shared       bigint      NOT NULL, -- points that take the result of another run
     round        bigint      NOT NULL,
     created_by   text        NOT NULL,
     sandbox_id   text        NOT NULL,
+    correlation_id text      NOT NULL, -- of the request that started it
     deleted      text        NOT NULL, -- why: '', request or workspace
     created_at   timestamptz NOT NULL,
     ended_at     timestamptz -- completed or terminated

@@ -61,12 +61,16 @@ func RunningStudies(ctx context.Context, db Reader, account string, most int64) 
 // endedStatuses is the condition that a simulation has ended.
 const endedStatuses = `status IN ('completed', 'failed', 'terminated', 'invalid')`
 
+// pointStatus is the status that a run gives to its point. A run that was terminated at its
+// end has whole results, and they are kept.
+const pointStatus = `CASE WHEN status = 'terminated' AND engine_version <> '' THEN 'completed' ELSE status END`
+
 // latestRuns is the newest run of each point of the study whose id the expression gives, with
 // the status of its point as point_status. A run that was deleted before it started has
 // terminated its point, unless it was deleted because its study ended: then it is left out,
 // and the point waits again.
 func latestRuns(study string) string {
-	return `(SELECT *, CASE WHEN deleted <> '' AND NOT ` + endedStatuses + ` THEN 'terminated' ELSE status END AS point_status
+	return `(SELECT *, CASE WHEN deleted <> '' AND NOT ` + endedStatuses + ` THEN 'terminated' ELSE ` + pointStatus + ` END AS point_status
 	FROM (SELECT DISTINCT ON (study_point) * FROM simulations
 		WHERE study_id = ` + study + ` ORDER BY study_point, study_round DESC) AS newest
 	WHERE deleted <> 'study' OR ` + endedStatuses + `)`
@@ -86,7 +90,7 @@ func PointRuns(ctx context.Context, db Reader, study string, first, limit int64)
 	t, runs := &NewSimulations().table, latestRuns("$1")
 	rows, err := db.Query(ctx, fmt.Sprintf(`
 		SELECT study_point, false, point_status, %s FROM %s AS r WHERE study_point >= $2 AND study_point < $3
-		UNION ALL SELECT h.point, true, s.status, %s FROM study_shares h JOIN simulations s ON s.id = h.simulation_id
+		UNION ALL SELECT h.point, true, `+pointStatus+`, %s FROM study_shares h JOIN simulations s ON s.id = h.simulation_id
 			WHERE h.study_id = $1 AND h.point >= $2 AND h.point < $3
 		UNION ALL SELECT h.point, true, point_status, %s FROM study_shares h JOIN %s AS r ON r.study_point = h.same_as
 			WHERE h.study_id = $1 AND h.simulation_id = '' AND h.point >= $2 AND h.point < $3
@@ -109,7 +113,8 @@ type StudyRun struct {
 	StudyPoint      int64
 	StudyRound      int64
 	WorkspaceID     string
-	SimulatedTimeNs int64 // how far it has come
+	SimulatedTimeNs int64  // how far it has come
+	EngineVersion   string // of whole results
 }
 
 var studyRunColumns = columns.Of[StudyRun]()
@@ -152,20 +157,23 @@ func SharedInStudy(ctx context.Context, db Reader, study string) ([]int64, error
 	return points, nil
 }
 
-// PointTime is a completed point of a study with its simulated time.
+// PointTime is a point of a study with whole results, and its simulated time.
 type PointTime struct {
-	Point  int64
-	TimePs int64
+	Point        int64
+	SimulationID string
+	TimePs       int64
 }
 
-// PointTimes returns the completed points of a study that took less simulated time, in
-// ps, the fastest first.
-func PointTimes(ctx context.Context, db Reader, study string, below int64) ([]PointTime, error) {
-	const fast = `status = 'completed' AND engine_version <> '' AND time_ps < $2`
+// PointTimes returns the points of a study that have whole results, and whose workload was
+// not cut off by the duration of the run.
+func PointTimes(ctx context.Context, db Reader, study string) ([]PointTime, error) {
+	const whole = `status IN ('completed', 'terminated') AND engine_version <> '' AND unfinished_ranks = 0`
 	rows, err := db.Query(ctx, `
-		SELECT study_point AS point, time_ps FROM simulations WHERE study_id = $1 AND `+fast+`
-		UNION ALL SELECT h.point, s.time_ps FROM study_shares h JOIN simulations s ON s.id = h.simulation_id WHERE h.study_id = $1 AND `+fast+`
-		ORDER BY 2, 1`, study, below)
+		SELECT study_point AS point, id AS simulation_id, time_ps FROM simulations WHERE study_id = $1 AND `+whole+`
+		UNION ALL SELECT h.point, s.id, s.time_ps FROM study_shares h JOIN simulations s ON s.id = h.simulation_id
+			WHERE h.study_id = $1 AND `+whole+`
+		UNION ALL SELECT h.point, s.id, s.time_ps FROM study_shares h JOIN simulations s ON s.study_id = h.study_id AND s.study_point = h.same_as
+			WHERE h.study_id = $1 AND h.simulation_id = '' AND `+whole, study)
 	times, err := collect(rows, err, pgx.RowToStructByName[PointTime])
 	if err != nil {
 		return nil, fmt.Errorf("read the times of study %s: %w", study, err)

@@ -148,6 +148,38 @@ func OfHour(hourly string, d time.Duration) (string, error) {
 	return plain(share(Times(price, newDecimal(d.Milliseconds(), -3)), 1, 3600)), nil
 }
 
+// Lasts returns how long an amount lasts at an hourly price, to the millisecond: below 0 for an
+// amount below 0, and a century if it is free.
+func Lasts(amount, hourly string) (time.Duration, error) {
+	const century = 100 * 365 * 24 * time.Hour
+	left, err := Parse(amount)
+	if err != nil {
+		return 0, err
+	}
+	price, err := Parse(hourly)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case price.IsZero() && left.Sign() < 0:
+		return -time.Millisecond, nil
+	case price.IsZero():
+		return century, nil
+	}
+	c := apd.BaseContext.WithPrecision(60)
+	ms := new(apd.Decimal)
+	_, _ = c.Quo(ms, Times(left, newDecimal(3_600_000, 0)), price)
+	_, _ = c.Quantize(ms, ms, 0)
+	n, err := ms.Int64()
+	if err != nil || n > century.Milliseconds() {
+		return century, nil //nolint:nilerr // more milliseconds than an int64 has
+	}
+	if n == 0 && left.Sign() != 0 {
+		n = int64(left.Sign())
+	}
+	return time.Duration(n) * time.Millisecond, nil
+}
+
 // dayPrice returns the price of the day (completions 7.4 step 2).
 func (r Rate) dayPrice(day time.Time) *apd.Decimal {
 	if r.price != nil && r.day.Equal(day) {

@@ -267,7 +267,7 @@ func TestUnfoldAndReact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.submissions().Unfold(t.Context(), id, r, read); err != nil {
+	if err := s.submissions().Unfold(t.Context(), handle.Origin{}, id, r, read); err != nil {
 		t.Fatal(err)
 	}
 	testworld.Do(t, s.World, r.TracesetID, commands.DeleteTraceset{ID: r.TracesetID})

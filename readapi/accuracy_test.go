@@ -84,13 +84,14 @@ func TestAccuracyOfSubmissions(t *testing.T) {
 	checkAccuracy(t, accuracyOf(t, user, rack), "closed-form", alone)
 	checkAccuracy(t, accuracyOf(t, user, small), "extrapolated", alone, "data size: 1024 B, compared 65536 to 1073741824 B")
 	got := accuracyOf(t, user, several)
-	checkAccuracy(t, got, "extrapolated", bandOf(t, accuracy.Hashed, "allReduce", "ring"),
+	checkAccuracy(t, got, "extrapolated", bandOf(t, accuracy.Lossless, "allReduce", "ring"),
 		"leaf switches with 64 links to 1 switches, compared one to each",
 		"ranks of a collective: 128, compared 16 to 64",
 		"data size: 65536 B, compared 1048576 to 16777216 B",
 		"hosts at a leaf switch: 64, compared 8",
 		"delay of a link: 100 to 500 ns, compared 500 ns",
-		"header of a packet: 58 B, compared 64 B")
+		"header of a packet: 58 B, compared 64 B",
+		"links of several delays: 100 to 500 ns")
 	if !strings.Contains(got["basis"].(string), "20 seeds") {
 		t.Errorf("the basis %q does not explain the band of hashed paths", got["basis"])
 	}
@@ -113,7 +114,7 @@ func leafSpine() object {
 			declared("switch", "clos-switch-v1", "spine", spraying),
 			declared("switch", "clos-switch-v1", "leaf", spraying),
 			declared("server", "gpu-server-v1", "server", object{}, object{"name": "nic", "type": "nic", "count": 1}),
-			declared("nic", "roce-nic-v1", "nic", object{
+			declared("nic", "trimming-nic-v1", "nic", object{
 				"NetworkInterface": object{"TransmissionMedium": object{"Delay": object{"value": 500, "type": "timeval", "unit": "ns"}}},
 				"Transport":        object{"HeaderSize": object{"value": 64, "type": "bytes", "unit": "B"}},
 			}),
@@ -155,7 +156,7 @@ func TestAccuracyOfConfigurations(t *testing.T) {
 	user.Patch(path+"/components/leaf/parameters", object{"NetworkInterface": object{"UplinkNetworkInterface": object{
 		"DataRate": object{"value": 200, "type": "datarate", "unit": "Gbps"},
 	}}}).Want(200)
-	checkAccuracy(t, start("1s"), "extrapolated", band, "rate of a link: 200 to 400 Gb/s, compared 400 Gb/s")
+	checkAccuracy(t, start("1s"), "extrapolated", band, "links of several rates: 200 to 400 Gb/s")
 
 	user.Patch(path+"/components/leaf/parameters", object{"LoadBalancingMethod": object{"value": "flowlet", "type": "string"}}).Want(200)
 	checkAccuracy(t, start("1s"), "not-compared", nil)

@@ -15,8 +15,8 @@ import (
 )
 
 // Billing implements the seven billing operations (document 1, Billing;
-// completions 7). All need a service token, which the access rules check. They
-// show the token's account, or the whole platform.
+// completions 7), and those of an audit: bundles and checkpoints. All need a service token or the role billing, which the access rules
+// check. They show the token's account, or the whole platform.
 type Billing struct {
 	DB       projections.Reader
 	Cursors  *web.Cursors
@@ -29,6 +29,9 @@ type Billing struct {
 	// LogAccess records a query by a person's name. The account is "" if the caller
 	// sees the whole platform.
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
+
+	OpenBundle OpenBundle
+	Bundles    Bundles
 }
 
 // billingLag is a header of every response: how far billing is behind, in
@@ -49,17 +52,22 @@ const maxRange = 366
 
 // dates parses and checks a range of days, both inclusive.
 func dates(start, end string) (from, to time.Time, err error) {
-	if from, err = date("startDate", start); err != nil {
+	return days("startDate", start, "endDate", end)
+}
+
+// days is dates for parameters with other names.
+func days(first, start, last, end string) (from, to time.Time, err error) {
+	if from, err = date(first, start); err != nil {
 		return from, to, err
 	}
-	if to, err = date("endDate", end); err != nil {
+	if to, err = date(last, end); err != nil {
 		return from, to, err
 	}
-	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
-	case days < 1:
-		err = fault.New(fault.Validation, "endDate %s is before startDate %s", end, start)
-	case days > maxRange:
-		err = fault.New(fault.Validation, "startDate %s to endDate %s are %d days; at most %d are allowed", start, end, days, maxRange)
+	switch count := int(to.Sub(from)/(24*time.Hour)) + 1; {
+	case count < 1:
+		err = fault.New(fault.Validation, "%s %s is before %s %s", last, end, first, start)
+	case count > maxRange:
+		err = fault.New(fault.Validation, "%s %s to %s %s are %d days; at most %d are allowed", first, start, last, end, count, maxRange)
 	}
 	return from, to, err
 }

@@ -45,6 +45,8 @@ type billingServer struct {
 	http   *http.Client
 	url    string
 	logged []string
+
+	openBundle readapi.OpenBundle
 }
 
 func newBillingServer(t *testing.T) *billingServer {
@@ -97,6 +99,7 @@ func (s *billingServer) serve(db projections.Reader) {
 			s.logged = append(s.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
 			return nil
 		},
+		OpenBundle: s.openBundle,
 	}}
 	fail := web.Errors{Log: slog.New(slog.DiscardHandler)}.Fail
 	router := chi.NewRouter()

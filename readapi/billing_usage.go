@@ -3,6 +3,7 @@ package readapi
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"time"
 
 	"netsim/api"
@@ -40,14 +41,18 @@ func (b *Billing) ListBillingItems(ctx context.Context, r api.ListBillingItemsRe
 }
 
 // GetBillingItem implements GET /billing/items/{id}. It returns NotFound for an
-// item of another account.
+// item of another account, and for an id that is no integer (completions.md section 7).
 func (b *Billing) GetBillingItem(ctx context.Context, r api.GetBillingItemRequestObject) (api.GetBillingItemResponseObject, error) {
 	lag := b.lag(ctx)
 	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	row, err := projections.FindBillingItem(ctx, b.DB, access.Account(caller), r.ID)
+	id, err := strconv.ParseInt(r.ID, 10, 64)
+	if err != nil {
+		return nil, fault.Missing("billing item", r.ID)
+	}
+	row, err := projections.FindBillingItem(ctx, b.DB, access.Account(caller), id)
 	if err != nil {
 		return nil, unreachable(err)
 	}

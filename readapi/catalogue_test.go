@@ -79,7 +79,7 @@ func TestGetComponent(t *testing.T) {
 		got := c.Object()
 		_, container := got["containerSchema"]
 		if got["id"] != e.ID || got["version"] != e.Latest() || got["latestVersion"] != e.Latest() || container != (got["category"] == "container") ||
-			(got["trafficType"] != nil) != (e.Type == "application") || got["notes"] != nil || got["createdAt"] == nil {
+			(got["trafficType"] != nil) != (e.Type == "application") || (e.Transport != "") != (got["transport"] == e.Transport) || got["notes"] != nil || got["createdAt"] == nil {
 			t.Errorf("%s: got %v, want the newest version without notes", e.Model, got)
 		}
 		tag := servicetest.Header{Name: "If-None-Match", Value: c.Header.Get("ETag")}
@@ -141,6 +141,13 @@ func TestListModels(t *testing.T) {
 		"status": "stable", "latestVersion": "1.0.0", "compatibility": object{"minEngine": "1.0.0"}}
 	if diff := cmp.Diff(want, user.Get(models + "?type=switch").Want(200).Object()["models"].([]any)[0]); diff != "" {
 		t.Errorf("an item (-want +got):\n%s", diff)
+	}
+	transports := map[any]any{}
+	for _, item := range user.Get(models + "?type=nic").Want(200).Object()["models"].([]any) {
+		transports[item.(object)["model"]] = item.(object)["transport"]
+	}
+	if diff := cmp.Diff(map[any]any{"roce-nic-v1": "lossless", "trimming-nic-v1": "trimming", "ideal-nic-v1": "ideal"}, transports); diff != "" {
+		t.Errorf("the transports of NICs (-want +got):\n%s", diff)
 	}
 	second := cursor(user, models+"?limit=1")
 	for _, bad := range []string{

@@ -79,7 +79,8 @@ func (a *API) GetComponent(_ context.Context, r api.GetComponentRequestObject) (
 	view := api.ComponentDetail{
 		ID: e.ID, Category: api.ComponentCategory(catalogue.Category(e.Type)), Type: api.EntityType(e.Type),
 		Name: e.Name, Description: e.Description, TrafficType: api.ComponentDetailTrafficType(e.TrafficType),
-		Version: v.Number, LatestVersion: e.Latest(), CreatedAt: timestamp(v.CreatedAt), TypedParameters: parameters,
+		Transport: api.Transport(e.Transport),
+		Version:   v.Number, LatestVersion: e.Latest(), CreatedAt: timestamp(v.CreatedAt), TypedParameters: parameters,
 		ContainerSchema: containerSchema(e.Type),
 	}
 	if r.Params.Notes {

@@ -48,9 +48,8 @@ func (a *API) GetConfigurationDiff(ctx context.Context, r api.GetConfigurationDi
 	return api.GetConfigurationDiff200JSONResponse(view), nil
 }
 
-// comparable returns the JSON of a version as GET shows it, but with the
-// components that the topology does not reach, and without the members that
-// differ in every version.
+// comparable returns the JSON of a version as GET shows it with include=all, but
+// without the members that differ in every version.
 func (a *API) comparable(ctx context.Context, id string, version int64) ([]byte, error) {
 	v, err := projections.FindConfigurationVersion(ctx, a.DB, id, version)
 	if err != nil {

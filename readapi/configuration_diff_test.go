@@ -97,24 +97,22 @@ func TestGetConfigurationDiff(t *testing.T) {
 	}
 }
 
-// When the topology reaches every component, the patch turns one version, as GET
-// shows it, into the other.
+// The patch turns one version, as GET shows it with all components, into the other.
 func TestThePatchTransformsAVersion(t *testing.T) {
 	t.Parallel()
 	user := servicetest.Shared(t).User(t, servicetest.NewAccount())
 	body := twoTiers("patched")
 	components := body["components"].([]object)
-	body["components"] = components[:6]
 	path := newConfiguration(t, user, body)
 	updateConfiguration(t, user, path, object{
-		"components": append([]object{components[4], components[5]}, components[:4]...),
+		"components": append([]object{components[6], components[4], components[5]}, components[:4]...),
 		"links":      []object{},
 		"topology": object{"type": "clos", "topologyTiers": 2, "components": []object{
 			{"name": "pod", "type": "pod", "count": 2}, {"name": "spine", "type": "switch", "count": 4},
 		}},
 	})
-	was := user.Get(path + "/versions/1").Want(200).Object()
-	is := user.Get(path + "/versions/2").Want(200).Object()
+	was := user.Get(path + "/versions/1?include=all").Want(200).Object()
+	is := user.Get(path + "/versions/2?include=all").Want(200).Object()
 	for _, o := range user.Get(path + "/diff").Want(200).Object()["patch"].([]any) {
 		apply(t, was, o.(object))
 	}

@@ -38,7 +38,7 @@ func (a *API) ListConfigurations(ctx context.Context, r api.ListConfigurationsRe
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(c *projections.Configuration) api.ConfigurationListItem {
+	items := api.Each(rows, func(c *projections.Configuration) api.ConfigurationListItem {
 		return api.ConfigurationListItem{
 			ID: c.ID, WorkspaceID: c.WorkspaceID, Name: c.Name, Status: api.ConfigurationStatus(c.Status),
 			Version: c.Version, ComponentCount: c.ComponentCount,
@@ -107,8 +107,10 @@ func (a *API) GetConfigurationVersion(ctx context.Context, r api.GetConfiguratio
 	if err != nil {
 		return nil, err
 	}
-	if view.Components, err = reachable(v.Document, view.Components); err != nil {
-		return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
+	if r.Params.Include != api.GetConfigurationVersionParamsIncludeAll {
+		if view.Components, err = reachable(v.Document, view.Components); err != nil {
+			return nil, fmt.Errorf("version %d of configuration %s: %w", v.Version, c.ID, err)
+		}
 	}
 	view.Version, view.CreatedAt, view.ParentConfigurationID = v.Version, timestamp(v.CreatedAt), c.ParentConfigurationID
 	return api.GetConfigurationVersion200JSONResponse(view), nil

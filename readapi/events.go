@@ -29,6 +29,8 @@ type Events struct {
 	Hub     *feed.Hub
 	Cursors *web.Cursors
 	Billing bool // whether billing has operations: the flag enable_billing_endpoints
+	// Losses names the losses of the log's records that were accepted, "" for none.
+	Losses func(ctx context.Context) (string, error)
 }
 
 // positionLife is how long a client may wait before it resumes.
@@ -55,10 +57,16 @@ func (e *Events) FollowEvents(ctx context.Context, r api.FollowEventsRequestObje
 		return nil, err
 	}
 	// A feed needs the read model for the verdicts. Without it, it would be silent.
-	if _, err := projections.Owners(ctx, e.DB, []string{events.DefaultWorkspace}); err != nil {
+	losses, err := e.Losses(ctx)
+	if err != nil {
 		return nil, err
 	}
-	q.Check = func(context.Context) error { return auth.Recheck(ctx) }
+	q.Check = func(context.Context) error {
+		if now, err := e.Losses(ctx); err == nil && now != losses {
+			return fault.New(fault.Unavailable, "the log has lost records")
+		}
+		return auth.Recheck(ctx)
+	}
 	p := r.Params
 	last := cmp.Or(p.LastEventIDHeader, p.LastEventID)
 	start := feed.Start{Since: p.Since.Time}
@@ -69,7 +77,7 @@ func (e *Events) FollowEvents(ctx context.Context, r api.FollowEventsRequestObje
 	}
 	seal := positions{
 		cursors: e.Cursors.Lasting(positionLife),
-		binding: web.Binding("FollowEvents", string(parameters), access.Reach(caller), e.Hub.Layout(&q)),
+		binding: web.Binding("FollowEvents", string(parameters), access.Reach(caller), e.Hub.Layout(&q)+losses),
 	}
 	if last != "" {
 		if start.Position, err = seal.open(last); err != nil {
@@ -98,7 +106,7 @@ func (p positions) open(id string) ([]byte, error) {
 	position, err := p.cursors.Open(p.binding, id)
 	if err != nil {
 		return nil, fault.New(fault.Validation, "the last event id is not one of this feed's of the last seven days: "+
-			"its parameters and what the token may see must be the same; begin with since")
+			"its parameters, what the token may see and the log must be the same; begin with since")
 	}
 	return position, nil
 }
@@ -168,7 +176,7 @@ func narrowFamilies(p *api.FollowEventsParams, q *feed.Query) error {
 			continue
 		}
 		if family == events.Billing {
-			return fault.New(fault.Forbidden, "events of billing need a service token")
+			return fault.New(fault.Forbidden, "events of billing need a service token or the role billing")
 		}
 		return fault.New(fault.Forbidden, "events of %s need a service token for every account", family)
 	}

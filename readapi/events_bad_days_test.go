@@ -24,8 +24,9 @@ import (
 )
 
 // TestEventsShowWhatTheCallerMaySee: a feed has the events of the workspaces that the
-// token names, and of billing only for a service token. Another account's has none of
-// them; a service token for every account sees all, with checkpoints and seals.
+// token names, and of billing only for a service token or the role billing. Another
+// account's has none of them; a service token for every account sees all, with checkpoints
+// and seals.
 func TestEventsShowWhatTheCallerMaySee(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t)
@@ -44,6 +45,8 @@ func TestEventsShowWhatTheCallerMaySee(t *testing.T) {
 		"user":     {p.User(t, account), []string{one, two, newest}},
 		"member":   {p.User(t, account, one, foreign), []string{one}},
 		"service":  {owner, []string{one, two, newest, account}},
+		"biller":   {p.Person(t, account, "billing"), []string{one, two, newest, account}},
+		"operator": {p.Person(t, account, "operator"), []string{one, two, newest}},
 		"other":    {p.User(t, other), []string{foreign}},
 		"platform": {p.Client(t, devissuer.Options{Service: true, User: "operator", Account: auth.AllAccounts}), []string{one, two, newest, foreign, account, "seal"}},
 	} {
@@ -61,7 +64,7 @@ func TestEventsShowWhatTheCallerMaySee(t *testing.T) {
 			}
 		}
 		last := newWorkspace(t, owner, "last of "+name) // everything before it is sent
-		if name == "user" || name == "service" || name == "platform" {
+		if name != "member" && name != "other" {
 			for f.next().Subject != last {
 			}
 		}

@@ -35,7 +35,7 @@ func (a *API) ListLibraries(ctx context.Context, r api.ListLibrariesRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, a.libraryItem)
+	items := api.Each(rows, a.libraryItem)
 	return api.ListLibraries200JSONResponse{Items: items, Pagination: l.pagination(len(items), next)}, nil
 }
 

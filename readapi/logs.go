@@ -34,7 +34,7 @@ func (a *API) GetLogs(ctx context.Context, r api.GetLogsRequestObject) (api.GetL
 	if err != nil {
 		return nil, err
 	}
-	entries := each(lines, func(line *projections.LogLine) api.LogEntry {
+	entries := api.Each(lines, func(line *projections.LogLine) api.LogEntry {
 		return api.LogEntry{
 			Timestamp: timestamp(line.At), Level: levels[min(max(line.Level, 0), len(levels)-1)],
 			Component: line.Component, Message: line.Message,

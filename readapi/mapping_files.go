@@ -39,7 +39,7 @@ func (a *API) ListMappingFiles(ctx context.Context, r api.ListMappingFilesReques
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(m *projections.MappingFile) api.MappingFileItem {
+	items := api.Each(rows, func(m *projections.MappingFile) api.MappingFileItem {
 		return api.MappingFileItem{
 			ID: m.ID, Name: m.Name, WorkspaceID: m.WorkspaceID, SizeBytes: m.SizeBytes, RankCount: m.RankCount,
 			ScaleUpGroupCount: m.ScaleUpGroupCount, HasScaleUp: m.ScaleUpGroupCount > 0, CreatedAt: timestamp(m.CreatedAt),

@@ -33,7 +33,8 @@ func (a *API) ListModels(ctx context.Context, r api.ListModelsRequestObject) (ap
 		latest, _ := e.Version("")
 		items[i] = api.ModelListItem{
 			ID: e.ID, Model: e.Model, Name: e.Name, Type: api.EntityType(e.Type), Vendor: e.Vendor,
-			Status: api.ModelStatus(latest.Status), LatestVersion: latest.Number, Compatibility: compatibility(latest),
+			Transport: api.Transport(e.Transport),
+			Status:    api.ModelStatus(latest.Status), LatestVersion: latest.Number, Compatibility: compatibility(latest),
 		}
 	}
 	return api.ListModels200JSONResponse{Models: items, Pagination: l.pagination(len(items), next)}, nil

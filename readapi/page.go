@@ -84,15 +84,6 @@ func (l listing) pagination(count int, next []string) api.Pagination {
 	return api.Pagination{Count: int64(count), HasMore: next != nil, NextCursor: l.seal(next)}
 }
 
-// each returns the view of every row. The result is never nil.
-func each[R, V any](rows []R, view func(*R) V) []V {
-	views := make([]V, len(rows))
-	for i := range rows {
-		views[i] = view(&rows[i])
-	}
-	return views
-}
-
 func timestamp(t time.Time) api.Timestamp { return api.Timestamp{Time: t} }
 
 func timestampOf(t *time.Time) api.Timestamp {

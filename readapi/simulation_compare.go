@@ -194,7 +194,7 @@ func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
 			return view, err
 		}
 		parts := analysis.WiredFabric(wired)
-		bill, err := list.Bill(parts)
+		bill, err := list.Bill(parts, false)
 		if err != nil {
 			return view, err
 		}

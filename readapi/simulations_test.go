@@ -154,7 +154,7 @@ func TestGetSimulation(t *testing.T) {
 	if s["startedAt"] == nil || s["completedAt"] == nil || s["failureReason"] != nil || s["appliedMappingFile"] != nil {
 		t.Errorf("got %v, want start and end, and no failure or mapping file", s)
 	}
-	user.Get(simulations+"/sim_x").Refused(404, "NOT_FOUND")
+	user.Get(simulations+"/sim_x").Refused(400, "VALIDATION_ERROR")
 	user.Get(simulations+"/"+events.NewID(events.SimulationPrefix)).Refused(404, "NOT_FOUND")
 	p.Bearer(t, "").Get(simulations+"/"+id).Refused(401, "UNAUTHORIZED")
 }

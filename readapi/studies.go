@@ -33,10 +33,10 @@ func (a *API) ListStudies(ctx context.Context, r api.ListStudiesRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(s *projections.Study) api.StudyListItem {
+	items := api.Each(rows, func(s *projections.Study) api.StudyListItem {
 		return api.StudyListItem{
 			ID: s.ID, WorkspaceID: s.WorkspaceID, Name: s.Name, Status: api.StudyStatus(s.Status),
-			Method: api.StudyMethod(s.Method), Points: s.Points, CreatedAt: timestamp(s.CreatedAt), EndedAt: timestampOf(s.EndedAt),
+			Method: api.StudyMethod(s.Method), Points: s.Points / s.Replicates, CreatedAt: timestamp(s.CreatedAt), EndedAt: timestampOf(s.EndedAt),
 		}
 	})
 	return api.ListStudies200JSONResponse{Studies: items, Pagination: l.pagination(len(items), next)}, nil
@@ -93,7 +93,7 @@ func (a *API) studyView(ctx context.Context, s *projections.Study) (api.Study, e
 func viewOfStudy(s *projections.Study, p projections.StudyProgress) (api.Study, error) {
 	view := api.Study{
 		ID: s.ID, WorkspaceID: s.WorkspaceID, Name: s.Name, Status: api.StudyStatus(s.Status), Reason: s.Reason,
-		Method: api.StudyMethod(s.Method), Points: s.Points, Seed: s.Seed, StopDominated: s.StopDominated,
+		Method: api.StudyMethod(s.Method), Points: s.Points / s.Replicates, Seed: s.Seed, StopDominated: s.StopDominated, Servers: s.Servers,
 		CreatedAt: timestamp(s.CreatedAt), EndedAt: timestampOf(s.EndedAt),
 		Progress: studyProgressView(&p),
 	}
@@ -104,12 +104,20 @@ func viewOfStudy(s *projections.Study, p projections.StudyProgress) (api.Study, 
 	if err := json.Unmarshal([]byte(s.Base), base); err != nil {
 		return view, fmt.Errorf("read the base of %s: %w", s.ID, err)
 	}
+	if s.Replicates > 1 {
+		view.Replicates = s.Replicates
+	}
+	if s.Prices != "" {
+		if err := json.Unmarshal([]byte(s.Prices), &view.Prices); err != nil {
+			return view, fmt.Errorf("read the prices of %s: %w", s.ID, err)
+		}
+	}
 	axes, err := s.AxisList()
 	if err != nil {
 		return view, err
 	}
 	for _, axis := range axes {
-		values := each(axis.Values, func(text *string) json.RawMessage { return json.RawMessage(*text) })
+		values := api.Each(axis.Values, func(text *string) json.RawMessage { return json.RawMessage(*text) })
 		view.Axes = append(view.Axes, api.StudyAxis{Field: axis.Field, Values: values})
 	}
 	return view, nil

@@ -11,6 +11,7 @@ import (
 	"netsim/api"
 	"netsim/runs/studies"
 	"netsim/runs/studies/analysis"
+	"netsim/runs/studies/plan"
 )
 
 // GetStudyAnalysis implements GET /studies/{study_id}/analysis.
@@ -19,34 +20,48 @@ func (a *API) GetStudyAnalysis(ctx context.Context, r api.GetStudyAnalysisReques
 	if err != nil {
 		return nil, err
 	}
-	rows, _, err := t.read(ctx, 0, t.plan.Points())
+	rows, _, err := t.read(ctx, 0, t.rows())
 	if err != nil {
 		return nil, err
 	}
-	points, err := t.completed(rows)
+	all, err := t.completed(rows)
 	if err != nil {
 		return nil, err
 	}
+	workloads, seeds := t.competitors(rows, all)
 	view := api.StudyAnalysis{
-		StudyID: t.study.ID, Points: int64(t.plan.Points()), Completed: int64(len(points)),
-		PriceList: api.FabricPriceList{Version: t.prices.List.Version, Currency: t.prices.List.Currency, Assumption: t.prices.List.Assumption},
-		Front:     []api.StudyFrontPoint{}, Axes: []api.StudyAxisAnalysis{},
+		StudyID: t.study.ID, Points: int64(t.rows()), Completed: int64(len(all)),
+		PriceList: priceListView(&t.prices.List),
+		Front:     []api.StudyFrontPoint{}, Axes: []api.StudyAxisAnalysis{}, Workloads: []api.StudyWorkload{},
 	}
-	for _, number := range analysis.Front(points) {
-		row := &rows[number]
-		view.Front = append(view.Front, api.StudyFrontPoint{
-			Point: row.Point, Inputs: row.Inputs, SimulationID: row.SimulationID, SimulatedTimePs: row.Figures.SimulatedTimePs, Fabric: *row.Fabric,
-		})
+	for _, w := range workloads {
+		of := api.StudyWorkload{Inputs: w.inputs, Completed: w.completed, Front: []int64{}, Axes: []api.StudyAxisAnalysis{}}
+		for _, number := range analysis.Front(w.points) {
+			of.Front = append(of.Front, int64(number))
+			row := &rows[number]
+			view.Front = append(view.Front, api.StudyFrontPoint{
+				Point: row.Point, Inputs: row.Inputs, SimulationID: row.SimulationID, SimulatedTimePs: row.Figures.SimulatedTimePs,
+				Replicates: seeds[number], Fabric: *row.Fabric, Warnings: row.Warnings,
+			})
+		}
+		for i, axis := range t.plan.Axes {
+			if plan.Kind(axis.Field) == plan.Design {
+				of.Axes = append(of.Axes, t.axisView(i, w.points, rows))
+			}
+		}
+		view.Workloads = append(view.Workloads, of)
 	}
 	for i, axis := range t.plan.Axes {
-		view.Axes = append(view.Axes, api.StudyAxisAnalysis{
-			Field: axis.Field,
-			Time:  sensitivityView(axis.Values, analysis.Time(points, i, len(axis.Values))),
-			Price: sensitivityView(axis.Values, analysis.Price(points, i, len(axis.Values))),
-		})
+		of := t.axisView(i, all, rows)
+		if plan.Kind(axis.Field) != plan.Design || t.severalWorkloads() {
+			of.Time, of.Price = sensitivityView(axis.Values, analysis.Time(nil, i, len(axis.Values))), sensitivityView(axis.Values, analysis.Price(nil, i, len(axis.Values)))
+		} else if len(workloads) > 0 {
+			of = t.axisView(i, workloads[0].points, rows)
+		}
+		view.Axes = append(view.Axes, of)
 	}
 	if r.Params.Format == api.GetStudyAnalysisParamsFormatCsv {
-		table, err := analysisTable(view.Axes)
+		table, err := analysisTable(view.Workloads)
 		return api.GetStudyAnalysis200TextCsvResponse{Body: bytes.NewReader(table)}, err
 	}
 	return api.GetStudyAnalysis200JSONResponse(view), nil
@@ -66,24 +81,6 @@ func (a *API) pointTable(ctx context.Context, study string) (*pointTable, error)
 	return &pointTable{API: a, study: &s, plan: p, prices: prices}, err
 }
 
-// completed returns the completed points of the rows that have figures.
-func (t *pointTable) completed(rows []api.StudyResult) (points []analysis.Point, err error) {
-	for i := range rows {
-		if rows[i].Figures == nil {
-			continue
-		}
-		number := int(rows[i].Point)
-		p := analysis.Point{Number: number, At: t.plan.At(number), TimePs: rows[i].Figures.SimulatedTimePs}
-		price, err := t.prices.Of(number)
-		if err != nil {
-			return nil, err
-		}
-		p.Price = price.Price
-		points = append(points, p)
-	}
-	return points, nil
-}
-
 func sensitivityView(values []string, s analysis.Sensitivity) api.StudySensitivity {
 	view := api.StudySensitivity{Groups: int64(s.Groups), MeanRatio: s.MeanRatio, MaxRatio: s.MaxRatio, Values: make([]api.StudyValue, len(values))}
 	for i, v := range s.Values {
@@ -92,22 +89,25 @@ func sensitivityView(values []string, s analysis.Sensitivity) api.StudySensitivi
 	return view
 }
 
-// analysisTable returns a row for each value of each axis.
-func analysisTable(axes []api.StudyAxisAnalysis) ([]byte, error) {
+// analysisTable returns a row for each value of each axis of each workload.
+func analysisTable(workloads []api.StudyWorkload) ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	lines := [][]string{{
 		"field", "value", "timeGroups", "timeMeanRatio", "timeBest", "timeAxisMeanRatio", "timeAxisMaxRatio",
-		"priceGroups", "priceMeanRatio", "priceBest", "priceAxisMeanRatio", "priceAxisMaxRatio",
+		"priceGroups", "priceMeanRatio", "priceBest", "priceAxisMeanRatio", "priceAxisMaxRatio", "workload",
 	}}
-	for i := range axes {
-		for k := range axes[i].Time.Values {
-			line := []string{axes[i].Field, cellOf(string(axes[i].Time.Values[k].Value))}
-			for _, s := range []*api.StudySensitivity{&axes[i].Time, &axes[i].Price} {
-				v := &s.Values[k]
-				line = append(line, strconv.FormatInt(v.Groups, 10), ratioCell(v.MeanRatio), strconv.FormatInt(v.Best, 10), ratioCell(s.MeanRatio), ratioCell(s.MaxRatio))
+	for _, of := range workloads {
+		for i := range of.Axes {
+			a := &of.Axes[i]
+			for k := range a.Time.Values {
+				line := []string{a.Field, cellOf(string(a.Time.Values[k].Value))}
+				for _, s := range []*api.StudySensitivity{&a.Time, &a.Price} {
+					v := &s.Values[k]
+					line = append(line, strconv.FormatInt(v.Groups, 10), ratioCell(v.MeanRatio), strconv.FormatInt(v.Best, 10), ratioCell(s.MeanRatio), ratioCell(s.MaxRatio))
+				}
+				lines = append(lines, append(line, string(of.Inputs)))
 			}
-			lines = append(lines, line)
 		}
 	}
 	if err := w.WriteAll(lines); err != nil {

@@ -54,8 +54,11 @@ func TestStudyAnalysis(t *testing.T) {
 	}
 
 	got := user.Get(path + "/analysis").Want(200).Object()
-	front := []any{}
-	for _, point := range []int{0, 2} { // the other size is slower at the same price
+	front, fronts := []any{}, []any{}
+	for _, w := range got["workloads"].([]any) {
+		fronts = append(fronts, w.(object)["front"])
+	}
+	for _, point := range []int{0, 2, 1, 3} { // within each size
 		row := rows[point].(object)
 		front = append(front, object{
 			"point": float64(point), "inputs": row["inputs"], "simulationId": row["simulationId"], "simulatedTimePs": times[point], "fabric": row["fabric"],
@@ -64,32 +67,43 @@ func TestStudyAnalysis(t *testing.T) {
 	if diff := cmp.Diff(front, got["front"]); diff != "" || got["points"] != 4.0 || got["completed"] != 4.0 {
 		t.Errorf("the front of %v of %v points (-want +got):\n%s", got["completed"], got["points"], diff)
 	}
+	if diff := cmp.Diff([]any{[]any{0.0, 2.0}, []any{1.0, 3.0}}, fronts); diff != "" {
+		t.Errorf("the fronts of the workloads (-want +got):\n%s", diff)
+	}
 	list := got["priceList"].(object)
 	if list["version"] == "" || list["currency"] != "USD" || !strings.Contains(list["assumption"].(string), "assumption") {
 		t.Errorf("the price list is %v", list)
 	}
-	ratio := got["axes"].([]any)[0].(object)
-	want := (times[2]/times[0] + times[3]/times[1]) / 2
-	if s := ratio["time"].(object); s["groups"] != 2.0 || math.Abs(s["meanRatio"].(float64)-want) > 1e-9 || want < 1.5 {
-		t.Errorf("the time changes by %v along the ratio, want %v", s, want)
+	for i, kind := range []string{"design", "workload"} { // figures of one workload are not mixed with those of another
+		axis := got["axes"].([]any)[i].(object)
+		if groups := axis["time"].(object)["groups"]; axis["kind"] != kind || groups != 0.0 {
+			t.Errorf("axis %d is %v, want one of the %s without groups", i, axis, kind)
+		}
 	}
-	price := ratio["price"].(object)
-	values := []any{
-		object{"value": "1:1", "groups": 2.0, "meanRatio": 1097280.0 / 814380, "best": 0.0},
-		object{"value": "4:1", "groups": 2.0, "meanRatio": 1.0, "best": 2.0},
+	for i, w := range got["workloads"].([]any) {
+		axes := w.(object)["axes"].([]any)
+		ratio := axes[0].(object)
+		if len(axes) != 1 || ratio["field"] != "topologyConstraints.subscriptionRatio" || w.(object)["completed"] != 2.0 {
+			t.Fatalf("workload %d is %v, want its two points and the axis of the ratio", i, w)
+		}
+		want := times[i+2] / times[i]
+		if s := ratio["time"].(object); s["groups"] != 1.0 || math.Abs(s["meanRatio"].(float64)-want) > 1e-9 || want < 1.5 {
+			t.Errorf("the time changes by %v along the ratio, want %v", s, want)
+		}
+		price := ratio["price"].(object)
+		values := []any{
+			object{"value": "1:1", "groups": 1.0, "meanRatio": 1097280.0 / 814380, "best": 0.0},
+			object{"value": "4:1", "groups": 1.0, "meanRatio": 1.0, "best": 1.0},
+		}
+		if diff := cmp.Diff(values, price["values"]); diff != "" || price["maxRatio"] != 1097280.0/814380 {
+			t.Errorf("the price changes by %v (-want +got):\n%s", price, diff)
+		}
 	}
-	if diff := cmp.Diff(values, price["values"]); diff != "" || price["maxRatio"] != 1097280.0/814380 {
-		t.Errorf("the price changes by %v (-want +got):\n%s", price, diff)
-	}
-	if size := got["axes"].([]any)[1].(object)["price"].(object); size["maxRatio"] != 1.0 {
-		t.Errorf("the price changes by %v along the size", size)
-	}
-
 	lines := tableOf(t, user, path+"/analysis?format=csv")
-	if len(lines) != 5 || lines[2][0] != "topologyConstraints.subscriptionRatio" || lines[2][1] != "4:1" || lines[2][7] != "2" || lines[2][8] != "1" {
+	if len(lines) != 5 || lines[2][0] != "topologyConstraints.subscriptionRatio" || lines[2][1] != "4:1" || lines[2][7] != "1" || lines[2][8] != "1" || lines[2][12] != `{"workload.phases[0].dataSize":16777216}` {
 		t.Errorf("the table of the analysis is %v", lines)
 	}
-	for query, optimal := range map[string][]string{"": {"true", "false", "true", "false"}, "&status=completed": {"true", "false", "true", "false"}, "&status=failed": {}} {
+	for query, optimal := range map[string][]string{"": {"true", "true", "true", "true"}, "&status=failed": {}} {
 		lines := tableOf(t, user, path+"/results?format=csv"+query)
 		column := map[string]int{}
 		for i, name := range lines[0] {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"netsim/api"
 	"netsim/infra/parquetfile"
@@ -18,7 +19,7 @@ import (
 func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParamsFormat) (api.GetStudyResultsResponseObject, error) {
 	all := *t
 	all.statuses = nil // the front is that of all points
-	rows, _, err := all.read(ctx, 0, t.plan.Points())
+	rows, _, err := all.read(ctx, 0, t.rows())
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParams
 		rows = slices.DeleteFunc(rows, func(r api.StudyResult) bool { return !slices.Contains(t.statuses, string(r.Status)) })
 	}
 	var out bytes.Buffer
-	columns, cells := t.columns(), each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
+	columns, cells := t.columns(), api.Each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
 	if format == api.GetStudyResultsParamsFormatParquet {
 		if err := writeParquet(&out, columns, cells); err != nil {
 			return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
@@ -38,7 +39,7 @@ func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParams
 		return api.GetStudyResults200ApplicationVndApacheParquetResponse{Body: &out}, nil
 	}
 	w := csv.NewWriter(&out)
-	header := each(columns, func(c *parquetfile.Column) string { return c.Name })
+	header := api.Each(columns, func(c *parquetfile.Column) string { return c.Name })
 	if err := w.WriteAll(append([][]string{header}, cells...)); err != nil {
 		return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
 	}
@@ -55,7 +56,7 @@ func writeParquet(to io.Writer, columns []parquetfile.Column, rows [][]string) e
 	return w.Close()
 }
 
-// optimal says which of the completed points with a price are on the Pareto front.
+// optimal says which of the completed points are on the Pareto front of their workload.
 func (t *pointTable) optimal(rows []api.StudyResult) (map[int]bool, error) {
 	points, err := t.completed(rows)
 	if err != nil {
@@ -63,12 +64,13 @@ func (t *pointTable) optimal(rows []api.StudyResult) (map[int]bool, error) {
 	}
 	optimal := map[int]bool{}
 	for _, p := range points {
-		if p.Price != nil {
-			optimal[p.Number] = false
-		}
+		optimal[p.Number] = false
 	}
-	for _, number := range analysis.Front(points) {
-		optimal[number] = true
+	workloads, _ := t.competitors(rows, points)
+	for _, w := range workloads {
+		for _, number := range analysis.Front(w.points) {
+			optimal[number] = true
+		}
 	}
 	return optimal, nil
 }
@@ -81,7 +83,9 @@ func (t *pointTable) columns() []parquetfile.Column {
 	}
 	columns = append(columns, parquetfile.Column{Name: "status"}, parquetfile.Column{Name: "simulationId"}, parquetfile.Column{Name: "shared", Type: parquetfile.Boolean})
 	columns = append(append(columns, figureColumns()...), fabricColumns()...)
-	columns = append(columns, parquetfile.Column{Name: "paretoOptimal", Type: parquetfile.Boolean}, parquetfile.Column{Name: "failureReason"})
+	columns = append(columns, parquetfile.Column{Name: "paretoOptimal", Type: parquetfile.Boolean}, parquetfile.Column{Name: "failureReason"},
+		parquetfile.Column{Name: "replicates", Type: parquetfile.Integer}, parquetfile.Column{Name: "leastTimePs", Type: parquetfile.Integer}, parquetfile.Column{Name: "mostTimePs", Type: parquetfile.Integer},
+		parquetfile.Column{Name: "stoppedBy", Type: parquetfile.Integer}, parquetfile.Column{Name: "reason"}, parquetfile.Column{Name: "warnings"})
 	for i := range columns {
 		columns[i].Nullable = true
 	}
@@ -102,6 +106,7 @@ func fabricColumns() []parquetfile.Column {
 	return []parquetfile.Column{
 		{Name: "price", Type: parquetfile.Number}, {Name: "powerWatts", Type: parquetfile.Number},
 		{Name: "switches", Type: parquetfile.Integer}, {Name: "nics", Type: parquetfile.Integer}, {Name: "links", Type: parquetfile.Integer},
+		{Name: "servers", Type: parquetfile.Integer},
 	}
 }
 
@@ -109,7 +114,7 @@ func fabricColumns() []parquetfile.Column {
 // says which of the completed points with a price are on the front.
 func (t *pointTable) cells(r *api.StudyResult, optimal map[int]bool) []string {
 	cells := []string{strconv.FormatInt(r.Point, 10)}
-	for _, value := range t.plan.Values(int(r.Point)) {
+	for _, value := range t.plan.Values(int(r.Point) * t.plan.Replicates()) {
 		cells = append(cells, cellOf(value))
 	}
 	cells = append(cells, string(r.Status), r.SimulationID, strconv.FormatBool(r.Shared))
@@ -122,7 +127,7 @@ func (t *pointTable) cells(r *api.StudyResult, optimal map[int]bool) []string {
 		cells = append(cells, make([]string, len(figureColumns()))...)
 	}
 	if f := r.Fabric; f != nil {
-		cells = append(cells, f.Price, f.PowerWatts, count(f.Switches), count(f.Nics), count(f.Links))
+		cells = append(cells, f.Price, f.PowerWatts, count(f.Switches), count(f.Nics), count(f.Links), positive(f.Servers))
 	} else {
 		cells = append(cells, make([]string, len(fabricColumns()))...)
 	}
@@ -130,5 +135,24 @@ func (t *pointTable) cells(r *api.StudyResult, optimal map[int]bool) []string {
 	if on, completed := optimal[int(r.Point)]; completed {
 		best = strconv.FormatBool(on)
 	}
-	return append(cells, best, r.FailureReason)
+	cells = append(cells, best, r.FailureReason)
+	if v := r.Replicates; v != nil {
+		cells = append(cells, count(v.Completed), positive(v.LeastTimePs), positive(v.MostTimePs))
+	} else {
+		cells = append(cells, "", "", "")
+	}
+	by := ""
+	if r.StoppedBy != nil {
+		by = count(*r.StoppedBy)
+	}
+	codes := api.Each(r.Warnings, func(f *api.Finding) string { return f.Code })
+	return append(cells, by, r.Reason, strings.Join(slices.Compact(codes), " "))
+}
+
+// positive returns a number as a cell, empty for 0.
+func positive(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
 }

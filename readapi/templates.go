@@ -30,7 +30,7 @@ func (a *API) ListTemplates(ctx context.Context, r api.ListTemplatesRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(t *projections.Configuration) api.TemplateListItem {
+	items := api.Each(rows, func(t *projections.Configuration) api.TemplateListItem {
 		return api.TemplateListItem{
 			ID: t.ID, Name: t.Name, Description: t.Description, Category: api.TemplateCategory(t.Category),
 			Visibility: api.TemplateVisibility(t.Visibility),

@@ -154,8 +154,9 @@ func TestGetTemplate(t *testing.T) {
 		"name": "no template", "components": []any{}, "containers": []any{}, "applications": []any{}, "links": []any{},
 		"topology": map[string]any{"type": "clos", "topologyTiers": 1, "components": []any{}}, "globalParameters": map[string]any{},
 	}).Want(201).Object()["id"].(string)
-	for _, id := range []string{"config_x", plain, events.NewID(events.ConfigurationPrefix)} {
+	for _, id := range []string{plain, events.NewID(events.ConfigurationPrefix)} {
 		user.Get(templates+"/"+id).Refused(404, "NOT_FOUND")
 	}
+	user.Get(templates+"/config_x").Refused(400, "VALIDATION_ERROR")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 }

@@ -34,7 +34,7 @@ func (a *API) ListTracesetCandidates(ctx context.Context, r api.ListTracesetCand
 			return nil, err
 		}
 	}
-	items := each(rows, func(t *projections.TracesetItem) api.TracesetCandidate {
+	items := api.Each(rows, func(t *projections.TracesetItem) api.TracesetCandidate {
 		return api.TracesetCandidate{
 			ID: t.ID, Name: t.Name, Description: t.Description,
 			Status: api.TracesetCandidateStatus(t.Status), MetadataStatus: metadataStatus(t.Status),

@@ -37,7 +37,7 @@ func (a *API) ListTracesets(ctx context.Context, r api.ListTracesetsRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(t *projections.TracesetItem) api.TracesetItem {
+	items := api.Each(rows, func(t *projections.TracesetItem) api.TracesetItem {
 		return api.TracesetItem{
 			ID: t.ID, Name: t.Name, Status: api.TracesetStatus(t.Status), FileCount: t.FilesCount, CreatedAt: timestamp(t.CreatedAt),
 		}

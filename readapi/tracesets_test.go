@@ -189,7 +189,7 @@ func TestGetTraceset(t *testing.T) {
 	}
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+id).Refused(403, "FORBIDDEN")
 	p.User(t, account, events.NewID(events.WorkspacePrefix)).Get(tracesets+"/"+coming).Refused(403, "FORBIDDEN")
-	user.Get(tracesets+"/"+strings.ToUpper(id)).Refused(404, "NOT_FOUND")
+	user.Get(tracesets+"/"+strings.ToUpper(id)).Refused(400, "VALIDATION_ERROR")
 	user.Delete(tracesets + "/" + id).Want(204)
 	user.Get(tracesets+"/"+id).Refused(404, "NOT_FOUND")
 

@@ -31,7 +31,7 @@ func (a *API) ListWorkspaces(ctx context.Context, r api.ListWorkspacesRequestObj
 	if err != nil {
 		return nil, err
 	}
-	items := each(rows, func(w *projections.Workspace) api.WorkspaceListItem {
+	items := api.Each(rows, func(w *projections.Workspace) api.WorkspaceListItem {
 		return api.WorkspaceListItem{
 			ID: w.ID, Name: w.Name, Description: w.Description, Owner: w.Owner,
 			CreatedAt: timestamp(w.CreatedAt), ModifiedAt: timestamp(w.ModifiedAt),

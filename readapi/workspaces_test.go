@@ -121,7 +121,7 @@ func TestGetWorkspace(t *testing.T) {
 	p.User(t, servicetest.NewAccount()).Get(path).Refused(404, "NOT_FOUND")
 	p.Client(t, devissuer.Options{Service: true, Account: "*"}).Get(path).Want(200)
 	user.Get(workspaces+"/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
-	user.Get(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
+	user.Get(workspaces+"/workspace_x").Refused(400, "VALIDATION_ERROR")
 	p.Bearer(t, "").Get(path).Refused(401, "UNAUTHORIZED")
 
 	// Every caller can see a built-in workspace, with the counts of their own account.

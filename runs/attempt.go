@@ -47,6 +47,10 @@ type attempt struct {
 	missed int
 
 	workerStopping atomic.Bool // the worker shuts down
+
+	prepared time.Duration // that it took to stage the inputs and to start the engine
+	turn     time.Time     // when the engine started
+	yielding atomic.Bool   // the run is to yield
 }
 
 // do runs the simulation.
@@ -75,6 +79,9 @@ func (a *attempt) watched(ctx, running context.Context, stop context.CancelCause
 		defer close(watched)
 		a.watch(running, stop)
 	}()
+	if a.ended && a.from != "" {
+		stop(errTerminated)
+	}
 	result, err := a.run.Run(running)
 	cause := context.Cause(running)
 	stop(nil)
@@ -90,10 +97,14 @@ func (a *attempt) watched(ctx, running context.Context, stop context.CancelCause
 func (a *attempt) start(ctx context.Context) error {
 	a.began, a.saved = a.Now(), a.Now()
 	resumed, err := a.resume(ctx)
-	if err != nil || resumed {
+	if err != nil {
 		return err
 	}
-	a.run, err = execution.Start(a.in, a.config(ctx, a.files))
+	if !resumed {
+		a.run, err = execution.Start(a.in, a.config(ctx, a.files))
+	}
+	a.turn = a.Now()
+	a.prepared += a.turn.Sub(a.began)
 	return err
 }
 
@@ -125,6 +136,8 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 		return ctx.Err()
 	case errors.Is(cause, errOver):
 		return a.discard(ctx)
+	case errors.Is(err, ErrYielded):
+		return ErrYielded
 	case errors.Is(err, snapshot.ErrRefused):
 		return a.forget(ctx, err)
 	case a.files.err != nil:

@@ -47,6 +47,15 @@
 // The run log continues after its last line at the snapshot. Later lines of the
 // first worker are removed and logged again.
 //
+// # Yields
+//
+// A run that has had its worker for a while yields it to a waiting run of another
+// account, or of no study if it is of one (Runner.Yield decides). It stores a snapshot,
+// records SimulationYielded and ends with ErrYielded; the next worker resumes from the
+// snapshot and records SimulationResumed. If the worker dies in between, the run resumes
+// from its last snapshot, or starts at the beginning. If the run has not asked for
+// snapshots, they are removed at its end.
+//
 // # Failures
 //
 // A failed call to the object store is repeated while the run waits, so that nothing

@@ -13,7 +13,7 @@ import (
 
 // Limits are the limits of one run. A zero field sets no limit, except TraceBytes.
 type Limits struct {
-	Flows       int           // transfers in flight at once, some 230 bytes of memory each; see Room
+	Flows       int           // transfers in flight at once, some 250 bytes of memory each; see Room
 	TraceBytes  int64         // memory of replayed traces; 0 is the default of execution.Inputs
 	ResultBytes int64         // of the result files
 	Time        time.Duration // wall-clock time, over all workers

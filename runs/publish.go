@@ -23,6 +23,9 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 		return end, fmt.Errorf("end %s: %w", a.sim.ID, err)
 	}
 	a.log.flush(ctx)
+	if a.every() == 0 {
+		a.files.snapshots = nil // the run has not asked for those at which it yielded
+	}
 	a.files.done.Files = append(a.files.done.Files, a.files.snapshots...)
 	receipt := execution.NewReceipt(*a.in.Order, execution.Builtin, engine.Version, end, a.files.results())
 	published := events.SimulationResultsPublished{
@@ -35,7 +38,7 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	if err != nil {
 		return end, err
 	}
-	if a.every() > 0 {
+	if a.every() > 0 || a.index > 0 || a.from != "" {
 		a.tidy(ctx)
 	}
 	return end, a.clear(ctx, a.sim.ID)

@@ -38,6 +38,7 @@ type follower struct {
 	warned   bool           // whether the current stall was logged
 	reported time.Time      // when progress was last recorded
 	stopping time.Time      // when the engine was first asked to stop; zero before
+	covered  time.Time      // when its cost is next compared with its credit
 	excess   string         // why the run fails once it has stopped; "" if it was terminated
 }
 
@@ -138,6 +139,8 @@ func (f *follower) limit(ctx context.Context) (over bool, err error) {
 		f.stopping, f.excess = f.Now(), noProgress(stall)
 	case f.Now().Sub(*f.sim.StartedAt) > f.Limits.time():
 		f.stopping, f.excess = f.Now(), f.Limits.tooLong().reason
+	case f.unpaid(ctx):
+		f.stopping, f.excess = f.Now(), creditExhausted
 	default:
 		if quiet >= stall/3 && !f.warned {
 			f.warned = true
@@ -150,6 +153,15 @@ func (f *follower) limit(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	return true, f.abandon(ctx, cmp.Or(f.excess, "the engine does not stop"))
+}
+
+// unpaid reports, when it is due, whether the run has spent its credit.
+func (f *follower) unpaid(ctx context.Context) (spent bool) {
+	if f.Now().Before(f.covered) {
+		return false
+	}
+	f.covered, spent = f.Runner.covered(ctx, f.sim.ID)
+	return spent
 }
 
 // stop asks the engine to stop the run. The next poll asks again.

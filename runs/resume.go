@@ -25,11 +25,8 @@ import (
 const maxSnapshot = 4 << 30
 
 // resume continues the run from the newest usable snapshot. It returns false if
-// there is none.
+// there is none. A run that was terminated has one if it had yielded.
 func (a *attempt) resume(ctx context.Context) (bool, error) {
-	if a.every() == 0 {
-		return false, nil
-	}
 	for _, key := range []string{a.sim.CheckpointKey, a.sim.EarlierCheckpoint} {
 		if key == "" {
 			continue
@@ -78,9 +75,13 @@ func (a *attempt) resumeFrom(ctx context.Context, key string) error {
 		}
 	}
 	c := a.config(ctx, resumed)
+	c.UpTo = 0 // a terminated run ends at its snapshot
 	run, err := execution.Resume(a.in, c, state)
 	if err != nil {
 		return err
+	}
+	if a.ended && run.Progress().Time/1000 < a.sim.SimulatedTimeNs {
+		return fmt.Errorf("%w: more progress is recorded", snapshot.ErrRefused)
 	}
 	if err := a.log.resume(ctx, at.lines); err != nil {
 		return err

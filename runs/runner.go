@@ -31,6 +31,15 @@ type Runner struct {
 	Limits Limits
 	Room   *Room // that runs share; nil for no bound
 
+	// Yield reports whether the run with this context is to leave its worker for another
+	// run; wanted says that another waits for room in this process. nil for never.
+	Yield func(ctx context.Context, wanted bool) (bool, error)
+	// Turn is the least time for which a run has its worker before it yields.
+	Turn time.Duration
+	// Cover sees to it that the credit held for a running simulation covers its cost, and
+	// returns when to call it again. PaymentRequired ends the run. nil for no check.
+	Cover func(ctx context.Context, simulation string) (again time.Time, err error)
+
 	Poll   time.Duration // between two polls of the simulation's status, 0 for 200 ms
 	Report time.Duration // between two progress events, 0 for 5 s
 	Stall  time.Duration // wall-clock time without simulated progress that fails a run
@@ -47,8 +56,10 @@ type Runner struct {
 const stagingLimit = 10 * time.Minute
 
 // Run runs the simulation to its end. It returns nil if there is nothing to do.
-// After an error, including the context's own, the caller must call Run again.
+// After an error, including the context's own and ErrYielded, the caller must call Run
+// again.
 func (r *Runner) Run(ctx context.Context, id string) error {
+	began := r.Now()
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
 		return err
@@ -76,6 +87,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	case order.Engine == commands.EngineRemote:
 		return r.dispatch(ctx, &sim, order, in, log)
 	}
+	staged := r.Now().Sub(began)
 	most, leave, err := r.enter(ctx, &sim, in)
 	if errors.Is(err, errOver) {
 		return nil
@@ -93,9 +105,14 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 			return err
 		}
 	}
+	if sim.Checkpoint > 0 && !stopped {
+		if err := r.resumed(ctx, &sim); err != nil {
+			return err
+		}
+	}
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
-		Runner: r, sim: sim, in: in, log: log, ended: stopped, most: most,
+		Runner: r, sim: sim, in: in, log: log, ended: stopped, most: most, prepared: staged,
 		files: calls.newFiles(ctx),
 	}
 	return a.do(ctx)

@@ -30,8 +30,9 @@ func serve(t *testing.T, w *testworld.World) {
 	jobs.Register(all, jobs.Kind[runs.RunSimulation]{
 		Queue: "runs",
 		Work:  func(ctx context.Context, a runs.RunSimulation) error { return r.Run(ctx, a.SimulationID) },
-		Share: func(ctx context.Context, a runs.RunSimulation) (string, int64, error) {
-			return r.Weigh(ctx, a.SimulationID)
+		Share: func(ctx context.Context, a runs.RunSimulation) (s jobs.Share, err error) {
+			s.Account, s.Cost, s.Batch, err = r.Weigh(ctx, a.SimulationID)
+			return s, err
 		},
 	})
 	jobs.Register(all, jobs.Kind[runs.PurgeSimulation]{

@@ -16,6 +16,7 @@ import (
 	"netsim/commands/handle"
 	"netsim/events"
 	"netsim/infra/objects"
+	"netsim/runs/execution"
 	"netsim/simulator/snapshot"
 )
 
@@ -120,13 +121,20 @@ func (a *attempt) outlive(ctx context.Context) (live context.Context, end func()
 // maxMissed is the number of consecutive failed snapshots after which the run fails.
 const maxMissed = 5
 
-// snapshot stores the state of the run when a snapshot is due or the worker shuts
-// down. If the object store does not accept it, the run fails. After another error,
-// the next snapshot is tried when it is due; maxMissed errors in a row fail the run.
+// snapshot stores the state of the run when a snapshot is due, the worker shuts down or
+// the run is to yield. If the object store does not accept it, the run fails. After another
+// error, the next snapshot is tried when it is due; maxMissed errors in a row fail the run.
 func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) error {
-	stopping := a.workerStopping.Load()
-	if every := a.every(); every == 0 || !stopping && a.Now().Sub(a.saved) < every {
+	stopping, yielding, every := a.workerStopping.Load(), a.yielding.Load(), a.every()
+	due := every > 0 && (stopping || a.Now().Sub(a.saved) >= every)
+	if !due && !yielding {
 		return nil
+	}
+	if yielding {
+		a.log.add(execution.Entry{
+			At: a.run.Progress().Time, Level: execution.Info, Component: execution.Provisioner,
+			Message: "the run yields its worker to another run, and waits for its turn",
+		})
 	}
 	err := a.store(ctx, save)
 	a.saved = a.Now()
@@ -134,7 +142,9 @@ func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) erro
 	case err == nil:
 		a.missed = 0
 	case ctx.Err() == nil:
-		a.missed++
+		if due {
+			a.missed++
+		}
 		a.Log.WarnContext(ctx, "an engine snapshot could not be stored", "simulation", a.sim.ID, "error", err)
 	}
 	switch {
@@ -146,6 +156,8 @@ func (a *attempt) snapshot(ctx context.Context, save func(io.Writer) error) erro
 		return err
 	case a.missed >= maxMissed:
 		return unstored{fmt.Sprintf("%d engine snapshots in a row could not be stored", a.missed)}
+	case yielding:
+		return a.leave(ctx, err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"netsim/commands"
+	"netsim/commands/handle"
 	"netsim/content/simple"
 	"netsim/content/simple/unfold"
 	"netsim/events"
@@ -80,7 +81,7 @@ func provisioned(t *testing.T, w *testworld.World, workload collective.Workload,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := submissions(w).Unfold(t.Context(), id, requested, submission); err != nil {
+	if err := submissions(w).Unfold(t.Context(), handle.Origin{}, id, requested, submission); err != nil {
 		t.Fatal(err)
 	}
 	return id

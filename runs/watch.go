@@ -21,6 +21,7 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	defer poll.Stop()
 	moved := a.Now() // when simulated time last advanced
 	reported, at, warned := moved, int64(0), false
+	asked, covered := a.turn, a.turn.Add(firstCover)
 	for {
 		select {
 		case <-ctx.Done():
@@ -42,6 +43,17 @@ func (a *attempt) watch(ctx context.Context, stop context.CancelCauseFunc) {
 		case quiet >= a.Stall/3 && !warned && !a.ended:
 			warned = true
 			a.stalled(ctx, &a.sim, a.log, recorded(&p), moved)
+		}
+		if !a.ended && !now.Before(covered) {
+			var spent bool
+			if covered, spent = a.covered(ctx, a.sim.ID); spent {
+				stop(excess{creditExhausted})
+				return
+			}
+		}
+		if !a.yielding.Load() && now.Sub(asked) >= min(askEvery, a.Turn) {
+			asked = now
+			a.yielding.Store(a.yields(ctx))
 		}
 		a.log.flush(ctx)
 		reached := recorded(&p)

@@ -9,12 +9,12 @@ import (
 	"netsim/simulator/presets"
 )
 
-// Weigh returns the account of a simulation and the weight of its run in the job
-// queue: its number of ranks, or 1 while that is unknown.
-func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int64, err error) {
+// Weigh returns the account of a simulation, the weight of its run in the job queue,
+// which is its number of ranks or 1 while that is unknown, and whether it is of a study.
+func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int64, study bool, err error) {
 	sim, err := projections.FindSimulation(ctx, r.DB, id)
 	if err != nil {
-		return "", 0, err
+		return "", 0, false, err
 	}
 	switch {
 	case sim.Ranks > 0:
@@ -26,9 +26,9 @@ func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int
 	case sim.TracesetID != "":
 		t, err := projections.FindTraceset(ctx, r.DB, sim.TracesetID)
 		if err != nil && !fault.Is(err, fault.NotFound) {
-			return "", 0, err
+			return "", 0, false, err
 		}
 		cost = t.RankCount
 	}
-	return sim.AccountID, max(cost, 1), nil
+	return sim.AccountID, max(cost, 1), sim.StudyID != "", nil
 }

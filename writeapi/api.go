@@ -28,17 +28,19 @@ type API struct {
 	MaxFiles    int // of an upload
 	// Hold reserves credit for a simulation before it is requested, or returns
 	// PaymentRequired. Repeating it reserves nothing more.
-	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
+	Hold func(ctx context.Context, simulation, correlationID string, requested events.SimulationRequested) error
 	// ForecastStudy returns what a study would do and cost if it started now. It changes
 	// nothing.
 	ForecastStudy func(ctx context.Context, started events.StudyStarted) (api.StudyForecast, error)
 	// StudySources reads what a study of a configuration and its axes name.
 	StudySources func(ctx context.Context, started events.StudyStarted) (*plan.Sources, error)
+	// Check checks what the points of studies run, as the bodies of requests are checked.
+	Check plan.Check
 	// RequireCredit returns PaymentRequired if the account has no credit for simulations.
 	RequireCredit func(ctx context.Context, account string) error
 	// Unfold makes the traceset and the configuration of a simple submission.
 	// Repeating it changes nothing.
-	Unfold func(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission) error
+	Unfold func(ctx context.Context, from handle.Origin, simulation string, requested events.SimulationRequested, submission *simple.Submission) error
 }
 
 // Quotas checks the quotas of accounts.

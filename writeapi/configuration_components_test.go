@@ -182,7 +182,7 @@ func TestAddComponent(t *testing.T) {
 		if model.Type == document.TypeApplication {
 			continue
 		}
-		name := "new-" + model.Type
+		name := "new-" + model.Model
 		reply := add("modelId=" + model.ID + "&type=" + model.Type + "&name=" + name).Want(201)
 		got := reply.Object()
 		if location := reply.Header.Get("Location"); location != path+"/components/"+name {
@@ -207,24 +207,24 @@ func TestAddComponent(t *testing.T) {
 		same(t, name, want, got)
 	}
 	after := whole(user, path)
-	same(t, "components", before["componentCount"].(float64)+4, after["componentCount"])
+	same(t, "components", before["componentCount"].(float64)+6, after["componentCount"])
 	same(t, "containers", len(before["containers"].([]any))+2, len(after["containers"].([]any)))
 	same(t, "links", len(before["links"].([]any))+1, len(after["links"].([]any)))
-	same(t, "the version", before["version"].(float64)+7, after["version"])
+	same(t, "the version", before["version"].(float64)+9, after["version"])
 
 	for query, want := range map[string]string{
-		"modelId=nothing-v1&type=switch&name=x":                   "modelId 'nothing-v1'",
-		"modelId=clos-switch-v1&type=nic&name=x":                  "type must be 'switch'",
-		"modelId=clos-switch-v1&type=application&name=x":          "type must be one of",
-		"modelId=chakra-workload-v1&type=switch&name=x":           "type must be 'application'",
-		"modelId=clos-switch-v1&name=x":                           "type is required",
-		"modelId=clos-switch-v1&type=switch":                      "name is required",
-		"type=switch&name=x":                                      "modelId is required",
-		"modelId=clos-switch-v1&type=switch&name=leaf":            "name 'leaf' is taken",
-		"modelId=clos-switch-v1&type=switch&name=web":             "name 'web' is taken",
-		"modelId=leaf-rack-v1&type=rack&name=new-layer":           "name 'new-layer' is taken",
-		"modelId=clos-switch-v1&type=switch&name=x&version=1.0.1": "version '1.0.1'",
-		"modelId=clos-switch-v1&type=switch&name=.x":              "name must be",
+		"modelId=nothing-v1&type=switch&name=x":                     "modelId 'nothing-v1'",
+		"modelId=clos-switch-v1&type=nic&name=x":                    "type must be 'switch'",
+		"modelId=clos-switch-v1&type=application&name=x":            "type must be one of",
+		"modelId=chakra-workload-v1&type=switch&name=x":             "type must be 'application'",
+		"modelId=clos-switch-v1&name=x":                             "type is required",
+		"modelId=clos-switch-v1&type=switch":                        "name is required",
+		"type=switch&name=x":                                        "modelId is required",
+		"modelId=clos-switch-v1&type=switch&name=leaf":              "name 'leaf' is taken",
+		"modelId=clos-switch-v1&type=switch&name=web":               "name 'web' is taken",
+		"modelId=leaf-rack-v1&type=rack&name=new-ethernet-layer-v1": "name 'new-ethernet-layer-v1' is taken",
+		"modelId=clos-switch-v1&type=switch&name=x&version=1.0.1":   "version '1.0.1'",
+		"modelId=clos-switch-v1&type=switch&name=.x":                "name must be",
 	} {
 		if message := add(query).Refused(400, "VALIDATION_ERROR"); !strings.Contains(message, want) {
 			t.Errorf("%s: got the message %q, want %q in it", query, message, want)

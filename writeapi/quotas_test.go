@@ -7,6 +7,7 @@ import (
 
 	"netsim/commands"
 	"netsim/internal/servicetest"
+	"netsim/internal/testwait"
 )
 
 // refusedByQuota fails the test unless the request was refused because of the
@@ -22,7 +23,7 @@ func refusedByQuota(t *testing.T, policy string, r servicetest.Reply) {
 // repeatUntil repeats a request until the response has the status.
 func repeatUntil(t *testing.T, request func() servicetest.Reply, status int) servicetest.Reply {
 	t.Helper()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(testwait.Limit(t))
 	defer deadline.Stop()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -34,7 +35,7 @@ func repeatUntil(t *testing.T, request func() servicetest.Reply, status int) ser
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			t.Fatalf("after a minute the status is %d, want %d: %s", r.Status, status, r.Body)
+			t.Fatalf("the status is still %d, want %d: %s", r.Status, status, r.Body)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"netsim/api"
+	"netsim/commands/handle"
 	"netsim/content/simple"
 	"netsim/events"
 	"netsim/fault"
@@ -26,10 +27,15 @@ func (a *API) SubmitSimple(ctx context.Context, r api.SubmitSimpleRequestObject)
 		return nil, err
 	}
 	requested := simpleRequest(w, submission, r.Body.Name)
-	if _, err := a.once(ctx, w, func() error { _, err := a.request(ctx, w, requested); return err }); err != nil {
+	var result handle.Result
+	if _, err := a.once(ctx, w, func() (err error) { result, err = a.request(ctx, w, requested); return err }); err != nil {
 		return nil, err
 	}
-	if err := a.Unfold(ctx, w.stream, requested, submission); err != nil {
+	from := handle.Origin{CorrelationID: w.origin.CorrelationID}
+	if result.Event != nil {
+		from.CauseID = result.Event.ID
+	}
+	if err := a.Unfold(ctx, from, w.stream, requested, submission); err != nil {
 		return nil, fault.Unknown(err) // the simulation is recorded, and a repetition completes it
 	}
 	return accepted(w.stream, r.Body, submission), nil

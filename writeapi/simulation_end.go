@@ -48,6 +48,36 @@ func (a *API) TerminateSimulation(ctx context.Context, r api.TerminateSimulation
 	return api.TerminateSimulation200JSONResponse(s), nil
 }
 
+// Termination terminates a simulation of any account for an operator.
+type Termination struct{ API *API }
+
+// Check refuses what Run would refuse.
+func (t Termination) Check(ctx context.Context, id string) error {
+	_, _, state, err := t.API.Views.OperateTermination(ctx, id)
+	if err == nil {
+		_, err = commands.TerminateSimulation{ID: id}.Decide(&state, time.Time{})
+	}
+	return err
+}
+
+// Run terminates the simulation as its owner does, and reports whether its engine agreed.
+// Repeating it with the same origin does nothing.
+func (t Termination) Run(ctx context.Context, id string, from handle.Origin) (agreed bool, err error) {
+	a, w := t.API, write{stream: id, origin: from}
+	workspace, live, state, err := a.Views.OperateTermination(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	terminate := commands.TerminateSimulation{ID: id, By: from.Actor}
+	if live && state.Engine == commands.EngineRemote {
+		if agreed, err := a.agreed(ctx, w, &state, terminate); err != nil || !agreed {
+			return false, err
+		}
+	}
+	_, err = handle.Command[commands.Simulation](ctx, a.Commands, w.existing(workspace), w.origin, terminate)
+	return err == nil, err
+}
+
 // agreed asks the remote engine to stop a run, and reports whether the engine
 // agreed. If the command has run before or would be refused, agreed reports true
 // without asking.

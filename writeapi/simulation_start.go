@@ -133,7 +133,7 @@ func (a *API) request(ctx context.Context, w write, requested events.SimulationR
 	if err := a.Quotas.AdmitRun(ctx, requested.AccountID); err != nil {
 		return none, err
 	}
-	if err := a.Hold(ctx, w.stream, requested); err != nil {
+	if err := a.Hold(ctx, w.stream, w.origin.CorrelationID, requested); err != nil {
 		return none, err
 	}
 	return handle.Command[commands.Simulation](ctx, a.Commands, w.to(requested.WorkspaceID), w.origin,

@@ -205,7 +205,7 @@ func TestStudiesOfConfigurationsAreRefused(t *testing.T) {
 		"no room":                 {ofConfiguration(base, "tracesetId", large), "point 0 (tracesetId=\"" + large + "\"): "},
 		"no traceset":             {ofConfiguration(base, "tracesetId", nil), "point 0 (tracesetId=null): "},
 		"a wrong duration":        {ofConfiguration(base, "duration", "1s", "soon"), "point 1 (duration=\"soon\"): duration "},
-		"a duration by number":    {ofConfiguration(base, "duration", 5), "point 0 (duration=5): duration must be a text"},
+		"a duration by number":    {ofConfiguration(base, "duration", 5), "point 0 (duration=5): duration must be a string, got 5"},
 		"an unknown component":    {ofConfiguration(base, "components[none].name", "x"), "the base has no such field"},
 		"an unknown member":       {ofConfiguration(base, "topology.colour", "red"), "topology.colour is unknown"},
 		"an unknown parameter":    {ofConfiguration(base, "globalParameters.SimulationParameters.Colour", object{"value": 1, "type": "uint"}), "Colour"},

@@ -28,6 +28,7 @@ func TestAStudyWithoutCreditIsTerminated(t *testing.T) {
 	user.Eventually(path, func(r servicetest.Reply) bool { return r.Object()["progress"].(object)["unfinished"] == 1.0 })
 	user.Post(path+"/terminate", nil).Want(200)
 	awaitStudy(user, id, "terminated")
+	servicetest.AwaitStudyStopped(t, p.Config.Postgres, id)
 	var other servicetest.Reply
 	user.Eventually(path, func(servicetest.Reply) bool { // until the study's hold is released
 		other = user.Post("/api/v1/simple/simulations", workload(16, phase("allReduce", "", 1024)))

@@ -160,8 +160,8 @@ func TestStudiesAreRefused(t *testing.T) {
 		"malformed field":     {axis("workload..ranks", 8), "axes[0].field must be a path"},
 		"no such element":     {axis("workload.phases[1].dataSize", 8), "workload.phases[1].dataSize: the base has no such field"},
 		"below a number":      {axis("workload.ranks.x", 8), "workload.ranks.x: the base has no such field"},
-		"unknown field":       {axis("workload.colour", "red"), `point 0 (workload.colour="red"): unknown field "colour"`},
-		"a text for a number": {axis("workload.ranks", 8, "x"), `point 1 (workload.ranks="x"): `},
+		"unknown field":       {axis("workload.colour", "red"), `point 0 (workload.colour="red"): workload.colour is unknown; known members: `},
+		"a text for a number": {axis("workload.ranks", 8, "x"), `point 1 (workload.ranks="x"): workload.ranks must be an integer, got 'x'`},
 		"a point cannot run":  {axis("workload.ranks", 8, 12), "point 1 (workload.ranks=12): "},
 		"an unknown value":    {axis("topologyConstraints.subscriptionRatio", "9:1"), "point 0 (topologyConstraints.subscriptionRatio=\"9:1\"): "},
 		"the same field":      {object{"axes": []object{{"field": "workload.ranks", "values": []any{8}}, {"field": "workload.ranks", "values": []any{16}}}}, "axes[1].field must differ from that of axes[0]"},
@@ -273,6 +273,7 @@ func TestAStudyIsTerminatedResumedAndDeleted(t *testing.T) {
 	if progress["waiting"] == 0.0 {
 		t.Errorf("the terminated study has %v, want waiting points", progress)
 	}
+	servicetest.AwaitStudyStopped(t, p.Config.Postgres, id)
 	again := user.Post(path+"/resume", nil, key("r")).Want(200).Object()
 	if again["status"] != "running" || again["reason"] != nil || again["endedAt"] != nil {
 		t.Errorf("got %v, want running", again)
@@ -293,7 +294,7 @@ func TestAStudyIsTerminatedResumedAndDeleted(t *testing.T) {
 		user.Eventually(simulations+"/"+row["simulationId"].(string), func(r servicetest.Reply) bool { return r.Status == 404 })
 	}
 	user.Eventually(configurations, func(r servicetest.Reply) bool { return len(r.Object()["configurations"].([]any)) == 0 })
-	user.Get(studies+"/study_x").Refused(404, "NOT_FOUND")
+	user.Get(studies+"/study_x").Refused(400, "VALIDATION_ERROR")
 	user.Get(studies+"/study_x/results").Refused(400, "VALIDATION_ERROR")
 	p.Bearer(t, "").Post(path+"/resume", nil).Refused(401, "UNAUTHORIZED")
 }

@@ -54,6 +54,12 @@ func (a *API) readConfigurationBase(ctx context.Context, base api.StudyBase, p *
 	if err != nil {
 		return err
 	}
+	sources.Check = a.Check
+	for _, base := range sources.Bases() {
+		if err := p.Apart(base); err != nil {
+			return err
+		}
+	}
 	return a.checkPoints(ctx, p, sources)
 }
 
@@ -102,22 +108,23 @@ func (a *API) admitNamed(ctx context.Context, p *plan.Plan, workspace string) er
 
 // checkPoints returns the fault of the first point that cannot run.
 func (a *API) checkPoints(ctx context.Context, p *plan.Plan, sources *plan.Sources) error {
+	if p.Documents() > maxStudyDocuments {
+		return fault.New(fault.Validation, "the points have more than %d different documents", maxStudyDocuments)
+	}
 	type checked struct{ text, traceset, file string }
 	seen := map[checked]bool{}
 	attached := map[checked]validation.Attachments{} // by traceset and file
 	servers := 0
-	for point := range p.Points() {
+	return p.Each(ctx, func(point int) error {
 		c, err := sources.Configured(p, point)
 		if err != nil {
 			return err
 		}
 		key := checked{c.Text, c.Traceset, c.MappingFile}
 		if seen[key] {
-			continue
+			return nil
 		}
-		if seen[key] = true; len(seen) > maxStudyDocuments {
-			return fault.New(fault.Validation, "the points have more than %d different documents", maxStudyDocuments)
-		}
+		seen[key] = true
 		if err := commands.CheckSize(c.Text); err != nil {
 			return err
 		}
@@ -138,6 +145,6 @@ func (a *API) checkPoints(ctx context.Context, p *plan.Plan, sources *plan.Sourc
 		if servers += len(fabric.Hosts); servers > maxStudyServers {
 			return fault.New(fault.Validation, "the networks of the points have more than %d servers", maxStudyServers)
 		}
-	}
-	return nil
+		return nil
+	})
 }

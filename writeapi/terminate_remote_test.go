@@ -66,6 +66,8 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 
 	id := startRunning(t, user, configuration)
 	path := simulations + "/" + id + "/terminate"
+	operator := p.Person(t, servicetest.NewAccount(), "operator")
+	acts := "/api/v1/operations/runs/" + id + "/terminate"
 	for name, c := range map[string]struct {
 		answer scripted.Answer
 		status int
@@ -83,7 +85,10 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
 		e.Do(s)
-		t.Run(name, func(t *testing.T) { user.Post(path, nil, key("k")).Refused(c.status, c.code) })
+		t.Run(name, func(t *testing.T) {
+			user.Post(path, nil, key("k")).Refused(c.status, c.code)
+			operator.Post(acts, map[string]any{"reason": "it holds a worker"}).Refused(c.status, c.code)
+		})
 	}
 	for _, status := range []int{400, 404, 409, 422} {
 		s := runningEngine("terminate")
@@ -158,9 +163,7 @@ func TestTerminateAtAnEngineThatIsDown(t *testing.T) {
 	if s := user.Get(simulations + "/" + id).Object(); s["status"] != "running" {
 		t.Errorf("got %v, want running", s)
 	}
-	if ready := user.Get("/api/v1/health/ready").Want(200).Object(); ready["status"] != "degraded" {
-		t.Errorf("got the readiness %v without the engine, want degraded", ready)
-	}
+	user.Eventually("/api/v1/health/ready", func(r servicetest.Reply) bool { return r.Status == 200 && r.Object()["status"] == "degraded" })
 
 	e.Lose()              // as a restart does
 	e.Do(runningEngine()) // an engine that cannot stop runs

@@ -199,7 +199,6 @@ type metered struct {
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if *m.left -= int64(n); *m.left < 0 {
-		_, _ = io.Copy(io.Discard, m.r) // many clients read the response only after sending the whole request
 		return 0, fault.New(fault.PayloadTooLarge, "the files have more than %d bytes together; upload them in parts", maxDirect)
 	}
 	return n, err

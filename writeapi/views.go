@@ -70,6 +70,9 @@ type Simulations interface {
 	// NotFound or Forbidden unless the caller may terminate the simulation. live is
 	// false if the workspace is deleted. The state has only what the decision needs.
 	AdmitTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
+	// OperateTermination is AdmitTermination for an operator, who may terminate the
+	// simulations of every account.
+	OperateTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error)
 	// RequestedSimulation returns the simulation right after its request.
 	RequestedSimulation(ctx context.Context, requested *events.Event) (api.Simulation, error)
 	// Simulation returns the simulation.

@@ -66,20 +66,24 @@ func (a *API) UpdateWorkspace(ctx context.Context, r api.UpdateWorkspaceRequestO
 }
 
 // DeleteWorkspace implements DELETE /workspaces/{workspace_id}. Repeating it
-// during the deletion gives the same response.
+// during the deletion, or at any time under its key, gives the same response.
 func (a *API) DeleteWorkspace(ctx context.Context, r api.DeleteWorkspaceRequestObject) (api.DeleteWorkspaceResponseObject, error) {
-	w, err := change(ctx, "DeleteWorkspace", r.WorkspaceID, "", nil)
+	w, err := change(ctx, "DeleteWorkspace", r.WorkspaceID, r.Params.IdempotencyKey, nil)
 	if err != nil {
 		return nil, err
 	}
 	if err := notBuiltIn(r.WorkspaceID); err != nil {
 		return nil, err
 	}
-	if err := a.Views.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
-		return nil, err
-	}
-	if _, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
-		commands.DeleteWorkspace{ID: r.WorkspaceID}); err != nil {
+	_, err = a.once(ctx, w, func() error {
+		if err := a.Views.AdmitWorkspaceDeletion(ctx, r.WorkspaceID); err != nil {
+			return err
+		}
+		_, err := handle.Command[commands.Workspace](ctx, a.Commands, w.existing(r.WorkspaceID), w.origin,
+			commands.DeleteWorkspace{ID: r.WorkspaceID})
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return api.DeleteWorkspace202JSONResponse{ID: r.WorkspaceID, Status: api.WorkspaceDeletionStatusDeleting}, nil

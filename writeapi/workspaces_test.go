@@ -201,8 +201,29 @@ func TestDeleteWorkspace(t *testing.T) {
 		t.Errorf("second deletion: got the status %d, want 202 or 404", status)
 	}
 	service.Delete(workspaces+"/"+events.TemplateWorkspace).Refused(403, "FORBIDDEN")
-	service.Delete(workspaces+"/workspace_x").Refused(404, "NOT_FOUND")
+	service.Delete(workspaces+"/workspace_x").Refused(400, "VALIDATION_ERROR")
 	service.Delete(workspaces+"/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
+}
+
+// TestAWorkspaceIsDeletedUnderAKey: a deletion that is repeated under its key gets the same
+// response, during the deletion and after it.
+func TestAWorkspaceIsDeletedUnderAKey(t *testing.T) {
+	t.Parallel()
+	service := servicetest.Shared(t).Service(t, servicetest.NewAccount())
+	path, other := workspaces+"/"+newWorkspace(t, service, "short-lived"), workspaces+"/"+newWorkspace(t, service, "long-lived")
+	first := service.Delete(path, key("k")).Want(202)
+	for service.Delete(path).Status != 404 && t.Context().Err() == nil { // until the cascade is done
+		if again := service.Delete(path, key("k")).Want(202); string(again.Body) != string(first.Body) {
+			t.Fatalf("got %s, want %s", again.Body, first.Body)
+		}
+	}
+	if again := service.Delete(path, key("k")).Want(202); string(again.Body) != string(first.Body) {
+		t.Errorf("after the deletion: got %s, want %s", again.Body, first.Body)
+	}
+	service.Delete(path, key("another")).Refused(404, "NOT_FOUND")
+	service.Delete(path, key("two words")).Refused(400, "VALIDATION_ERROR")
+	service.Get(other).Want(200)
+	service.Delete(other, key("k")).Want(202) // a key belongs to its resource
 }
 
 func TestSetLegacyProject(t *testing.T) {

@@ -38,14 +38,14 @@ type Operation struct {
 	bodyless   bool    // the body is optional
 	maxBody    int     // bytes; 0 for the limit of all operations
 	responses  map[int]*response
-	lenient    bool // a malformed id in the path is an unknown resource, not a bad request
 }
 
 // Access is the extension x-netsim-access: which token and feature flag an operation
 // requires, and what it costs.
 type Access struct {
-	Token string // "any" token, or a "service" token
-	Class string // cost class: read, write, heavy, stream or upload
+	Token string // "any" token, a "service" token, or one with the role "operator"
+	Role  string // "billing" if this role, too, opens an operation for service tokens
+	Class string // cost class: read, write, heavy, stream, upload or content
 	Flag  string // feature flag without which the operation is 404; may be empty
 	Reads bool   // the operation changes nothing, whatever its method
 	Long  bool   // the operation reads many bytes and may take minutes
@@ -93,6 +93,7 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 	op := &Operation{ID: from.OperationID, Method: method, Path: path, responses: map[int]*response{}}
 	if access, ok := from.Extensions["x-netsim-access"].(map[string]any); ok {
 		op.Access.Token, _ = access["token"].(string)
+		op.Access.Role, _ = access["role"].(string)
 		op.Access.Class, _ = access["class"].(string)
 		op.Access.Flag, _ = access["flag"].(string)
 		op.Access.Reads, _ = access["reads"].(bool)
@@ -132,8 +133,6 @@ func (c compiler) operation(method, path string, item *openapi3.PathItem, from *
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
 	}
-	syntax := from.Responses.Status(http.StatusBadRequest)
-	op.lenient = syntax == nil || syntax.Value.Extensions["x-netsim-path"] == "unknown"
 	return op, nil
 }
 

@@ -182,8 +182,12 @@ func take(fields map[string]any, name string, of *schema, text string) error {
 	return nil
 }
 
-// unreadable returns the fault for a body that cannot be read completely.
+// unreadable returns the fault for a body that cannot be read completely: that of the
+// reader, if it has one.
 func unreadable(err error) error {
+	if known, ok := errors.AsType[*fault.Fault](err); ok {
+		return known
+	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fault.New(fault.PayloadTooLarge, "the request body is larger than %d bytes", tooLarge.Limit)
 	}

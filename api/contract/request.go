@@ -77,8 +77,7 @@ func (op *Operation) check(r *http.Request) (end func(), err error) {
 	return end, nil
 }
 
-// checkPath refuses a malformed id. The fault is a bad request if the operation
-// lists a 400 for the syntax, otherwise an unknown resource (completions.md section 1.1).
+// checkPath refuses a malformed id.
 func (op *Operation) checkPath(target *url.URL) error {
 	templates := strings.Split(op.Path, "/")
 	segments := strings.Split(target.EscapedPath(), "/")
@@ -90,15 +89,9 @@ func (op *Operation) checkPath(target *url.URL) error {
 		if err != nil {
 			return fault.New(fault.Validation, "the path is malformed")
 		}
-		p := op.parameter(strings.Trim(template, "{}"))
-		err = p.check([]string{value})
-		if err == nil {
-			continue
-		}
-		if !op.lenient {
+		if err := op.parameter(strings.Trim(template, "{}")).check([]string{value}); err != nil {
 			return err
 		}
-		return fault.New(fault.NotFound, "%s '%s' does not exist", p.name, clip(value))
 	}
 	return nil
 }
@@ -108,12 +101,8 @@ func (op *Operation) parameter(name string) parameter {
 	return op.parameters[i] // the document was validated: every template has its parameter
 }
 
-// checkQuery ignores the query of an operation that lists no 400 for the syntax, because
-// such an operation has no query parameters.
+// checkQuery refuses a malformed query, and parameters that the operation does not have.
 func (op *Operation) checkQuery(raw string) error {
-	if op.lenient {
-		return nil
-	}
 	query, err := url.ParseQuery(raw)
 	if err != nil {
 		return fault.New(fault.Validation, "the query string is malformed")
@@ -226,18 +215,20 @@ func (op *Operation) checkBody(r *http.Request) error {
 // CheckBody checks a JSON text, as the body of a request of an operation. It is for values
 // that become such a body only in the service.
 func (c *Contract) CheckBody(operation string, body []byte) error {
-	i := slices.IndexFunc(c.Operations(), func(op *Operation) bool { return op.ID == operation })
-	if i < 0 {
-		return fmt.Errorf("the contract has no operation %s", operation)
+	for _, op := range c.operations {
+		if op.ID != operation {
+			continue
+		}
+		value, err := decode(body)
+		if err != nil {
+			return err
+		}
+		if found := op.body.check(value, false); found != nil {
+			return &fault.Fault{Code: fault.Validation, Message: found.message("the document")}
+		}
+		return nil
 	}
-	value, err := decode(body)
-	if err != nil {
-		return err
-	}
-	if found := c.Operations()[i].body.check(value, false); found != nil {
-		return &fault.Fault{Code: fault.Validation, Message: found.message("the document")}
-	}
-	return nil
+	return fmt.Errorf("the contract has no operation %s", operation)
 }
 
 // bytesOf reads a body, or returns its bytes when it is in memory.

@@ -121,12 +121,11 @@ func TestParameters(t *testing.T) {
 		{"GET", configuration + "/versions/0", invalid("version must be between 1 and 9007199254740991, got 0")},
 		{"GET", configuration + "/versions/one", invalid("version must be an integer, got 'one'")},
 
-		// A malformed id gets a 400 if the operation lists one, otherwise a 404.
-		{"GET", "/api/v1/simulations/sim_1", refusal{fault.NotFound, "sim_id 'sim_1' does not exist"}},
-		{"GET", "/api/v1/simulations/sim_%2Fa", refusal{fault.NotFound, "sim_id 'sim_/a' does not exist"}},
-		{"GET", "/api/v1/workspaces/SIM", refusal{fault.NotFound, "workspace_id 'SIM' does not exist"}},
-		{"GET", "/api/v1/billing/items/twelve", refusal{fault.NotFound, "id 'twelve' does not exist"}},
-		{"DELETE", "/api/v1/workspaces/SIM", refusal{fault.NotFound, "workspace_id 'SIM' does not exist"}},
+		{"GET", "/api/v1/simulations/sim_1", invalid("sim_id must be sim_ followed by 26 characters of lower-case base32, got 'sim_1'")},
+		{"GET", "/api/v1/simulations/sim_%2Fa", invalid("sim_id must be sim_ followed by 26 characters of lower-case base32, got 'sim_/a'")},
+		{"GET", "/api/v1/workspaces/SIM", invalid("workspace_id must be workspace_ followed by 26 characters of lower-case base32, got 'SIM'")},
+		{"GET", "/api/v1/billing/items/twelve", refusal{}}, // no item has this id (completions.md section 7)
+		{"DELETE", "/api/v1/workspaces/SIM", invalid("workspace_id must be workspace_ followed by 26 characters of lower-case base32, got 'SIM'")},
 		{"DELETE", "/api/v1/simulations/sim_1", invalid("sim_id must be sim_ followed by 26 characters of lower-case base32, got 'sim_1'")},
 		{"POST", "/api/v1/simulations/sim_1/terminate", invalid("sim_id must be sim_ followed by 26 characters of lower-case base32, got 'sim_1'")},
 		{"GET", "/api/v1/simulations/sim_01KAHCFV4GE3BRKM7DY5S5H2K3/results", invalid("sim_id must be sim_ followed by 26 characters of lower-case base32, got 'sim_01KAHCFV4GE3BRKM7DY5S5H2K3'")},

@@ -11,10 +11,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// The media types of bodies that are tables. Their form is in their description.
+// The media types of bodies that are not JSON. Their form is in their description.
 const (
 	textTable   = "text/csv"
 	binaryTable = "application/vnd.apache.parquet"
+	jsonLines   = "application/x-ndjson"
+	plainText   = "text/plain"
 )
 
 type response struct {
@@ -84,10 +86,10 @@ func (op *Operation) response(status int, header http.Header, body []byte, head 
 	if !known {
 		return fmt.Errorf("content type %s, not one of %v", mediaType, slices.Sorted(maps.Keys(of.contents)))
 	}
-	if mediaType == textTable || mediaType == binaryTable {
+	switch mediaType {
+	case textTable, binaryTable, jsonLines, plainText:
 		return nil
-	}
-	if mediaType == eventStream {
+	case eventStream:
 		return schema.checkEvents(body)
 	}
 	value, err := decode(body)

@@ -165,16 +165,8 @@ func (p *Publisher) cut(ctx context.Context, stream, name string) (made audit.Ch
 		for _, h := range billing {
 			chains = append(chains, audit.Chain(h))
 		}
-		stored, err := projector.ReadStored(ctx, tx, stream)
-		if err != nil {
+		if last, err = ReadLast(ctx, tx, stream); err != nil {
 			return err
-		}
-		state, err := commands.ReadState(stream, stored)
-		if err != nil {
-			return err
-		}
-		if held, ok := state.(*commands.Checkpoints); ok {
-			last = *held
 		}
 		for _, l := range last.Losses {
 			made.Losses = append(made.Losses, audit.Loss(l))
@@ -188,6 +180,20 @@ func (p *Publisher) cut(ctx context.Context, stream, name string) (made audit.Ch
 		err = errors.Join(err, heads.close())
 	}
 	return made, chains, last, heads, err
+}
+
+// ReadLast reads what decisions about log checkpoints need, with the newest one, in a stream
+// of checkpoints. It is empty without a checkpoint.
+func ReadLast(ctx context.Context, tx pgx.Tx, stream string) (last commands.Checkpoints, err error) {
+	stored, err := projector.ReadStored(ctx, tx, stream)
+	if err != nil {
+		return last, err
+	}
+	state, err := commands.ReadState(stream, stored)
+	if held, ok := state.(*commands.Checkpoints); ok && err == nil {
+		last = *held
+	}
+	return last, err
 }
 
 // PublishCheckpoint is the job that publishes the log checkpoint of a day.

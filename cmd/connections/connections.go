@@ -171,8 +171,8 @@ func EventLogConfig(c *settings.Config, to *broker.Connector) eventlog.Config {
 // Member returns how a process of this release names its database sessions.
 func Member(process string, build telemetry.Build) postgres.Member {
 	release := build.Version
-	if release == "devel" {
-		release = build.Commit
+	if build.Commit != "unknown" {
+		release += "+" + build.Commit[:min(len(build.Commit), 8)]
 	}
 	return postgres.Member{Process: process, Release: release, Level: events.Level}
 }

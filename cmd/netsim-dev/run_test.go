@@ -39,6 +39,10 @@ func TestRestartKeepsTheData(t *testing.T) {
 		t.Errorf("the writer's key has %d bytes, want 65; the service reads it from %q", len(writer), before["NETSIM_WRITER_KEYS_FILE"])
 	}
 
+	if before["NETSIM_CONSOLE_URL"] != "http://"+before["NETSIM_HTTP"] || before["NETSIM_CONSOLE_CLIENT_ID"] == "" || !strings.HasPrefix(before["NETSIM_CONSOLE_DISCOVERY_URL"], before["NETSIM_OIDC_ISSUER"]+"/") {
+		t.Errorf("the console has the settings %q, %q, %q", before["NETSIM_CONSOLE_URL"], before["NETSIM_CONSOLE_CLIENT_ID"], before["NETSIM_CONSOLE_DISCOVERY_URL"])
+	}
+
 	second := startDev(t, runSettings(data), "run", "--service", os.Args[0])
 	after := settingsOf(t, second)
 	execute(t, after["NETSIM_POSTGRES"], "drop table kept")

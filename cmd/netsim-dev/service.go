@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -113,8 +114,12 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_OIDC_ISSUER=" + issuer.Issuer,
 		"NETSIM_OIDC_JWKS_URL=" + issuer.JWKSURL,
 		"NETSIM_OIDC_AUDIENCE=" + issuer.Audience,
+		"NETSIM_CONSOLE_URL=" + s.console(),
+		"NETSIM_CONSOLE_CLIENT_ID=netsim-console", // the issuer knows no clients
+		"NETSIM_CONSOLE_DISCOVERY_URL=" + issuer.URL + "/.well-known/openid-configuration",
 		"NETSIM_AUDIT_KEY=" + s.auditKeyFile(),
 		"NETSIM_WRITER_KEYS_FILE=" + s.writerKeysFile(),
+		"NETSIM_QUOTAS=" + cmp.Or(os.Getenv("NETSIM_QUOTAS"), "runs.running=1000"), // one account may use all workers
 	}
 }
 
@@ -231,18 +236,19 @@ func (s *service) banner(parts map[string]endpoint) string {
 	return fmt.Sprintf(`
 netsim is ready
 
-  API    %[1]s/api/v1
-  Docs   %[1]s/docs
-  Ops    http://%[2]s/readyz and /metrics
-  Data   %[3]s
-  Log    %[4]s
+  Console  %[6]s/console/
+  API      %[1]s/api/v1
+  Docs     %[1]s/docs
+  Ops      http://%[2]s/readyz and /metrics
+  Data     %[3]s
+  Log      %[4]s
 
 Try it:
 
   curl -H "Authorization: Bearer $(%[5]s)" %[1]s/api/v1/workspaces
 
 Ctrl-C ends everything.
-`, base, reachable(s.ops), data, s.relative(s.log()), token)
+`, base, reachable(s.ops), data, s.relative(s.log()), token, s.console())
 }
 
 // relative returns the path, quoted, relative to the first working directory if it
@@ -252,6 +258,12 @@ func (s *service) relative(path string) string {
 		return quote("./" + short)
 	}
 	return quote(path)
+}
+
+// console returns the URL by which browsers reach the service. NETSIM_CONSOLE_URL sets
+// another one, of a router in front of it.
+func (s *service) console() string {
+	return cmp.Or(os.Getenv("NETSIM_CONSOLE_URL"), "http://"+reachable(s.http))
 }
 
 // reachable returns the address that clients dial to reach a listen address.

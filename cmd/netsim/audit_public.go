@@ -30,6 +30,6 @@ func (auditPublic) Run(ctx context.Context) error {
 		if !a.ChecksSeals() {
 			fmt.Println("seals were not checked: NETSIM_WRITER_KEYS has no key, so a forged record counts as a fact here, and is missing in the public topics")
 		}
-		return report(r.Findings)
+		return report(r.Findings, agreed)
 	})
 }

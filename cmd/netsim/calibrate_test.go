@@ -21,10 +21,10 @@ func TestCalibrate(t *testing.T) {
 	}
 	out, said, code := netsim(t, "engine", "calibrate", log)
 	for _, want := range []string{
-		"8 ranks, 14 steps of a ring: 5.000 us a step, 400.0 Gb/s a rank\n", "residuals: median 0.0 %, worst 0.0 %\n",
-		"a TransmissionMedium.Delay of 1250 ns in one rack (2 hops), 625 ns over a spine (4 hops)", "16777216", "657.20",
+		"8 ranks, 14 steps of a ring: 5.000 us a step, 400.0 Gb/s of payload a rank\n", "residuals: median 0.0 %, worst 0.0 %\n",
+		"in one rack", "over a spine", "16777216", "657.20",
 	} {
-		if code != 0 || !strings.Contains(out, want) {
+		if code != 0 || said != "" || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, got\n%s%s\nwant %q", code, out, said, want)
 		}
 	}

@@ -59,7 +59,7 @@ type hostEngine struct {
 	RunBytes   int64         `help:"Most bytes of a run's input and result files." default:"10000000000"`
 	TotalBytes int64         `help:"Most bytes of the files of all runs." default:"100000000000"`
 	Within     time.Duration `help:"Wall-clock time of a run; a run that takes longer fails." default:"24h"`
-	MaxFlows   int           `help:"Most transfers in flight at once in a run, about 230 bytes of memory each; 0 means 16,777,216."`
+	MaxFlows   int           `help:"Most transfers in flight at once in a run, about 250 bytes of memory each; 0 means 16,777,216."`
 }
 
 // Validate implements kong.Validatable. Except for --max-flows it refuses zero, which

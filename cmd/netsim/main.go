@@ -42,6 +42,8 @@ type commands struct {
 	Audit      auditing    `cmd:"" help:"Verify the log and the billing."`
 	Lake       lakes       `cmd:"" help:"Show, share and drop the lake."`
 	Objects    objectTools `cmd:"" help:"Compare the object store with the log."`
+	Psql       psql        `cmd:"" passthrough:"" help:"Run psql on the database of the settings, without a password in its arguments."`
+	Tables     tables      `cmd:"" help:"Dump and restore the tables that cannot be rebuilt from the log."`
 	ACLs       acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
 	Upgrade    upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
 	Operations operations  `cmd:"" help:"Show which commands of operators changed the deployment."`
@@ -88,6 +90,7 @@ type token struct {
 	User       string        `help:"User id and name." placeholder:"NAME"`
 	Account    string        `help:"Account id; '*' with --service sees the platform." placeholder:"ID"`
 	Workspaces []string      `help:"Workspace ids, separated by commas; every workspace when absent." placeholder:"LIST"`
+	Roles      []string      `name:"role" help:"A role, billing or operator; repeat it for several." enum:"billing,operator" placeholder:"ROLE"`
 	TTL        time.Duration `name:"ttl" help:"How long it is valid." default:"1h"`
 	Data       string        `help:"The data directory of netsim-dev." env:"NETSIM_DATA" default:".netsim"`
 }
@@ -106,7 +109,7 @@ func (t token) Validate() error {
 // Run prints the token.
 func (t token) Run() error {
 	text, err := devissuer.Mint(t.Data, devissuer.Options{
-		Service: t.Service, User: t.User, Account: t.Account, Workspaces: t.Workspaces, TTL: t.TTL,
+		Service: t.Service, User: t.User, Account: t.Account, Workspaces: t.Workspaces, Roles: t.Roles, TTL: t.TTL,
 	}, time.Now())
 	if err != nil {
 		return err

@@ -81,11 +81,13 @@ func (sealLog) changes() bool         { return true }
 func (a adoptLog) changes() bool      { return a.Reason != "" }
 func (grantLake) changes() bool       { return true }
 func (dropLake) changes() bool        { return true }
+func (restoreTables) changes() bool   { return true }
 func (k auditKey) changes() bool      { return k.Succeed != "" }
 func (auditCheckpoint) changes() bool { return true }
 func (upgradeFinish) changes() bool   { return true }
 
 // These are for when the log cannot be written, and work without it.
+func (psql) unrecorded() string       { return "psql shows and changes what its user asks for" }
 func (restoreLog) unrecorded() string { return "the log is being restored" }
 func (mirrorLog) unrecorded() string  { return "the log is a copy that must equal the other one" }
 func (s sweepLog) unrecorded() string {
@@ -104,42 +106,25 @@ type operationsList struct{ listing }
 // Run prints the operations.
 func (c operationsList) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		list, total, err := t.Operations(ctx, c.Limit)
+		list, err := t.Acts(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		type item struct {
-			ID        string     `json:"id"`
-			Operator  string     `json:"operator"`
-			Command   string     `json:"command"`
-			Arguments []string   `json:"arguments"`
-			Release   string     `json:"release"`
-			Outcome   string     `json:"outcome"` // "" before the end, and if there is none
-			BeganAt   time.Time  `json:"beganAt"`
-			EndedAt   *time.Time `json:"endedAt"`
+		if c.JSON {
+			return printJSON(list)
 		}
-		all := page[item]{[]item{}, total}
 		var rows [][]string
-		for i := range list {
-			o := &list[i]
-			arguments, err := o.ArgumentList()
-			if err != nil {
-				return err
-			}
-			all.Items = append(all.Items, item{o.ID, o.Operator, o.Command, arguments, o.Release, o.Outcome, o.BeganAt, o.EndedAt})
-			outcome := o.Outcome
+		for _, o := range list.Items {
+			outcome := string(o.Outcome)
 			if outcome == "" {
 				outcome = "no end"
 			}
-			rows = append(rows, []string{o.BeganAt.Format(time.RFC3339), o.Operator, o.Command, strings.Join(arguments, " "), outcome})
-		}
-		if c.JSON {
-			return printJSON(all)
+			rows = append(rows, []string{o.BeganAt.Format(time.RFC3339), o.Operator, o.Command, strings.Join(o.Arguments, " "), outcome})
 		}
 		if err := printTable("no operator has changed the deployment", "BEGAN OPERATOR COMMAND ARGUMENTS OUTCOME", rows); err != nil {
 			return err
 		}
-		fmt.Print(page[[]string]{rows, total}.rest())
+		fmt.Print(rest(len(rows), list.Total))
 		_, err = fmt.Println("your own id is", t.Operator())
 		return err
 	})

@@ -57,11 +57,12 @@ const fixtures = "../../audit/testdata/"
 func optionRows() map[string]option {
 	const (
 		twoDatabases = "internal/faults/two_databases_test.go TestTwoDatabasesHoldTheSame"
-		bundles      = "cmd/netsim/options_test.go TestVerifyABundleByCommand"
+		bundles      = "cmd/netsim/audit_verify_test.go TestVerifyABundleByCommand"
 		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
 		audits       = "cmd/operate/audit_test.go TestAudit"
 		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
 		rebuilt      = "infra/projector/rebuild_test.go TestARebuiltReadModelIsTheLiveOne"
+		stepped      = "cmd/netsim/streams_step_test.go TestAStreamIsStepped"
 		parked       = "internal/faults/parked_test.go TestParkedStreamsAreSeenAndRetried"
 		status       = "internal/faults/status_test.go TestStatusOfStreamsReactionsAndReadModels"
 		working      = "internal/faults/status_test.go TestStatusOfJobsAndRuns"
@@ -86,6 +87,7 @@ func optionRows() map[string]option {
 		"token --user":                         {"token --user u", tokens, nil},
 		"token --account":                      {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
 		"token --workspaces":                   {"token --workspaces a,b", tokens, nil},
+		"token --role":                         {"token --role billing", tokens, map[string]string{"token --role admin": "must be one of"}},
 		"token --ttl":                          {"token --ttl 1m", tokens, map[string]string{"token --ttl 0s": "longer than 0s"}},
 		"token --data":                         {"token --data d", tokens, nil},
 		"readmodel rebuild <schema>":           {"readmodel rebuild x", rebuilt, nil},
@@ -124,19 +126,24 @@ func optionRows() map[string]option {
 		"reactions retry --json":      {"reactions retry x --json", dead, nil},
 		"streams parked --read-model": {"streams parked --read-model next", parked, nil},
 		"streams parked --json":       {"streams parked --json", parked, nil},
-
-		"lake status --json":         {"lake --json", lakes, nil},
-		"lake grant <role>":          {"lake grant r", lakes, nil},
-		"lake grant --password-file": {"lake grant r --password-file main.go", lakes, map[string]string{"lake grant r --password-file missing": "missing"}},
-		"lake attach --role":         {"lake attach --role r", lakes, nil},
-		"lake attach --secrets":      {"lake attach --secrets", lakes, nil},
-		"lake drop --yes":            {"lake drop --yes", lakes, nil},
-		"streams show <stream>":      {"streams show x", parked, nil},
-		"streams show --read-model":  {"streams show x --read-model next", parked, nil},
-		"streams show --json":        {"streams show x --json", parked, nil},
-		"streams retry <stream>":     {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
-		"streams retry --all":        {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
-		"streams retry --json":       {"streams retry x --json", parked, nil},
+		"lake status --json":          {"lake --json", lakes, nil},
+		"lake grant <role>":           {"lake grant r", lakes, nil},
+		"lake grant --password-file":  {"lake grant r --password-file main.go", lakes, map[string]string{"lake grant r --password-file missing": "missing"}},
+		"lake attach --role":          {"lake attach --role r", lakes, nil},
+		"lake attach --password-file": {"lake attach --role r --password-file options_test.go --secrets", lakes, map[string]string{"lake attach --role r --password-file none --secrets": "no such file"}},
+		"lake attach --secrets":       {"lake attach --role r --password-file options_test.go --secrets", lakes, map[string]string{"lake attach --secrets": "the password of a reader", "lake attach --role r --secrets": "the password of a reader"}},
+		"lake drop --yes":             {"lake drop --yes", lakes, nil},
+		"streams show <stream>":       {"streams show x", parked, nil},
+		"streams show --read-model":   {"streams show x --read-model next", parked, nil},
+		"streams show --json":         {"streams show x --json", parked, nil},
+		"streams step <stream>":       {"streams step x", stepped, nil},
+		"streams step --from":         {"streams step x --from 2", stepped, map[string]string{"streams step x --from 0": "must be above zero"}},
+		"streams step --limit":        {"streams step x --limit 1", stepped, map[string]string{"streams step x --limit=-1": "not below it"}},
+		"streams step --states":       {"streams step x --no-states", stepped, nil},
+		"streams step --json":         {"streams step x --json", stepped, nil},
+		"streams retry <stream>":      {"streams retry x", parked, map[string]string{"streams retry": "name a stream, or --all"}},
+		"streams retry --all":         {"streams retry --all", parked, map[string]string{"streams retry x --all": "name a stream, or --all"}},
+		"streams retry --json":        {"streams retry x --json", parked, nil},
 
 		"quotas show <account>": {"quotas show a", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
 		"quotas set <account>":  {"quotas set a runs=1", "cmd/netsim/quotas_test.go TestQuotasOnTheCommandLine", nil},
@@ -193,6 +200,8 @@ func optionRows() map[string]option {
 		"audit verify --key":         {b + "--key k", bundles, nil},
 		"audit verify --log-only":    {"audit verify --log-only", start, map[string]string{b + "--log-only": "--log-only is about the log"}},
 		"audit verify --note":        {b + "--note " + fixtures + "held.note", bundles, map[string]string{b + "--note none": "no such file"}},
+		"audit verify --no-note":     {b + "--no-note", bundles, map[string]string{b + "--no-note --note " + fixtures + "held.note": "leave out --note", "audit verify --no-note --from-checkpoint " + fixtures + "held.note": "leave out --note"}},
+		"audit verify --strict":      {b + "--strict", bundles, nil},
 		"audit verify --account":     {b + "--account acct_00000000000000000000000001", bundles, map[string]string{"audit verify --account a": bundle, b + "--account a": "is not an account id"}},
 		"audit verify --from":        {b + "--from 2026-11-02", bundles, map[string]string{"audit verify --from 2026-11-02": bundle, b + "--from yesterday": "is not a date"}},
 		"audit verify --to":          {b + "--to 2026-11-04", bundles, map[string]string{"audit verify --to 2026-11-04": bundle, b + "--from 2026-11-04 --to 2026-11-03": "is before from"}},
@@ -267,76 +276,6 @@ func parse(line string) error {
 	return err
 }
 
-// TestVerifyABundleByCommand: when a bundle is not what the auditor asked for, the exit
-// status is 1 and the output names the difference.
-func TestVerifyABundleByCommand(t *testing.T) {
-	t.Parallel()
-	read, err := os.ReadFile(fixtures + "key")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := strings.TrimSpace(string(read))
-	for line, want := range map[string]string{
-		"bundle.jsonl":  "from 2026-11-02 to 2026-11-04, coveredUntil 2026-11-06T00:02:30.000Z: ",
-		"bundle.jsonl ": "\nchain platform_netsim: 3 events\n",
-		"bundle.jsonl --note held.note --from 2026-11-02 --to 2026-11-04 --account acct_00000000000000000000000001": "everything agrees\n",
-		"bundle.jsonl --note held.note --note other.note":                                                           "FOUND line 37: the bundle has no checkpoint 2026-11-04",
-		"forged.jsonl":                                           "everything agrees\n", // the operator's own key signed the forgery
-		"forged.jsonl --note held.note":                          "FOUND",
-		"spliced.jsonl --note held.note":                         "FOUND",
-		"spliced.jsonl":                                          "FOUND",
-		"bundle.jsonl --from 2026-11-01":                         "FOUND line 1: the bundle is of the days from 2026-11-02 to 2026-11-04, not from 2026-11-01 to 2026-11-04\n",
-		"bundle.jsonl --to 2026-11-05":                           "FOUND line 1: the bundle is of the days from 2026-11-02 to 2026-11-04, not from 2026-11-02 to 2026-11-05\n",
-		"bundle.jsonl --account acct_00000000000000000000000002": "FOUND line 1: the bundle is of account acct_00000000000000000000000001, not of",
-	} {
-		t.Run(line, func(t *testing.T) {
-			t.Parallel()
-			args := []string{"audit", "verify", "--key", key}
-			for _, word := range strings.Fields(line) {
-				if strings.Contains(word, ".") {
-					word = fixtures + word
-				}
-				args = append(args, word)
-			}
-			out, said, code := netsim(t, args...)
-			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
-				t.Errorf("exit status %d, output %s%s; want %q", code, out, said, want)
-			}
-		})
-	}
-	_, _, code := netsim(t, "audit", "verify", fixtures+"bundle.jsonl", "--key", "netsim+1+x")
-	if code == 0 {
-		t.Error("a malformed key was accepted")
-	}
-}
-
-// TestVerifyABundleOfSeveralKeys: a bundle signed by the third key of a log is verified
-// with an earlier key if the bundle contains the succession from that key.
-func TestVerifyABundleOfSeveralKeys(t *testing.T) {
-	t.Parallel()
-	for name, unsucceeded := range map[string]string{
-		"first.key":  "FOUND line 1: the bundle was sealed with the key test+",
-		"second.key": "everything agrees\n", // the second succession is a checkpoint of the period
-		"third.key":  "everything agrees\n",
-		"key":        "FOUND line 1: the bundle was sealed with the key test+",
-	} {
-		read, err := os.ReadFile(fixtures + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		succeeded := "everything agrees\n"
-		if name == "key" { // the key of another log
-			succeeded = unsucceeded
-		}
-		for bundle, want := range map[string]string{"succeeded.jsonl": succeeded, "unsucceeded.jsonl": unsucceeded} {
-			out, said, code := netsim(t, "audit", "verify", fixtures+bundle, "--key", strings.TrimSpace(string(read)))
-			if found := strings.Contains(want, "FOUND"); !strings.Contains(out, want) || (code == 1) != found || (code == 0) == found {
-				t.Errorf("%s with %s: exit status %d, output %s%s; want %q", bundle, name, code, out, said, want)
-			}
-		}
-	}
-}
-
 // TestTokenByCommand: every option except --data sets a claim of the token.
 func TestTokenByCommand(t *testing.T) {
 	t.Parallel()
@@ -353,6 +292,7 @@ func TestTokenByCommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"--service": `"token_use":"service"`, "--user ada": `"sub":"ada"`, "--account a": `"account_id":"a"`,
 		"--service --account *": `"account_id":"*"`, "--workspaces a,b": `"workspaces":["a","b"]`,
+		"--role billing --role operator": `"roles":["billing","operator"]`,
 	} {
 		out, said, code := netsim(t, append([]string{"token", "--data", data}, strings.Fields(line)...)...)
 		if claims := claimsOf(t, out); code != 0 || !strings.Contains(claims, want) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"netsim/cmd/operate"
-	"netsim/stream/publisher"
 )
 
 type publicStatus struct{ listing }
@@ -13,26 +12,21 @@ type publicStatus struct{ listing }
 // Run prints a row for each partition of the log.
 func (c publicStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		s, err := t.PublicStatus(ctx)
+		s, err := t.PublicTopics(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		partitions := pageOf(s.Partitions, c.Limit)
 		if c.JSON {
-			return printJSON(struct {
-				page[publisher.Status]
-				Transactions bool   `json:"transactions"`
-				Publisher    string `json:"publisher"`
-			}{partitions, s.Transactions, s.Publisher})
+			return printJSON(s)
 		}
 		var rows [][]string
-		for _, p := range partitions.Items {
-			rows = append(rows, []string{p.Topic, string(p.Family), number(p.Partition), number(p.Next), number(p.LagRecords), age(p.LagSeconds)})
+		for _, p := range s.Items {
+			rows = append(rows, []string{p.Topic, p.Family, number(p.Partition), number(p.Next), number(p.LagRecords), age(p.LagSeconds)})
 		}
 		if err := printTable("the log has no partitions", "TOPIC FAMILY PARTITION NEXT LAG BEHIND", rows); err != nil {
 			return err
 		}
-		fmt.Print(partitions.rest())
+		fmt.Print(rest(len(rows), s.Total))
 		with := "in transactions"
 		if !s.Transactions {
 			with = "without transactions: id and sequence tell a repeat"

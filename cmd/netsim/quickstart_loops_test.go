@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,16 +50,48 @@ func TestLoopsOfTheQuickstartEnd(t *testing.T) {
 			cmd.Env = append(os.Environ(), "WAIT_SECONDS=0", "NETSIM_DATA="+filepath.Join(dir, "data"), "PATH="+dir+":"+os.Getenv("PATH"))
 			var complaints strings.Builder
 			cmd.Stderr = &complaints
+			before := namesIn(t, dir)
 			if out, err := cmd.Output(); err == nil || !strings.Contains(complaints.String(), c.want) {
 				t.Errorf("got %v, and on standard error %q, want %q; output:\n%s", err, complaints.String(), c.want, out)
 			}
 			if name == "lake" {
-				if log, err := os.ReadFile(filepath.Join(dir, "duckdb.log")); err != nil || !strings.Contains(string(log), "Failed to download extension") {
+				if log, err := os.ReadFile(filepath.Join(dir, quickstartFiles, "duckdb.log")); err != nil || !strings.Contains(string(log), "Failed to download extension") {
 					t.Errorf("duckdb.log is %q (%v), want DuckDB's reason", log, err)
 				}
 			}
+			onlyIgnored(t, dir, before)
 		})
 	}
+}
+
+// quickstartFiles is the folder of the files that the pages' blocks write.
+const quickstartFiles = ".cache/quickstart"
+
+// onlyIgnored checks that git ignores what is new in a directory that stands for the
+// repository.
+func onlyIgnored(t *testing.T, dir string, before []string) {
+	t.Helper()
+	ignored, err := os.ReadFile(filepath.Join("..", "..", ".gitignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range namesIn(t, dir) {
+		if !slices.Contains(before, name) && !strings.Contains(string(ignored), "\n/"+name+"/\n") {
+			t.Errorf("the commands leave %s in the repository, where git sees it", name)
+		}
+	}
+}
+
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // firstBlock returns the first block of shell commands below a heading of a

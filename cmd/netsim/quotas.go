@@ -32,9 +32,9 @@ func (s showQuotas) print(ctx context.Context, t *operate.Tools) error {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(q.Settings)) {
 		if limit, set := q.Set[name]; set {
-			rows = append(rows, []string{name, number(limit), fmt.Sprintf("set, instead of %d", q.Settings[name])})
+			rows = append(rows, []string{name, number(limit), "set, instead of " + operate.QuotaText(q.Settings[name])})
 		} else {
-			rows = append(rows, []string{name, number(q.Settings[name]), "by default"})
+			rows = append(rows, []string{name, operate.QuotaText(q.Settings[name]), "by default"})
 		}
 	}
 	return printTable("there are no quotas", "", rows)

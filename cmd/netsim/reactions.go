@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"netsim/api"
 	"netsim/cmd/operate"
-	"netsim/infra/reactor"
 )
 
 type reactions struct {
@@ -24,15 +24,15 @@ type reactionsDead struct {
 // Run lists the dead letters.
 func (r reactionsDead) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		letters, err := t.DeadLetters(ctx, "")
+		letters, err := t.DeadLetters(ctx, 0)
 		if err != nil {
 			return err
 		}
 		if r.JSON {
-			return printList(letters)
+			return printList(letters.Items)
 		}
 		var rows [][]string
-		for _, l := range letters {
+		for _, l := range letters.Items {
 			rows = append(rows, []string{l.ID, l.Stream, l.Type, l.Reason})
 		}
 		return printTable(noDeadLetters, "LETTER STREAM TYPE REASON", rows)
@@ -47,24 +47,20 @@ type reactionsShow struct {
 // Run shows a dead letter.
 func (r reactionsShow) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		letters, err := t.DeadLetters(ctx, r.Letter)
+		letters, err := t.Letters(ctx, r.Letter)
 		if err != nil {
 			return err
 		}
-		l := letters[0]
-		body, err := t.DeadLetterBody(ctx, l)
+		l, err := t.LetterContent(ctx, letters[0])
 		if err != nil {
 			return err
 		}
 		if r.JSON {
-			return printList([]any{struct {
-				reactor.DeadLetter
-				Data string `json:"data"`
-			}{l, body}})
+			return printList([]api.DeadLetterContent{l})
 		}
 		_, err = fmt.Printf("%s of %s at %s/%d offset %d, event %s\n  handler: %s\n  reason: %s\n  data: %s\n",
-			printable(l.Type), printable(l.Stream), printable(string(l.Family)), l.Partition, l.Offset, printable(l.EventID),
-			printable(l.Handler), printable(l.Reason), printable(body))
+			printable(l.Type), printable(l.Stream), printable(l.Family), l.Partition, l.Offset, printable(l.EventID),
+			printable(l.Handler), printable(l.Reason), printable(l.Data))
 		return err
 	})
 }
@@ -106,7 +102,7 @@ func (r reactionsRetry) Run(ctx context.Context) error {
 	})
 }
 
-func printRetried(retried []operate.Retried, asJSON bool) error {
+func printRetried(retried []api.RetriedDeadLetter, asJSON bool) error {
 	if asJSON {
 		return printList(retried)
 	}

@@ -182,7 +182,11 @@ func (p promote) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	return withTools(ctx, func(t *operate.Tools) error {
-		return t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
+		after, err := t.Promote(ctx, p.Schema, func(step projector.Step, detail string) { fmt.Println(step, detail) })
+		if len(after) > 0 {
+			fmt.Println("the log has lost records that the previous read model had seen:\n- " + strings.Join(after, "\n- "))
+		}
+		return err
 	})
 }
 

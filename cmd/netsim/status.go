@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"netsim/api"
 	"netsim/cmd/operate"
-	"netsim/infra/projector"
-	"netsim/infra/reactor"
-	"netsim/projections"
 )
 
 type readModelStatus struct{ listing }
@@ -16,46 +13,29 @@ type readModelStatus struct{ listing }
 // Run prints every read model, and for each the partitions that lag most.
 func (c readModelStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		models, err := t.ReadModels(ctx)
+		models, err := t.ReadModels(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		for i := range models {
-			slices.SortStableFunc(models[i].Partitions, func(a, b projector.PartitionStatus) int {
-				return int(min(max(b.LagRecords+b.Parked-a.LagRecords-a.Parked, -1), 1))
-			})
-		}
 		if c.JSON {
-			return c.printJSON(models)
+			return printJSON(models)
 		}
-		return c.print(models)
+		return c.print(models.Items)
 	})
 }
 
-func (c readModelStatus) printJSON(models []projector.Status) error {
-	type model struct {
-		projector.Status
-		Partitions page[projector.PartitionStatus] `json:"partitions"`
-	}
-	all := make([]model, len(models))
-	for i, m := range models {
-		all[i] = model{m, pageOf(m.Partitions, c.Limit)}
-	}
-	return printJSON(pageOf(all, len(all)))
-}
-
-func (c readModelStatus) print(models []projector.Status) error {
+func (c readModelStatus) print(models []api.ReadModel) error {
 	var rows, parts [][]string
-	total := 0
+	total := int64(0)
 	for _, m := range models {
 		made := "this release"
 		if !m.ThisRelease {
 			made = "another release"
 		}
 		rows = append(rows, []string{m.Schema, made, m.Projector, number(m.Facts), number(m.LagRecords), age(m.LagSeconds), number(m.ParkedStreams)})
-		total += len(m.Partitions)
-		for _, p := range m.Partitions[:min(len(m.Partitions), c.Limit)] {
-			parts = append(parts, []string{m.Schema, string(p.Family), number(p.Partition), number(p.Next), number(p.End), number(p.LagRecords), age(p.LagSeconds), number(p.Parked)})
+		total += m.Partitions.Total
+		for _, p := range m.Partitions.Items {
+			parts = append(parts, []string{m.Schema, p.Family, number(p.Partition), number(p.Next), number(p.End), number(p.LagRecords), age(p.LagSeconds), number(p.Parked)})
 		}
 	}
 	if err := printTable("there is no read model: 'netsim serve' makes it", "SCHEMA MADE-BY PROJECTED-BY FACTS LAG BEHIND PARKED", rows); err != nil || len(rows) == 0 {
@@ -70,7 +50,7 @@ func (c readModelStatus) print(models []projector.Status) error {
 	if err := printTable("", "SCHEMA FAMILY PARTITION NEXT END LAG BEHIND PARKED", parts); err != nil {
 		return err
 	}
-	fmt.Print(page[[]string]{parts, total}.rest())
+	fmt.Print(rest(len(parts), total))
 	return nil
 }
 
@@ -79,49 +59,49 @@ type streamsStatus struct{ listing }
 // Run prints a row for each family of streams.
 func (c streamsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		all, err := t.StreamStatus(ctx)
+		families, err := t.StreamFamilies(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		families := pageOf(all, c.Limit)
 		if c.JSON {
 			return printJSON(families)
 		}
 		var rows [][]string
 		for _, f := range families.Items {
-			rows = append(rows, []string{string(f.Family), number(f.Partitions), number(f.Records), number(f.LagRecords), age(f.LagSeconds), number(f.ParkedStreams), number(f.ParkedFacts)})
+			rows = append(rows, []string{f.Family, number(f.Partitions), number(f.Records), number(f.LagRecords), age(f.LagSeconds), number(f.ParkedStreams), number(f.ParkedFacts)})
 		}
 		err = printTable("the log has no streams", "FAMILY PARTITIONS RECORDS LAG BEHIND PARKED-STREAMS PARKED-FACTS", rows)
-		fmt.Print(families.rest())
+		fmt.Print(rest(len(rows), families.Total))
 		return err
 	})
 }
 
 type reactionsStatus struct{ listing }
 
-// Run prints a row for each handler and partition.
+// Run prints a row for each handler; the JSON has one for each of its partitions.
 func (c reactionsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		all, letters, err := t.ReactionStatus(ctx)
+		if c.JSON {
+			partitions, err := t.Reactions(ctx, c.Limit)
+			if err != nil {
+				return err
+			}
+			return printJSON(partitions)
+		}
+		all, err := t.Reactions(ctx, 0)
 		if err != nil {
 			return err
 		}
-		handlers := pageOf(all, c.Limit)
-		if c.JSON {
-			return printJSON(struct {
-				page[reactor.Status]
-				DeadLetters int `json:"deadLetters"`
-			}{handlers, letters})
-		}
+		handlers := operate.ByHandler(all.Items)
 		var rows [][]string
-		for _, h := range handlers.Items {
-			rows = append(rows, []string{h.Handler, string(h.Family), number(h.Partition), number(h.Next), number(h.LagRecords), age(h.LagSeconds), number(h.DeadLetters), since(h.DeadSince)})
+		for _, h := range handlers[:min(c.Limit, len(handlers))] {
+			rows = append(rows, []string{h.Handler, number(h.Partitions), number(h.LagRecords), age(h.LagSeconds), number(h.DeadLetters), since(h.DeadSince)})
 		}
-		if err := printTable("the log has no partitions", "HANDLER FAMILY PARTITION NEXT LAG BEHIND DEAD-LETTERS OLDEST", rows); err != nil {
+		if err := printTable("the log has no partitions", "HANDLER PARTITIONS LAG BEHIND DEAD-LETTERS OLDEST", rows); err != nil {
 			return err
 		}
-		fmt.Print(handlers.rest())
-		_, err = fmt.Printf("%d dead letters are open\n", letters)
+		fmt.Print(rest(len(rows), int64(len(handlers))))
+		_, err = fmt.Printf("%d dead letters are open\n", all.DeadLetters)
 		return err
 	})
 }
@@ -131,11 +111,10 @@ type jobsStatus struct{ listing }
 // Run prints a row for each kind and state.
 func (c jobsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		all, err := t.JobStatus(ctx)
+		kinds, err := t.Jobs(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		kinds := pageOf(all, c.Limit)
 		if c.JSON {
 			return printJSON(kinds)
 		}
@@ -144,7 +123,7 @@ func (c jobsStatus) Run(ctx context.Context) error {
 			rows = append(rows, []string{k.Kind, k.State, number(k.Jobs), age(k.OldestSeconds), number(k.Attempts), since(k.LastErrorAt), short(k.LastError)})
 		}
 		err = printTable("there are no jobs", "KIND STATE JOBS OLDEST ATTEMPTS LAST-ERROR-AGE LAST-ERROR", rows)
-		fmt.Print(kinds.rest())
+		fmt.Print(rest(len(rows), kinds.Total))
 		return err
 	})
 }
@@ -154,22 +133,16 @@ type runsStatus struct{ listing }
 // Run prints the number of runs by state and engine, and then the runs.
 func (c runsStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		all, counts, err := t.RunStatus(ctx, c.Limit)
+		runs, err := t.OpenRuns(ctx, c.Limit)
 		if err != nil {
 			return err
 		}
-		total := 0
-		var summary, rows [][]string
-		for _, n := range counts {
-			total += int(n.Simulations)
-			summary = append(summary, []string{n.Status, n.Engine, number(n.Simulations)})
-		}
-		runs := page[operate.RunStatus]{append([]operate.RunStatus{}, all...), total}
 		if c.JSON {
-			return printJSON(struct {
-				page[operate.RunStatus]
-				Counts []projections.OpenCount `json:"counts"`
-			}{runs, append([]projections.OpenCount{}, counts...)})
+			return printJSON(runs)
+		}
+		var summary, rows [][]string
+		for _, n := range runs.Counts {
+			summary = append(summary, []string{n.Status, n.Engine, number(n.Simulations)})
 		}
 		for _, r := range runs.Items {
 			rows = append(rows, []string{r.Simulation, r.Status, r.Engine, age(r.AgeSeconds), r.Job, r.Worker, progressOf(r), r.Account})
@@ -179,14 +152,14 @@ func (c runsStatus) Run(ctx context.Context) error {
 		}
 		fmt.Println()
 		err = printTable("", "SIMULATION STATUS ENGINE AGE JOB WORKER PROGRESS ACCOUNT", rows)
-		fmt.Print(runs.rest())
+		fmt.Print(rest(len(rows), runs.Total))
 		return err
 	})
 }
 
 // progressOf describes how much of its payload a run has delivered, and for how long it
 // has stalled.
-func progressOf(r operate.RunStatus) string {
+func progressOf(r api.OpenRun) string {
 	var text string
 	switch {
 	case r.TotalBytes > 0:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"netsim/api"
 	"netsim/cmd/operate"
 	"netsim/infra/projector"
 )
@@ -13,6 +14,7 @@ type streams struct {
 	Status streamsStatus `cmd:"" default:"withargs" help:"Show lag and parked streams by family (the default)."`
 	Parked streamsParked `cmd:"" help:"List the facts that cannot be applied, by stream."`
 	Show   streamsShow   `cmd:"" help:"Show the parked facts of a stream with their data."`
+	Step   streamsStep   `cmd:"" help:"Show every fact of a stream with its data, and the state before and after it."`
 	Retry  streamsRetry  `cmd:"" help:"Apply parked facts again, in order: all facts of a stream or none."`
 }
 
@@ -24,11 +26,11 @@ type streamsParked struct {
 // Run lists the parked facts.
 func (s streamsParked) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		parked, err := t.Parked(ctx, s.ReadModel, "")
+		parked, err := t.Parked(ctx, projector.ParkedQuery{Schema: s.ReadModel})
 		if err != nil {
 			return err
 		}
-		return printParked(parked, s.JSON)
+		return printParked(parked.Items, s.JSON)
 	})
 }
 
@@ -41,27 +43,23 @@ type streamsShow struct {
 // Run shows each parked fact with its data.
 func (s streamsShow) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		parked, err := t.Parked(ctx, s.ReadModel, s.Stream)
+		parked, err := t.Parked(ctx, projector.ParkedQuery{Schema: s.ReadModel, Stream: s.Stream})
 		if err != nil {
 			return err
 		}
-		if len(parked) == 0 {
+		if len(parked.Items) == 0 {
 			return fmt.Errorf("stream %s is not parked", s.Stream)
 		}
-		type shown struct {
-			projector.Parked
-			Data string `json:"data"`
-		}
-		all := make([]shown, len(parked))
-		for i, p := range parked {
-			body, err := t.ParkedBody(ctx, p)
+		all := make([]api.ParkedFactContent, len(parked.Items))
+		for i, fact := range parked.Items {
+			p, err := t.ParkedContent(ctx, fact)
 			if err != nil {
 				return err
 			}
-			all[i] = shown{p, body}
+			all[i] = p
 			if !s.JSON {
 				fmt.Printf("%d %s at %s/%d offset %d\n  reason: %s\n  data: %s\n",
-					p.Sequence, printable(p.Type), p.Family, p.Partition, p.Offset, printable(p.Reason), printable(body))
+					p.Sequence, printable(p.Type), p.Family, p.Partition, p.Offset, printable(p.Reason), printable(p.Data))
 			}
 		}
 		if s.JSON {
@@ -92,14 +90,14 @@ func (s streamsRetry) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := printParked(left, s.JSON); err != nil || len(left) == 0 {
+		if err := printParked(left.Items, s.JSON); err != nil || left.Total == 0 {
 			return err
 		}
-		return fmt.Errorf("%d facts stay parked", len(left))
+		return fmt.Errorf("%d facts stay parked", left.Total)
 	})
 }
 
-func printParked(parked []projector.Parked, asJSON bool) error {
+func printParked(parked []api.ParkedFact, asJSON bool) error {
 	if asJSON {
 		return printList(parked)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"netsim/api"
 )
 
 // listing has the options of a command that prints a list.
@@ -25,24 +27,12 @@ func (l listing) Validate() error {
 	return nil
 }
 
-// page is the JSON of a command that prints a list: at most limit items, and the total
-// number.
-type page[T any] struct {
-	Items []T `json:"items"`
-	Total int `json:"total"`
-}
-
-// pageOf cuts a list at the limit.
-func pageOf[T any](all []T, limit int) page[T] {
-	return page[T]{append([]T{}, all[:min(limit, len(all))]...), len(all)}
-}
-
 // rest returns a sentence when some rows are not shown, or "".
-func (p page[T]) rest() string {
-	if len(p.Items) == p.Total {
+func rest(rows int, total int64) string {
+	if int64(rows) == total {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d rows; --limit shows more\n", len(p.Items), p.Total)
+	return fmt.Sprintf("%d of %d rows; --limit shows more\n", rows, total)
 }
 
 // printTable prints rows under headings, or the sentence none when there are no rows.
@@ -98,11 +88,11 @@ func age(seconds float64) string {
 }
 
 // since returns the age of a time, or "" for nil.
-func since(t *time.Time) string {
+func since(t *api.Timestamp) string {
 	if t == nil {
 		return ""
 	}
-	return age(time.Since(*t).Seconds())
+	return age(time.Since(t.Time).Seconds())
 }
 
 // size formats a number of bytes with a unit, such as 1.5 MiB.

@@ -19,7 +19,7 @@ type upgradeStatus struct {
 // Run prints the level and the processes.
 func (u upgradeStatus) Run(ctx context.Context) error {
 	return withTools(ctx, func(t *operate.Tools) error {
-		s, err := t.UpgradeStatus(ctx)
+		s, err := t.Upgrade(ctx)
 		if err != nil {
 			return err
 		}

@@ -161,9 +161,9 @@ func (t *Tools) AdoptLog(ctx context.Context, reason string) (a Adoption, err er
 			return nil
 		}
 		if a.Move != nil {
-			running, err := t.UpgradeStatus(ctx)
+			running, err := t.Upgrade(ctx)
 			if err == nil {
-				err = running.older()
+				err = older(running)
 			}
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/audit"
 	"netsim/cmd/checkpoints"
@@ -35,8 +36,9 @@ type Auditor struct {
 	broker   *broker.Connector
 	keys     *events.WriterKeys // nil means that seals are not checked
 	eventLog *eventlog.Kafka
-	archived *audit.Log // of an archive, in which case there is no event log
-	model    *snapshot  // nil means that the read model is not compared
+	archived *audit.Log    // of an archive, in which case there is no event log
+	pool     *pgxpool.Pool // nil without a database
+	model    *snapshot     // nil means that the read model is not compared
 	close    []func()
 }
 
@@ -67,7 +69,7 @@ func OpenAudit(ctx context.Context, c settings.Audit) (_ *Auditor, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.close = append(a.close, pool.Close)
+	a.close, a.pool = append(a.close, pool.Close), pool
 	tx, err := pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("read the read model: %w", err)

@@ -49,7 +49,7 @@ func newAudited(t *testing.T) audited {
 	client.Delete("/api/v1/workspaces/" + workspace["id"].(string))
 	a.daily(t)
 	a.quiet(t)
-	a.checkpoint(t, "first")
+	a.Checkpoint(t, "first")
 	return a
 }
 
@@ -76,18 +76,6 @@ func (a audited) daily(t *testing.T) {
 func (a audited) quiet(t *testing.T) {
 	t.Helper()
 	servicetest.AwaitQuiet(t, a.Config.Kafka[0], a.Config.TopicPrefix, a.Config.Postgres)
-}
-
-func (a audited) checkpoint(t *testing.T, name string) {
-	t.Helper()
-	tools, err := operate.OpenTools(t.Context(), a.Config, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tools.Close()
-	if _, err := tools.Checkpoint(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (a audited) open(t *testing.T) *operate.Auditor {
@@ -266,11 +254,11 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	a := newAudited(t)
 	before := a.verify(t).Checkpoints
-	a.checkpoint(t, "first")
+	a.Checkpoint(t, "first")
 	if after := a.verify(t).Checkpoints; after != before {
 		t.Errorf("%d checkpoints before and %d after publishing one of them again, want the same", before, after)
 	}
-	a.checkpoint(t, "second")
+	a.Checkpoint(t, "second")
 	a.quiet(t)
 
 	r := a.verify(t)

@@ -68,13 +68,16 @@ func (x *examination) checks() []doctor.Check {
 		[]doctor.Check{{Component: "postgres", Name: "level", Run: x.level}}, x.objects().Checks())
 	if c.Has(settings.RoleAPI) {
 		issuer := doctor.Issuer{Endpoint: x.endpoint("issuer", c.JWKS), Issuer: c.Issuer, Algorithms: c.Algorithms}
-		checks = append(checks, issuer.Checks()...)
+		checks = append(append(checks, issuer.Checks()...), x.consoleChecks()...)
 	}
 	if c.Has(settings.RoleAPI) || c.Has(settings.RoleWorker) {
 		checks = append(checks, x.engineChecks()...)
 	}
 	if c.Has(settings.RoleArchiver) {
 		checks = append(checks, doctor.Check{Component: "archive", Name: "readable", Run: x.archive})
+	}
+	if c.Has(settings.RoleLake) {
+		checks = append(checks, doctor.Check{Component: "lake", Name: "log", Run: x.lake})
 	}
 	if c.Has(settings.RolePublisher) && c.SchemaRegistry != "" {
 		checks = append(checks, x.registryChecks()...)
@@ -143,7 +146,7 @@ func (x *examination) postgres() doctor.Postgres {
 	c := &x.config
 	return doctor.Postgres{
 		URL: c.Postgres, Sessions: service.Sessions(c), Schemas: []string{projector.Live, postgres.Schema, jobs.Schema, "facts", "lake"}, Now: x.now,
-		ReadModel: x.projector.Exists, Missing: x.projector.MissingIndexes,
+		Owner: c.Migrate, ReadModel: x.projector.Exists, Missing: x.projector.AddIndexes,
 	}
 }
 
@@ -156,7 +159,7 @@ func (x *examination) machine() doctor.Machine {
 	c := &x.config
 	m := doctor.Machine{Files: 200, Memory: 256 << 20}
 	if c.Has(settings.RoleAPI) {
-		m.Files += int64(c.MaxReads + c.MaxWrites + c.MaxStreams + c.MaxUploads)
+		m.Files += int64(c.MaxReads + c.MaxWrites + c.MaxStreams + c.MaxUploads + c.MaxContent)
 		m.Memory += c.BodyMemory + int64(c.MaxStreams)*int64(c.FeedBuffer)
 	}
 	if c.Has(settings.RoleWorker) {
@@ -180,7 +183,7 @@ func (x *examination) machine() doctor.Machine {
 }
 
 // flowBytes is the memory of a transfer in flight, in bytes (docs/engine.md).
-const flowBytes = 230
+const flowBytes = 250
 
 // ExamineSettings returns the rows of settings with which nothing else can be examined.
 func ExamineSettings(err error) []doctor.Row {

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"netsim/cmd/connections"
 	"netsim/cmd/service"
 	"netsim/events"
+	"netsim/infra/auth"
 	"netsim/infra/doctor"
 	"netsim/infra/engines"
 	"netsim/infra/eventlog"
@@ -57,6 +59,19 @@ func (x *examination) settingsChecks() []doctor.Check {
 			return doctor.Good("%s is a directory", c.MountRoot)
 		}},
 	}
+}
+
+// consoleChecks returns the checks of logins to the console.
+func (x *examination) consoleChecks() []doctor.Check {
+	const component = "console"
+	c := &x.config
+	if !c.ServesConsole() {
+		return []doctor.Check{{Component: component, Name: "login", Run: func(context.Context) doctor.Result {
+			return doctor.Good("no console is served: NETSIM_CONSOLE_CLIENT_ID is not set")
+		}}}
+	}
+	at := x.endpoint(component, cmp.Or(c.ConsoleDiscovery, auth.DiscoveryOf(c.Issuer)))
+	return doctor.Console{Endpoint: at, Issuer: c.Issuer, Scopes: c.ConsoleScopes}.Checks()
 }
 
 // keyChecks returns the checks of the keys that seal records and sign checkpoints.

@@ -31,7 +31,7 @@ func (t *Tools) ExportFacts(ctx context.Context, r export.Request, o ExportOptio
 	}
 	err = t.judged(ctx, func(ctx context.Context, log export.Log, watcher *projector.Watcher) error {
 		x := export.Export{
-			Request: r, Log: log, Facts: facts.NewFrameReader(t.conn.EventLog, watcher), Target: target, Stall: o.Stall, Report: o.Report,
+			Request: r, Log: log, Facts: facts.NewFrameReader(t.conn.EventLog, watcher), Records: t.conn.EventLog, Target: target, Stall: o.Stall, Report: o.Report,
 		}
 		m, err = x.Run(ctx)
 		return err

@@ -92,7 +92,7 @@ func TestForgedRecordsAreNoFacts(t *testing.T) {
 	// A real change of the same stream follows the forged change.
 	user.Delete("/api/v1/simulations/" + real).Want(http.StatusOK)
 	a.quiet(t)
-	a.checkpoint(t, "after")
+	a.Checkpoint(t, "after")
 	a.quiet(t)
 	if r := a.verify(t); len(r.Findings) > 0 || r.Rejected[events.Forged] != 4 {
 		t.Errorf("verification: findings %v, rejected %v; want none and 4 forged", r.Findings, r.Rejected)

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"netsim/cmd/connections"
+	"netsim/cmd/operations"
 	"netsim/events"
 	"netsim/infra/projector"
-	"netsim/projections"
 )
 
 // Operation is a command with which an operator changes the deployment.
-type Operation struct {
-	Command   string   // such as readmodel promote
-	Arguments []string // those that were given, as name=value
-}
+type Operation = operations.Operation
 
 // recordTimeout bounds how long an event of an operation may take.
 const recordTimeout = 30 * time.Second
@@ -104,17 +100,9 @@ func (t *Tools) recordBegin(ctx context.Context, o Operation, at time.Time) (eve
 		Stream: stream, PartitionKey: stream, Sequence: 1, Time: at.UTC().Truncate(time.Millisecond),
 		Actor: t.Operator(), DataVersion: 1,
 	}
-	begun := events.OperationBegun{Command: o.Command, Arguments: []string{}, Release: connections.Member("", t.conn.Build).Release}
-	for _, argument := range o.Arguments[:min(len(o.Arguments), maxArguments)] {
-		argument = t.conn.Config.Redact(argument)
-		begun.Arguments = append(begun.Arguments, argument[:min(len(argument), maxReason)])
-	}
-	hash, err := t.recordOperation(ctx, &frame, begun)
+	hash, err := t.recordOperation(ctx, &frame, operations.Begun(t.conn, o))
 	return frame, hash, err
 }
-
-// maxArguments bounds the arguments of an operation in its record.
-const maxArguments = 100
 
 // recordEnd appends how an operation ended.
 func (t *Tools) recordEnd(ctx context.Context, begun events.Frame, previous events.Hash, succeeded bool) error {
@@ -142,8 +130,3 @@ func (t *Tools) recordOperation(ctx context.Context, frame *events.Frame, data e
 
 // Operator returns the opaque id of the operator who runs this process.
 func (t *Tools) Operator() string { return t.conn.Config.OperatorID() }
-
-// Operations returns at most limit operations, the newest first, and the number of all.
-func (t *Tools) Operations(ctx context.Context, limit int) ([]projections.Operation, int, error) {
-	return projections.ListOperations(ctx, t.conn.Pool, limit)
-}

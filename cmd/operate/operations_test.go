@@ -39,21 +39,20 @@ func TestOperationsAreFacts(t *testing.T) {
 	}
 	outcomes := map[string]string{}
 	testworld.Await(t, func() bool {
-		list, total, err := tools.Operations(t.Context(), 10)
+		list, err := tools.Acts(t.Context(), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := 0
-		for i := range list {
-			o := &list[i]
-			if outcomes[o.Command] = o.Outcome; o.EndedAt != nil {
+		for _, o := range list.Items {
+			if outcomes[o.Command] = string(o.Outcome); o.EndedAt != nil {
 				ended++
 			}
-			if o.Operator != tools.Operator() || strings.Contains(o.Arguments, p.Config.S3SecretKey) || o.Release == "" {
+			if o.Operator != tools.Operator() || strings.Contains(strings.Join(o.Arguments, " "), p.Config.S3SecretKey) || o.Release == "" {
 				t.Errorf("the operation is %+v, want its operator and release, and no secret", o)
 			}
 		}
-		return total == 3 && ended == 3
+		return list.Total == 3 && ended == 3
 	})
 	for command, want := range map[string]string{
 		"succeeds": events.OperationSucceeded, "fails": events.OperationFailed, "upgrade finish": events.OperationSucceeded,

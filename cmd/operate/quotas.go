@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"netsim/cmd/connections"
@@ -14,6 +15,14 @@ import (
 // Quotas has the limits of an account: the limits of the settings, and the limits that
 // operators have set.
 type Quotas struct{ Settings, Set map[string]int64 }
+
+// QuotaText returns a limit in words.
+func QuotaText(limit int64) string {
+	if limit == commands.AllWorkersButOne {
+		return "all workers but one"
+	}
+	return strconv.FormatInt(limit, 10)
+}
 
 // Quotas returns the quotas of an account.
 func (t *Tools) Quotas(ctx context.Context, account string) (Quotas, error) {

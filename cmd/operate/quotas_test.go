@@ -37,7 +37,7 @@ func TestQuotasOfAnOperator(t *testing.T) {
 		want          string
 	}{
 		{"acct_1", "streams.open", 1, `"acct_1" is not an account id`},
-		{account, "streams", 1, `quota "streams" is unknown: requests.heavy, `},
+		{account, "streams", 1, `quota "streams" is unknown: requests.content, requests.heavy, `},
 		{account, "streams.open", -1, "quota streams.open must be between 0 and 999999999999999, got -1"},
 	} {
 		if err := tools.SetQuotas(t.Context(), tt.account, limit(tt.name, tt.limit)); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -75,9 +75,21 @@ func (t *Tools) Digest(ctx context.Context, schema string, at projector.Position
 	return d, err
 }
 
-// Promote replaces the live read model with the schema. It calls report at each step.
-func (t *Tools) Promote(ctx context.Context, schema string, report func(projector.Step, string)) error {
-	return t.readModel(ctx, schema, func(p *projector.Projector) error { return p.Promote(ctx, report) })
+// Promote replaces the live read model with the schema. It calls report at each step. If the
+// log lacks records that the former one had seen, it returns what that means for others.
+func (t *Tools) Promote(ctx context.Context, schema string, report func(projector.Step, string)) (after []string, err error) {
+	err = t.readModel(ctx, schema, func(p *projector.Projector) error {
+		lost, err := p.Lost(ctx)
+		if err != nil {
+			return err
+		}
+		if err := p.Promote(ctx, report); err != nil || len(lost) == 0 {
+			return err
+		}
+		after = t.afterLoss(ctx)
+		return nil
+	})
+	return after, err
 }
 
 // Drop removes a read model that is not the live one.

@@ -2,25 +2,20 @@ package operate
 
 import (
 	"context"
+	"time"
 
-	"netsim/events"
-	"netsim/infra/facts"
+	"netsim/api"
 	"netsim/infra/projector"
 )
 
-// Parked returns the parked facts of a stream in a read model, or of all streams for "".
-func (t *Tools) Parked(ctx context.Context, schema, stream string) ([]projector.Parked, error) {
-	return projector.ReadParked(ctx, t.conn.Pool, schema, stream)
-}
-
-// ParkedBody reads the data of a parked fact from the log.
-func (t *Tools) ParkedBody(ctx context.Context, p projector.Parked) (string, error) {
-	r, err := facts.At(ctx, t.conn.EventLog, events.Position{Family: p.Family, Partition: p.Partition, Offset: p.Offset})
-	return string(r.Value), err
-}
+// retryTimeout bounds how long a retry waits for the projector.
+const retryTimeout = 30 * time.Second
 
 // RetryParked makes the projector apply the parked facts of a stream again, or of all
 // streams for "". It returns the facts that are still parked.
-func (t *Tools) RetryParked(ctx context.Context, stream string) ([]projector.Parked, error) {
-	return projector.RetryParked(ctx, t.conn.Pool, stream)
+func (t *Tools) RetryParked(ctx context.Context, stream string) (api.ParkedFactList, error) {
+	if err := projector.RetryParked(ctx, t.conn.Pool, stream, retryTimeout); err != nil {
+		return api.ParkedFactList{}, err
+	}
+	return t.Parked(ctx, projector.ParkedQuery{Schema: projector.Live, Stream: stream})
 }

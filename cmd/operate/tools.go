@@ -7,12 +7,17 @@ import (
 	"log/slog"
 
 	"netsim/cmd/connections"
+	"netsim/cmd/operations"
 	"netsim/cmd/settings"
 	"netsim/infra/projector"
 )
 
-// Tools implements the operator's commands that need the event log and the database.
-type Tools struct{ conn *connections.Connections }
+// Tools implements the operator's commands that need the event log and the database. Its
+// View shows the deployment.
+type Tools struct {
+	operations.View
+	conn *connections.Connections
+}
 
 // The database sessions of the tools.
 const (
@@ -31,7 +36,7 @@ func OpenTools(ctx context.Context, c settings.Config, log *slog.Logger) (*Tools
 	if err != nil {
 		return nil, err
 	}
-	return &Tools{conn}, nil
+	return &Tools{View: operations.ViewOf(conn, conn.Pool), conn: conn}, nil
 }
 
 // Close closes the connections.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"netsim/api"
 	"netsim/cmd/connections"
 	"netsim/events"
 	"netsim/infra/postgres"
@@ -16,36 +17,6 @@ import (
 	"netsim/infra/sqlstate"
 	"netsim/infra/wait"
 )
-
-// UpgradeStatus describes which releases run, and the levels that they know.
-type UpgradeStatus struct {
-	Level     int               `json:"level"`     // of the deployment
-	RaisedAt  *time.Time        `json:"raisedAt"`  // nil at level 1
-	Supported int               `json:"supported"` // the newest level that this release knows
-	Members   []postgres.Member `json:"members"`   // the processes with sessions in the database, without this one
-
-	Superseded []projector.SupersededModel `json:"superseded"` // read models of other releases than the one that is live
-}
-
-// UpgradeStatus returns the level of the deployment and the processes that run.
-func (t *Tools) UpgradeStatus(ctx context.Context) (UpgradeStatus, error) {
-	s := UpgradeStatus{Supported: events.Level}
-	level, raised, err := postgres.ReadLevel(ctx, t.conn.Pool)
-	switch {
-	case sqlstate.IsMissing(err):
-		level = events.FirstLevel
-	case err != nil:
-		return s, err
-	case !raised.IsZero():
-		s.RaisedAt = &raised
-	}
-	s.Level = level
-	if s.Members, err = postgres.Members(ctx, t.conn.Pool, t.conn.Process); err != nil {
-		return s, err
-	}
-	s.Superseded, err = projector.Superseded(ctx, t.conn.Pool)
-	return s, err
-}
 
 // errOlderRuns is wrapped by the error about processes of a release that would not know
 // what may be written after a raise.
@@ -58,14 +29,14 @@ var errOlderRuns = errors.New("processes of an older release run")
 // In one transaction it stores the level and marks every read model with it. Older releases
 // refuse a marked read model when they start, before they take anything, and those that
 // have started since the check end within a second. FinishUpgrade waits for them.
-func (t *Tools) FinishUpgrade(ctx context.Context) (before UpgradeStatus, err error) {
-	if before, err = t.UpgradeStatus(ctx); err != nil {
+func (t *Tools) FinishUpgrade(ctx context.Context) (before api.UpgradeStatus, err error) {
+	if before, err = t.Upgrade(ctx); err != nil {
 		return before, err
 	}
-	if err := projector.RefuseLevel(before.Level); err != nil {
+	if err := projector.RefuseLevel(int(before.Level)); err != nil {
 		return before, err
 	}
-	if err := before.older(); err != nil {
+	if err := older(before); err != nil {
 		return before, fmt.Errorf("%w; stop them first", err)
 	}
 	err = pgx.BeginFunc(ctx, t.conn.Pool, func(tx pgx.Tx) error {
@@ -84,11 +55,11 @@ func (t *Tools) FinishUpgrade(ctx context.Context) (before UpgradeStatus, err er
 }
 
 // older returns an error that lists the processes of older releases; nil for none.
-func (s UpgradeStatus) older() error {
+func older(s api.UpgradeStatus) error {
 	var names []string
 	for _, m := range s.Members {
 		switch {
-		case m.Level >= events.Level:
+		case m.Level >= int64(events.Level):
 		case m.Process == "":
 			names = append(names, fmt.Sprintf("%d sessions of a release without levels", m.Sessions))
 		default:
@@ -110,11 +81,11 @@ func (t *Tools) awaitOlder(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, olderTimeout)
 	defer cancel()
 	for {
-		s, err := t.UpgradeStatus(ctx)
+		s, err := t.Upgrade(ctx)
 		if err != nil {
 			return err
 		}
-		if err = s.older(); err == nil {
+		if err = older(s); err == nil {
 			return nil
 		}
 		if wait.For(ctx, 100*time.Millisecond) != nil {

@@ -31,7 +31,7 @@ import (
 func TestANewDeploymentBeginsAtItsRelease(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, servicetest.OnEmptyDatabase(t))
-	if s, err := openTools(t, p.Config).UpgradeStatus(t.Context()); err != nil || s.Level != events.Level || s.RaisedAt == nil {
+	if s, err := openTools(t, p.Config).Upgrade(t.Context()); err != nil || s.Level != events.Level || s.RaisedAt == nil {
 		t.Errorf("the status is %+v, %v; want level %d", s, err, events.Level)
 	}
 	if level := markOf(t, p.Config, projector.Live); level != events.Level {
@@ -48,7 +48,7 @@ func TestANewDeploymentBeginsAtItsRelease(t *testing.T) {
 	}
 	tools := openTools(t, lost)
 	rebuilt(t, tools, "before")
-	if s, err := tools.UpgradeStatus(t.Context()); err != nil || s.Level != events.FirstLevel {
+	if s, err := tools.Upgrade(t.Context()); err != nil || s.Level != events.FirstLevel {
 		t.Errorf("with another database the status is %+v, %v; want level 1", s, err)
 	}
 	if r := examined(t, lost, time.Now)["postgres, level"]; r.Status != doctor.Warn || !strings.Contains(r.Advice, "netsim upgrade finish") {
@@ -57,7 +57,7 @@ func TestANewDeploymentBeginsAtItsRelease(t *testing.T) {
 	checkpoints := commands.CheckpointStream(p.Config.Platform)
 	testworld.In(t, p.Beside(t), checkpoints, checkpoints, recordMove{})
 	rebuilt(t, tools, "after")
-	if s, err := tools.UpgradeStatus(t.Context()); err != nil || s.Level != events.Level {
+	if s, err := tools.Upgrade(t.Context()); err != nil || s.Level != events.Level {
 		t.Errorf("after an event of level %d the status is %+v, %v", events.Level, s, err)
 	}
 	for _, schema := range []string{projector.Live, "before", "after"} {
@@ -111,19 +111,19 @@ func TestTheLevelIsRaised(t *testing.T) {
 	if _, err := tools.FinishUpgrade(t.Context()); err == nil || !strings.Contains(err.Error(), "processes of an older release run: 1 sessions of a release without levels; stop them first") {
 		t.Errorf("beside an older release: %v, want a refusal", err)
 	}
-	if s, err := tools.UpgradeStatus(t.Context()); err != nil || s.Level != events.FirstLevel || len(s.Members) != 2 {
+	if s, err := tools.Upgrade(t.Context()); err != nil || s.Level != events.FirstLevel || len(s.Members) != 2 {
 		t.Errorf("the status is %+v, %v; want level 1, the service and the older release", s, err)
 	}
 	if err := old.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	testworld.Await(t, func() bool {
-		s, err := tools.UpgradeStatus(t.Context())
+		s, err := tools.Upgrade(t.Context())
 		return err == nil && len(s.Members) == 1
 	})
 	for i, want := range []int{events.FirstLevel, events.Level} { // the second time nothing is left to do
 		before, err := tools.FinishUpgrade(t.Context())
-		if err != nil || before.Level != want {
+		if err != nil || before.Level != int64(want) {
 			t.Errorf("raise %d: %v, from level %d, want %d", i+1, err, before.Level, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestTheNextReleaseWaitsForItsReadModel(t *testing.T) {
 		status, said := servicetest.Ready(t, c.Ops)
 		return status == http.StatusServiceUnavailable && strings.Contains(said, "the promotion of the one of this release")
 	})
-	if err := tools.Promote(t.Context(), "next", func(projector.Step, string) {}); err != nil {
+	if _, err := tools.Promote(t.Context(), "next", func(projector.Step, string) {}); err != nil {
 		t.Fatal(err)
 	}
 	at = testwait.Receive(t, started, "the service to start after the promotion")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"netsim/cmd/settings"
+	"netsim/commands"
+	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
@@ -120,4 +122,84 @@ func TestAnAccountDoesNotWaitForAnothersHeavyRequests(t *testing.T) {
 	}
 	close(stop)
 	testwait.Group(t, &all, "the greedy clients")
+}
+
+// TestTricklingUploadsDelayNobody: while uploads of other accounts that send nothing hold
+// all slots, an upload is served within the longest wait for a slot, and one of them is
+// refused.
+func TestTricklingUploadsDelayNobody(t *testing.T) {
+	t.Parallel()
+	const slots = 8 // two for each account
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxUploads = slots })
+	var begun []net.Conn
+	for range 4 {
+		token := teststack.Issuer(t).Token(devissuer.Options{User: "slow", Account: servicetest.NewAccount()})
+		for range slots / 4 {
+			conn := upload(t, p, token, 1_000_000, "Expect: 100-continue\r\n")
+			if resp := read(t, conn); resp.StatusCode != http.StatusContinue { // sent when the body is read
+				t.Fatalf("a slow upload: got %s, want 100", resp.Status)
+			}
+			begun = append(begun, conn)
+		}
+	}
+	began := time.Now()
+	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.0.et\"\r\n\r\nbytes\r\n--b--\r\n"
+	fast := upload(t, p, teststack.Issuer(t).Token(devissuer.Options{User: "fast", Account: servicetest.NewAccount()}), len(form), "")
+	fmt.Fprint(fast, form)
+	if resp := read(t, fast); resp.StatusCode != http.StatusCreated {
+		t.Errorf("an upload beside slow ones: got %s, want 201", resp.Status)
+	}
+	t.Logf("answered after %s", time.Since(began))
+	refused := make(chan *http.Response)
+	for _, conn := range begun {
+		go func() {
+			if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+				resp.Body.Close()
+				refused <- resp
+			}
+		}()
+	}
+	resp := testwait.Receive(t, refused, "a slow upload to be refused")
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !resp.Close {
+		t.Errorf("a slow upload: got %s %v, want 503 with Retry-After", resp.Status, resp.Header)
+	}
+}
+
+// upload sends the head of a direct upload of a traceset.
+func upload(t *testing.T, p *servicetest.Program, token string, length int, headers string) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "POST /api/v1/tracesets?workspaceId=%s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n%s\r\n", events.TracesetWorkspace, token, length, headers)
+	return conn
+}
+
+// TestARefusedUploadIsAnsweredAtOnce: an upload that is refused is answered although its
+// body does not arrive, and its connection is closed.
+func TestARefusedUploadIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *settings.Config) { c.BodyTimeout = time.Hour })
+	account := servicetest.NewAccount()
+	p.SetQuota(t, account, commands.QuotaUploads, 0)
+	token := teststack.Issuer(t).Token(devissuer.Options{User: "slow", Account: account})
+	for what, test := range map[string]struct {
+		token string
+		sent  string
+		want  int
+	}{
+		"no token":             {"none", "", 401},
+		"above the quota":      {token, "", 429},
+		"above it, of a part":  {token, "--b\r\nContent-Disposition: form-data; name=\"file\"", 429},
+		"a form that is wrong": {teststack.Issuer(t).Token(devissuer.Options{Account: servicetest.NewAccount()}), "--b\r\nContent-Disposition: form-data; name=\"surprise\"\r\n\r\n", 400},
+	} {
+		conn := upload(t, p, test.token, 200_000, "")
+		fmt.Fprint(conn, test.sent)
+		if resp := read(t, conn); resp.StatusCode != test.want || !resp.Close {
+			t.Errorf("%s: got %s, want %d and the end of the connection", what, resp.Status, test.want)
+		}
+	}
 }

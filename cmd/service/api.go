@@ -11,9 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/api/contract"
 	"netsim/billing"
+	"netsim/cmd/operations"
 	"netsim/content/traces"
 	"netsim/events"
+	"netsim/infra/reactor"
 	"netsim/infra/replicas"
 	"netsim/infra/web"
 	"netsim/projections"
@@ -22,6 +25,7 @@ import (
 	"netsim/readapi/access"
 	"netsim/simulator/chakra"
 	"netsim/stream/feed"
+	"netsim/stream/history"
 	"netsim/writeapi"
 )
 
@@ -31,6 +35,8 @@ type handlers struct {
 	*writes
 	*readapi.Billing
 	*readapi.Events
+	*readapi.Streams
+	*operations.API
 }
 
 type (
@@ -47,12 +53,16 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 	if err != nil {
 		return err
 	}
+	site, err := s.console()
+	if err != nil {
+		return err
+	}
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
 	follow, followStudies := s.feed(), s.feed()
 	followStudies.Studies = true
 	hub := s.eventHub(d.writer.Partitions)
-	handler, reads, err := s.api(ctx, d, follow, followStudies, hub, quotas)
+	handler, reads, err := s.api(ctx, d, follow, followStudies, hub, quotas, site)
 	if err != nil {
 		stop()
 		unfollow()
@@ -66,6 +76,9 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 	roles.Go(s.part(following, "the event feed", hub.Run))
 	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
 	roles.Go(s.part(answering, "the polls of standbys", reads.Run))
+	if site != nil {
+		roles.Go(s.part(answering, "the expiry of the console's sessions", site.Run))
+	}
 	roles.Go(s.part(answering, "the API's listener", func(ctx context.Context) error {
 		defer unfollow()
 		return web.Serve(ctx, server, listen, s.config.Grace)
@@ -83,7 +96,7 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 }
 
 // api returns the handler of the API listener, and the databases that it reads.
-func (s *process) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas) (http.Handler, *replicas.Reads, error) {
+func (s *process) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas, site *webConsole) (http.Handler, *replicas.Reads, error) {
 	keys, err := open(ctx, s.launch, s.cursorKeys)
 	if err != nil {
 		return nil, nil, err
@@ -96,9 +109,13 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 	if err != nil {
 		return nil, nil, err
 	}
+	terms, err := contract.Load()
+	if err != nil {
+		return nil, nil, err
+	}
 	get := &readapi.API{
 		Access:  &access.Access{DB: tokens.Reads, Rows: s.lookups(), TraceRoutes: s.config.TraceRoutes},
-		Cursors: cursors, Objects: s.Objects, Now: time.Now, ConsoleURL: s.config.Console,
+		Cursors: cursors, Objects: s.Objects, Now: time.Now, ConsoleURL: s.config.Dashboards(),
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
@@ -107,20 +124,33 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 	change := &writeapi.API{
 		Commands: d.writer.Handler, Views: get,
 		Sessions: d.uploads, Completions: d.uploads, Direct: d.uploads, Quotas: quotas, Engines: d.engines, MaxFiles: s.config.MaxFiles,
-		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studySources, RequireCredit: d.holds.Require, Unfold: d.simple.Unfold,
+		Hold: d.holds.Hold, ForecastStudy: d.forecastStudy, StudySources: d.studies.Sources, Check: terms.CheckBody, RequireCredit: d.holds.Require, Unfold: d.simple.Unfold,
 	}
 	books := &readapi.Billing{
 		DB: s.verified, Cursors: cursors, Now: time.Now,
 		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: d.writer.Handler}).Record, Lag: s.reactionLag(reactions.Billing, reactions.Families()[reactions.Billing], d.writer.Partitions).Behind,
+		OpenBundle: s.openBundle, Bundles: readapi.Bundles{Wait: 5 * time.Second},
 	}
-	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints}
+	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints, Losses: s.losses}
+	past := &readapi.Streams{Access: get.Access, History: &history.History{DB: tokens.Reads, Log: s.EventLog}, Cursors: cursors, Billing: s.config.BillingEndpoints}
 	observeStreams(s.metrics, follow, followStudies)
 	frontEnd, err := s.frontEnd(quotas)
 	if err != nil {
 		return nil, nil, err
 	}
-	frontEnd.tokens = tokens
-	return frontEnd.router(handlers{get, change, books, log}), tokens.Reads, nil
+	frontEnd.tokens, frontEnd.console = tokens, site
+	return frontEnd.router(handlers{get, change, books, log, past, s.operations(d, change)}), tokens.Reads, nil
+}
+
+// operations returns what operators see and do by the API, with the sessions of requests.
+func (s *process) operations(d *domain, change *writeapi.API) *operations.API {
+	view := operations.ViewOf(s.Connections, s.verified)
+	view.Describe, view.Self, view.Transactional = s.describe, "", operations.Remember(view.Transactional)
+	return &operations.API{View: view, Acts: operations.Acts{
+		Conn: s.Connections, DB: s.verified, Commands: d.writer.Handler,
+		Retry:     func(ctx context.Context, l reactor.DeadLetter) error { return d.reactor.Retry(ctx, s.Letters, l) },
+		Terminate: writeapi.Termination{API: change},
+	}}
 }
 
 // quotas returns the quotas of the settings, overridden by the quotas that operators
@@ -142,9 +172,9 @@ func (s *process) admission(quotas *readapi.Quotas) *web.Admission {
 	admission := web.NewAdmission(web.AdmissionConfig{
 		Slots: map[web.Class]int{
 			web.ClassRead: c.MaxReads, web.ClassWrite: c.MaxWrites, web.ClassHeavy: cmp.Or(c.MaxHeavy, 2*runtime.GOMAXPROCS(0)),
-			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads,
+			web.ClassStream: c.MaxStreams, web.ClassUpload: c.MaxUploads, web.ClassContent: c.MaxContent,
 		},
-		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
+		Quota: quotas.Limit, BodyTime: c.BodyTimeout, BodyRate: c.BodyRate, BodyMemory: c.BodyMemory, AccountMemory: c.BodyMemory / 4, Now: time.Now,
 		Refused: observeRefusals(s.metrics),
 	})
 	observeAdmission(s.metrics, admission)

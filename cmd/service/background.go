@@ -49,6 +49,7 @@ type domain struct {
 	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 	registry    *contracts.Registry  // of schemas; nil if there is none
 	archiver    *archiving           // nil without the role archiver
+	reactor     *reactor.Reactor     // runs in a process with the role reactor, and retries dead letters for operators; nil in the tools
 	writer      *connections.Writer
 	workloads   *unfold.Workloads
 }
@@ -72,13 +73,14 @@ func (s *base) openDomain(ctx context.Context, w *connections.Writer, list price
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
-			Room: runs.NewRoom(s.config.RunFlows, s.config.Workers),
+			Room: runs.NewRoom(s.config.RunFlows, s.config.Workers), Turn: s.config.RunTurn,
 		},
 		workspace: &reactions.Workspace{Commands: w.Handler, DB: s.verified},
 		tracesetTTL: &reactions.TracesetLife{
 			Commands: w.Handler, DB: s.verified, Objects: s.Objects, Locks: s.Locks, Now: time.Now, CatchUp: s.catchUp,
 		},
 	}
+	d.runner.Cover = d.holds.Cover
 	d.studies = &studies.Worker{
 		Commands: w.Handler, DB: s.verified, Room: s.room, Hold: d.holds.Hold,
 		Changes: func() (<-chan struct{}, func()) { return s.watcher.Changes(events.Simulations, events.Billing) },
@@ -101,6 +103,7 @@ func (s *base) openDomain(ctx context.Context, w *connections.Writer, list price
 	if d.jobs, err = open(ctx, s.launch, s.openJobs); err != nil {
 		return nil, err
 	}
+	d.runner.Yield = d.jobs.Yield
 	s.registerJobs(d)
 	observePools(s.metrics, map[string]func() *pgxpool.Stat{"main": s.verified.Stat, "projector": s.Pool.Stat, "locks": s.Locks.Pool.Stat, "jobs": d.jobs.Stat})
 	s.observeWork(d.jobs)
@@ -138,16 +141,12 @@ func (s *base) accrue(ctx context.Context, books *billing.Books, day string) err
 // runBackground starts the reactor, the workers and the publisher if the process has these roles.
 func (s *process) runBackground(ctx context.Context, d *domain, roles *errgroup.Group) error {
 	if s.config.Has(settings.RoleReactor) {
-		r, err := s.reactor(d)
-		if err != nil {
-			return err
-		}
 		raise := func(ctx context.Context) error { return billing.RaiseCounters(ctx, s.verified) }
 		if err := s.attempt(ctx, raise); err != nil {
 			return err
 		}
-		s.observeReactor(r, d.writer.Partitions)
-		roles.Go(s.part(ctx, "the reactor", r.Run))
+		s.observeReactor(d.reactor, d.writer.Partitions)
+		roles.Go(s.part(ctx, "the reactor", d.reactor.Run))
 	}
 	if s.config.Has(settings.RoleWorker) {
 		roles.Go(s.part(ctx, "the workers", d.jobs.Work))

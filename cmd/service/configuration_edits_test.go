@@ -1,6 +1,8 @@
 package service_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -234,7 +236,7 @@ func (c *configuration) compare(t *rapid.T) {
 	if all := c.account.user.Get(c.path + "?include=all").Object()["components"]; !reflect.DeepEqual(all, any(copyOf(c.newest().list("components")))) {
 		t.Fatalf("include=all lists %v, want %v", all, c.newest().list("components"))
 	}
-	c.checkBody(t, "the newest version", c.account.user.Get(c.path+"/versions/"+strconv.Itoa(n)), c.newest().version(n))
+	c.checkBody(t, "the newest version", c.account.user.Get(c.version(n)), c.newest().version(n))
 	var got []string
 	for _, v := range c.account.user.Get(c.path + "/versions").Object()["versions"].(array) {
 		v := v.(object)
@@ -259,18 +261,44 @@ func (c *configuration) compare(t *rapid.T) {
 // history compares every version, and the diff of two versions, with the model.
 func (c *configuration) history(t *rapid.T) {
 	for i, s := range c.versions {
-		c.checkBody(t, fmt.Sprint("version ", i+1), c.account.user.Get(c.path+"/versions/"+strconv.Itoa(i+1)), s.version(i+1))
+		c.checkBody(t, fmt.Sprint("version ", i+1), c.account.user.Get(c.version(i+1)), s.version(i+1))
 	}
 	from := rapid.IntRange(1, len(c.versions)).Draw(t, "from")
 	to := rapid.IntRange(1, len(c.versions)).Draw(t, "to")
-	diff := c.account.user.Get(fmt.Sprintf("%s/diff?from=%d&to=%d", c.path, from, to)).Object()
-	was, is := c.versions[from-1].clone().Doc, c.versions[to-1].Doc
-	if same := reflect.DeepEqual(was, is); same != (len(diff["patch"].(array)) == 0) || same != (len(diff["changes"].(array)) == 0) {
+	diff := exactly(t, c.account.user.Get(fmt.Sprintf("%s/diff?from=%d&to=%d", c.path, from, to)))
+	if same := reflect.DeepEqual(c.versions[from-1].Doc, c.versions[to-1].Doc); same != (len(diff["patch"].(array)) == 0) || same != (len(diff["changes"].(array)) == 0) {
 		t.Fatalf("versions %d and %d: equal is %t, but the diff is %v", from, to, same, diff)
 	}
-	if d := cmp.Diff(any(is), patched(t, was, diff["patch"].(array))); d != "" {
-		t.Fatalf("version %d with the patch to version %d (-model +service):\n%s", from, to, d)
+	was, is := exactly(t, c.account.user.Get(c.version(from)+"?include=all")), exactly(t, c.account.user.Get(c.version(to)+"?include=all"))
+	if d := cmp.Diff(any(copyOf(c.versions[to-1].Doc)), any(copyOf(without(is, "version", "createdAt")))); d != "" {
+		t.Fatalf("version %d with all components (-model +service):\n%s", to, d)
 	}
+	got := patched(t, was, diff["patch"].(array)).(object)
+	got["version"], got["createdAt"] = is["version"], is["createdAt"]
+	if want := canonical(t, is); canonical(t, got) != want {
+		t.Fatalf("version %d with the patch to version %d is\n%s\nwant\n%s", from, to, canonical(t, got), want)
+	}
+}
+
+// version returns the path of a version.
+func (c *configuration) version(n int) string { return c.path + "/versions/" + strconv.Itoa(n) }
+
+// exactly returns the body of a reply with its numbers as they are written.
+func exactly(t *rapid.T, r servicetest.Reply) (o object) {
+	d := json.NewDecoder(bytes.NewReader(r.Body))
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil || r.Status != 200 {
+		t.Fatalf("%d %s: %v", r.Status, r.Body, err)
+	}
+	return o
+}
+
+func canonical(t *rapid.T, o object) string {
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // A configuration is the result of its successful edits, one after another, and no

@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/facts"
+	"netsim/infra/projector"
 	"netsim/infra/telemetry"
 	"netsim/projections"
 	"netsim/stream/feed"
@@ -43,6 +45,11 @@ func (s *base) owners(ctx context.Context, streams []string) (map[string]feed.Ow
 		owners[o.Stream] = feed.Owner{AccountID: o.AccountID, WorkspaceID: o.WorkspaceID}
 	}
 	return owners, nil
+}
+
+// losses names the losses of the log's records that an operator has accepted.
+func (s *base) losses(ctx context.Context) (string, error) {
+	return projector.ReadLosses(ctx, s.verified, commands.CheckpointStream(s.config.Platform))
 }
 
 // observeFeed samples the counters of the event feed.

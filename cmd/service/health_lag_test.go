@@ -22,7 +22,8 @@ func TestReadinessReportsTheLag(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Start(t, func(c *settings.Config) { c.VerdictTimeout = time.Second })
 	user := p.Service(t, servicetest.NewAccount())
-	lag := func(r servicetest.Reply) (events int64, seconds float64) {
+	// A busy broker may not answer in time: then the reply has no lag.
+	lag := func(r servicetest.Reply) (events int64, seconds float64, ok bool) {
 		t.Helper()
 		var said struct {
 			Checks []struct {
@@ -36,19 +37,26 @@ func TestReadinessReportsTheLag(t *testing.T) {
 		}
 		for _, check := range said.Checks {
 			if check.Name == "projections" && check.LagEvents != nil && check.LagSeconds != nil {
-				return *check.LagEvents, *check.LagSeconds
+				return *check.LagEvents, *check.LagSeconds, true
 			}
 		}
-		t.Fatalf("readiness does not report the lag: %s", r.Body)
-		return 0, 0
+		return 0, 0, false
 	}
 	const path = "/api/v1/health/ready"
 	caughtUp := func(r servicetest.Reply) bool {
-		events, seconds := lag(r)
+		events, seconds, ok := lag(r)
 		if (events == 0) != (seconds == 0) {
 			t.Errorf("%d records wait, and the oldest is %v seconds old; want both or neither 0", events, seconds)
 		}
-		return events == 0
+		return ok && events == 0
+	}
+	age := func() (seconds float64) {
+		t.Helper()
+		user.Eventually(path, func(r servicetest.Reply) (ok bool) {
+			_, seconds, ok = lag(r)
+			return ok
+		})
+		return seconds
 	}
 	user.Eventually(path, caughtUp)
 
@@ -62,8 +70,7 @@ func TestReadinessReportsTheLag(t *testing.T) {
 	}
 	began := time.Now().Truncate(time.Millisecond) // as the broker's times are
 	user.Post("/api/v1/workspaces", map[string]any{"name": "late"}).Refused(503, "SERVICE_UNAVAILABLE")
-	_, first := lag(user.Get(path))
-	_, second := lag(user.Get(path))
+	first, second := age(), age()
 	if most := time.Since(began).Seconds(); first <= 0 || second <= first || second > most {
 		t.Errorf("the oldest record is %v and then %v seconds old, want it to grow up to at most %v", first, second, most)
 	}

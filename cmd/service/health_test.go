@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 )
 
 // proxied runs a process for each role, and one with all roles, on their own servers,
@@ -134,15 +136,23 @@ func (d *proxied) readiness(name string) (status string, failing []string, body 
 // no check may fail.
 func (d *proxied) await(fault, name, want, check string) {
 	d.t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for tick := time.NewTicker(50 * time.Millisecond); ; <-tick.C {
+	d.until(name, fmt.Sprintf("%s: %s because of %q", fault, want, check), func(status string, failing []string, _ string) bool {
+		return status == want && (check == "" && len(failing) == 0 || slices.Contains(failing, check))
+	})
+}
+
+// until waits until the readiness of a process is as it should be.
+func (d *proxied) until(name, want string, is func(status string, failing []string, body string) bool) {
+	d.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(testwait.Limit(d.t)); ; <-tick.C {
 		status, failing, body := d.readiness(name)
-		if status == want && (check == "" && len(failing) == 0 || slices.Contains(failing, check)) {
-			tick.Stop()
+		if is(status, failing, body) {
 			return
 		}
 		if time.Now().After(deadline) {
-			d.t.Fatalf("%s, %s: got %s, want %s because of %q", fault, name, body, want, check)
+			d.t.Fatalf("%s: got %s, want %s", name, body, want)
 		}
 	}
 }
@@ -337,9 +347,9 @@ func TestWipedDatabase(t *testing.T) {
 		}
 		return r.Status == 200
 	})
-	if _, _, body := d.readiness("all"); !strings.Contains(body, "restart the service") {
-		t.Errorf("readiness says %s, want a request to restart the service", body)
-	}
+	d.until("all", "a request to restart the service", func(_ string, _ []string, body string) bool {
+		return strings.Contains(body, "restart the service")
+	})
 	d.start("all")
 	d.await("restarted", "all", isReady, "")
 	d.client("all").Get("/api/v1/workspaces/" + made.ID).Want(200)

@@ -21,6 +21,7 @@ import (
 	"netsim/infra/telemetry"
 	"netsim/infra/web"
 	"netsim/internal/teststack"
+	"netsim/internal/testworld"
 )
 
 // canned answers at once, so the benchmark measures the cost of HTTP itself.
@@ -47,13 +48,6 @@ func (canned) ListWorkspaces(context.Context, api.ListWorkspacesRequestObject) (
 // listenCanned serves canned on a listener, behind the whole router.
 func listenCanned(b *testing.B) (address, token string) {
 	b.Helper()
-	issuer := teststack.Issuer(b)
-	verifier, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience,
-		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: time.Hour})
-	if err != nil {
-		b.Fatal(err)
-	}
-	go verifier.Run(b.Context()) //nolint:errcheck // it ends with the benchmark
 	lines, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		b.Fatal(err)
@@ -63,32 +57,50 @@ func listenCanned(b *testing.B) (address, token string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(stop)
+	return listenBehind(b, canned{}, log), teststack.Issuer(b).Token(devissuer.Options{Service: true})
+}
+
+// listenBehind serves handlers on a listener, behind the whole router. Tokens are those of
+// the tests' issuer.
+func listenBehind(t testing.TB, handlers api.StrictServerInterface, log *slog.Logger) (address string) {
+	t.Helper()
+	issuer := teststack.Issuer(t)
+	verifier, err := auth.New(auth.Config{Issuer: issuer.URL, JWKSURL: issuer.JWKSURL, Audience: issuer.Audience, Platform: "netsim",
+		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go verifier.Run(t.Context()) //nolint:errcheck // it ends with the test
+	testworld.Await(t, func() bool {
+		expire, _ := verifier.Keys()
+		return !expire.IsZero()
+	})
 	terms, err := contract.Load()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	slots := map[web.Class]int{}
 	for _, class := range web.Classes() {
 		slots[class] = 1000
 	}
 	front := frontEnd{
-		config:   settings.Config{ReadTimeout: time.Minute, VerdictTimeout: time.Minute},
+		config:   settings.Config{ReadTimeout: time.Minute, VerdictTimeout: time.Minute, StreamLife: time.Hour, BillingEndpoints: true},
 		contract: terms, verifier: verifier, metrics: observeRequests(telemetry.NewMetrics(telemetry.ReadBuild(), nil, time.Now)), log: log,
 		admission: web.NewAdmission(web.AdmissionConfig{
 			Slots: slots, Quota: func(string, string) int64 { return 1e9 },
 			BodyTime: time.Minute, BodyMemory: 1 << 30, AccountMemory: 1 << 30, Now: time.Now,
 		}),
-		admit: func(context.Context) error { return nil }, behind: func() bool { return false },
+		admit: func(context.Context) error { return nil }, recovered: func(context.Context) error { return nil }, behind: func() bool { return false },
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	handler := web.CloseWhen(func() bool { return false })(front.router(canned{}))
+	handler := web.CloseWhen(func() bool { return false })(front.router(handlers))
 	server := web.NewServer(handler, time.Minute, log)
-	go server.Serve(listener)            //nolint:errcheck // it ends with the benchmark
-	b.Cleanup(func() { server.Close() }) //nolint:errcheck // likewise
-	return listener.Addr().String(), issuer.Token(devissuer.Options{Service: true})
+	go server.Serve(listener)            //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { server.Close() }) //nolint:errcheck // likewise
+	return listener.Addr().String()
 }
 
 // BenchmarkHTTP sends requests over many persistent connections. The client allocates

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"netsim/billing"
@@ -157,20 +158,34 @@ func (s *base) room(ctx context.Context, account string) (int64, error) {
 func registerRun[A jobs.Args](d *domain, queue string, simulation func(A) string) {
 	jobs.Register(d.jobs, jobs.Kind[A]{
 		Queue: queue, Attempts: runs.JobAttempts,
-		Work:    func(ctx context.Context, a A) error { return d.runner.Run(ctx, simulation(a)) },
+		Work: func(ctx context.Context, a A) error {
+			err := d.runner.Run(ctx, simulation(a))
+			if errors.Is(err, runs.ErrYielded) {
+				return jobs.ErrYielded
+			}
+			return err
+		},
 		Abandon: func(ctx context.Context, a A) error { return d.runner.Abandon(ctx, simulation(a)) },
-		Share:   func(ctx context.Context, a A) (string, int64, error) { return d.runner.Weigh(ctx, simulation(a)) },
+		Share: func(ctx context.Context, a A) (s jobs.Share, err error) {
+			s.Account, s.Cost, s.Batch, err = d.runner.Weigh(ctx, simulation(a))
+			return s, err
+		},
 	})
 }
 
-// maxRuns returns how many runs of an account may run at once. It reads the quotas each
-// time, because runs start rarely, and workers do not follow changes of quotas.
-func (s *base) maxRuns(ctx context.Context, account string) (int64, error) {
+// maxRuns returns how many runs of an account may run at once, nil for all workers but one.
+// It reads the quotas each time, because runs start rarely, and workers do not follow changes
+// of quotas.
+func (s *base) maxRuns(ctx context.Context, account string) (*int64, error) {
 	quotas, err := s.quotas(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return quotas.Limit(account, commands.QuotaRunning), nil
+	limit := quotas.Limit(account, commands.QuotaRunning)
+	if limit == commands.AllWorkersButOne {
+		return nil, nil
+	}
+	return &limit, nil
 }
 
 // maxWaiting bounds how many tracesets, and how many simulations, one reconciliation

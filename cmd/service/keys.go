@@ -18,13 +18,9 @@ import (
 // releases before that can be opened, too. Without writer keys, which only development
 // does, the keys are in the database.
 func (s *base) cursorKeys(ctx context.Context) ([][]byte, error) {
-	var secrets [][]byte
-	for _, text := range settings.SplitWriterKeys(s.config.WriterKeys) {
-		secret, err := hex.DecodeString(text)
-		if err != nil {
-			return nil, fmt.Errorf("NETSIM_WRITER_KEYS: %w", err)
-		}
-		secrets = append(secrets, secret)
+	secrets, err := s.secrets()
+	if err != nil {
+		return nil, err
 	}
 	derived, err := replicas.Keys(secrets)
 	if err != nil {
@@ -32,6 +28,18 @@ func (s *base) cursorKeys(ctx context.Context) ([][]byte, error) {
 	}
 	stored, err := storedKeys(ctx, s.verified)
 	return append(derived, stored...), err
+}
+
+// secrets returns the writer keys, from which other keys derive, newest first.
+func (s *base) secrets() (secrets [][]byte, err error) {
+	for _, text := range settings.SplitWriterKeys(s.config.WriterKeys) {
+		secret, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("NETSIM_WRITER_KEYS: %w", err)
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
 }
 
 // storedKeys returns the keys in the database, newest first. It creates a key when the

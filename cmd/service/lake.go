@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,7 +21,7 @@ const lakeMergeAfter = 5 * time.Minute
 func (s *base) lake(partitions map[events.Family]int32) *lake.Lake {
 	return lake.New(lake.Config{
 		Pool: s.Pool, Objects: s.Objects, Bucket: s.config.S3Bucket, Facts: lakeFacts{s.facts, facts.NewFrameReader(s.EventLog, s.watcher), s.watcher.Next}, Judged: s.watcher.Next,
-		Leases:     &facts.Leases{Pool: s.Pool, Subscriber: lake.Subscriber, Process: s.Process, Shards: 1, Log: s.log},
+		EventLog: s.EventLog, Leases: &facts.Leases{Pool: s.Pool, Subscriber: lake.Subscriber, Process: s.Process, Shards: 1, Log: s.log},
 		Partitions: partitions,
 		Every:      s.config.LakeEvery, Bytes: s.config.LakeBytes,
 		MergeAfter: lakeMergeAfter, DeleteAfter: s.config.LakeDeleteAfter,
@@ -60,6 +61,8 @@ const lakeStuck = 6
 func (d *domain) probeLake(context.Context) health.State {
 	r := d.lake.Report()
 	switch {
+	case errors.Is(r.Error, lake.ErrOtherLog): // for ever, whatever the log has meanwhile
+		return health.State{Err: r.Error, Message: r.Error.Error()}
 	case r.Error != nil && (r.Facts > 0 || !r.Writing): // without facts nothing shows that it is over
 		return health.State{
 			Err:     fmt.Errorf("the lake could not be written for %v: %w", time.Since(r.FailingSince).Round(time.Second), r.Error),

@@ -16,6 +16,7 @@ import (
 
 	"netsim/infra/broker"
 	"netsim/infra/certs"
+	"netsim/infra/doctor"
 	"netsim/infra/health"
 	"netsim/infra/telemetry"
 )
@@ -43,8 +44,15 @@ func number(is bool) float64 {
 	return 0
 }
 
-// observeProcess samples the certificates that the process has met, and its memory limit.
+// observeProcess samples the certificates that the process has met, its memory limit, and how
+// much room its temporary files have.
 func (l *launch) observeProcess() {
+	const room = "netsim_temporary_free_bytes"
+	l.metrics.Sample(func(emit telemetry.Emit) {
+		if bytes, err := doctor.Room(os.TempDir()); err == nil {
+			emit(room, float64(bytes))
+		}
+	}, room)
 	const expiry, limit = "netsim_certificate_expiry_timestamp_seconds", "netsim_memory_limit_bytes"
 	const unusable = "netsim_kafka_credential_failures_total"
 	l.metrics.Sample(func(emit telemetry.Emit) {

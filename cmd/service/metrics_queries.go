@@ -8,15 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"netsim/audit"
 	"netsim/billing"
+	"netsim/cmd/operations"
 	"netsim/cmd/settings"
-	"netsim/commands"
 	"netsim/events"
 	"netsim/infra/jobs"
-	"netsim/infra/projector"
 	"netsim/infra/reactor"
 	"netsim/infra/telemetry"
 	"netsim/projections"
@@ -31,6 +27,7 @@ func (s *process) observeCore() {
 		waiting, queued, queuedBytes      = "netsim_verdicts_waiting", "netsim_log_append_queue_records", "netsim_log_append_queue_bytes"
 		lagRecords, lagSeconds, unapplied = "netsim_projector_lag_records", "netsim_projector_lag_seconds", "netsim_projector_parked_streams"
 		releaseLevel, superseded          = "netsim_release_level", "netsim_superseded"
+		absent, unhealthy, refused        = "netsim_log_brokers_absent", "netsim_log_partitions", "netsim_log_refused"
 	)
 	s.metrics.Sample(func(emit telemetry.Emit) {
 		emit(releaseLevel, float64(s.Level.Current()), "deployment")
@@ -76,6 +73,24 @@ func (s *process) observeCore() {
 		}
 		return err
 	}, lagRecords, lagSeconds)
+	s.metrics.Query("event_log", func(ctx context.Context, emit telemetry.Emit) error {
+		log, err := s.describe(ctx)
+		if err != nil {
+			return err
+		}
+		behind, leaderless := 0, 0
+		for _, topic := range log.Topics {
+			for _, part := range topic.Partitions {
+				behind += int(number(part.OutOfSync > 0))
+				leaderless += int(number(part.Leader < 0))
+			}
+		}
+		emit(absent, float64(log.Absent))
+		emit(unhealthy, float64(behind), "out_of_sync")
+		emit(unhealthy, float64(leaderless), "leaderless")
+		emit(refused, number(s.EventLog.Check(log) != nil))
+		return nil
+	}, absent, unhealthy, refused)
 	s.metrics.Query("parked_streams", func(ctx context.Context, emit telemetry.Emit) error {
 		streams, err := s.parkedStreams(ctx)
 		emit(unapplied, float64(streams))
@@ -162,31 +177,11 @@ func (s *base) observeWork(queue *jobs.Jobs) {
 		return err
 	}, accrual)
 	s.metrics.Query("checkpoint", func(ctx context.Context, emit telemetry.Emit) error {
-		made, err := s.lastCheckpoint(ctx)
-		if err == nil && !made.IsZero() {
-			emit(checkpoint, max(0, time.Since(made).Seconds()))
+		view := operations.ViewOf(s.Connections, s.verified)
+		last, err := view.LogCheckpoint(ctx)
+		if err == nil && last.SignedAt != nil {
+			emit(checkpoint, max(0, time.Since(last.SignedAt.Time).Seconds()))
 		}
 		return err
 	}, checkpoint)
-}
-
-// lastCheckpoint returns the time when the newest log checkpoint was signed, or the zero
-// time if there is none.
-func (s *base) lastCheckpoint(ctx context.Context) (made time.Time, err error) {
-	stream := commands.CheckpointStream(s.config.Platform)
-	err = pgx.BeginFunc(ctx, s.verified, func(tx pgx.Tx) error {
-		stored, err := projector.ReadStored(ctx, tx, stream)
-		if err != nil {
-			return err
-		}
-		state, err := commands.ReadState(stream, stored)
-		if err != nil {
-			return err
-		}
-		if last, ok := state.(*commands.Checkpoints); ok && last.Note != "" {
-			made, err = audit.CheckpointTime(last.Note)
-		}
-		return err
-	})
-	return made, err
 }

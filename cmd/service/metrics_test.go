@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"netsim/events"
 	"netsim/infra/telemetry"
 	"netsim/internal/servicetest"
 	"netsim/internal/testworld"
@@ -59,7 +60,7 @@ func TestMetricsOfEveryRole(t *testing.T) {
 	}
 	client := d.client("api")
 	client.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
-	client.Get("/api/v1/workspaces/unknown").Refused(404, "NOT_FOUND")
+	client.Get("/api/v1/workspaces/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
 	for _, name := range names {
 		listed, labels := map[string]string{}, map[string][]string{}
 		for _, m := range telemetry.Catalogue() {
@@ -120,7 +121,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			user := p.Service(t, servicetest.NewAccount())
 			made := user.Post("/api/v1/workspaces", map[string]any{"name": fmt.Sprint("w", i)}).Want(201).Object()
 			user.Get(fmt.Sprint("/api/v1/workspaces/", made["id"])).Want(200)
-			user.Get(fmt.Sprint("/api/v1/workspaces/ws_none", i)).Refused(404, "NOT_FOUND")
+			user.Get("/api/v1/workspaces/"+events.NewID(events.WorkspacePrefix)).Refused(404, "NOT_FOUND")
 			user.Get(fmt.Sprint("/nothing/", i)).Want(404)
 		}
 	}

@@ -169,15 +169,20 @@ func (l *launch) connect(ctx context.Context) (_ *process, err error) {
 		}
 	}
 	s.verifier, err = auth.New(auth.Config{
-		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Algorithms: c.Algorithms,
-		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: s.log,
-		Client: &http.Client{Transport: s.wrap("issuer")(http.DefaultTransport.(*http.Transport))},
+		Issuer: c.Issuer, JWKSURL: c.JWKS, Audience: c.Audience, Platform: c.Platform, Algorithms: c.Algorithms,
+		ServiceClaim: c.ServiceClaim, ServiceValue: c.ServiceValue, RolesClaim: c.RolesClaim, KeysMaxAge: c.KeysMaxAge, Directory: remember, Log: s.log,
+		Client: s.issuerClient(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.observeCore()
 	return s, nil
+}
+
+// issuerClient returns the client for requests to the issuer of tokens.
+func (s *process) issuerClient() *http.Client {
+	return &http.Client{Transport: s.wrap("issuer")(http.DefaultTransport.(*http.Transport))}
 }
 
 func (s *process) close() {

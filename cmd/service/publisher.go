@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"netsim/cmd/connections"
 	"netsim/cmd/settings"
 	"netsim/infra/health"
 	"netsim/infra/telemetry"
@@ -13,30 +12,12 @@ import (
 	"netsim/stream/publisher"
 )
 
-// Publishers names the subscriber of the leases of shards.
-const Publishers = "publisher"
-
-// publishEvery is the least time between two transactions of a shard without a backlog.
-// Less costs CPU, more delays consumers.
-const publishEvery = 100 * time.Millisecond
-
-// PublisherConfig returns the settings of the publisher that the tools have, too: without
-// what reads and judges facts.
-func PublisherConfig(c *connections.Connections, shards int32) publisher.Config {
-	return publisher.Config{
-		Brokers: c.Config.Kafka, Connect: c.Broker, Prefix: c.Config.TopicPrefix, Shards: shards,
-		Partitions: c.Config.PublicPartitions, Replication: c.Config.Replicas(), Retention: c.Config.PublicRetention,
-		Relaxed: c.Config.Development, Migrated: !c.Config.Migrate, Untransacted: !c.Config.PublicTransactions, Every: publishEvery,
-		EventLog: c.EventLog, Leases: c.Leases(Publishers, shards), Log: c.Log,
-	}
-}
-
 // publisher returns the publisher of a process with this role, or else nil.
 func (s *base) publisher(schemas *contracts.Registry) (*publisher.Publisher, error) {
 	if !s.config.Has(settings.RolePublisher) {
 		return nil, nil
 	}
-	c := PublisherConfig(s.Connections, s.shards)
+	c := s.PublisherConfig(s.shards)
 	c.Facts, c.Judged = s.facts, s.watcher.Next
 	c.Observe, c.SchemaID = observePublishing(s.metrics), schemas.SchemaID
 	p, err := publisher.New(c)

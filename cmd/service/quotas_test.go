@@ -1,13 +1,21 @@
 package service_test
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"netsim/cmd/operate"
 	"netsim/cmd/settings"
 	"netsim/commands"
 	"netsim/infra/web"
 	"netsim/internal/servicetest"
+	"netsim/internal/testwait"
 )
 
 // limit returns one quota in the form of the operator's command.
@@ -16,7 +24,7 @@ func limit(name string, n int64) map[string]*int64 { return map[string]*int64{na
 // until calls done until it returns true.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(testwait.Limit(t))
 	defer deadline.Stop()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -24,7 +32,7 @@ func until(t *testing.T, what string, done func() bool) {
 		select {
 		case <-every.C:
 		case <-deadline.C:
-			t.Fatalf("still waiting after a minute: %s", what)
+			t.Fatalf("still waiting: %s", what)
 		}
 	}
 }
@@ -61,6 +69,49 @@ func TestEveryQuotaHasADefault(t *testing.T) {
 	}
 	if len(known) > 0 {
 		t.Errorf("the service does not check the quotas %v", known)
+	}
+}
+
+// TestThePageOfQuotasIsTrue: docs/quotas.md has every quota, every cost class and their
+// settings, with the defaults that apply.
+func TestThePageOfQuotasIsTrue(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/quotas.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Split(strings.ReplaceAll(string(text), ",", ""), "\n")
+	check := func(name, want string) {
+		if !slices.ContainsFunc(page, func(line string) bool {
+			return strings.Contains(line, "`"+name+"`") && strings.Contains(line, want)
+		}) {
+			t.Errorf("no line of the page has %s with %s", name, want)
+		}
+	}
+	for name, limit := range commands.DefaultQuotas() {
+		want := fmt.Sprintf("| %d ", limit)
+		switch name {
+		case commands.QuotaStorage:
+			want = fmt.Sprintf("| %d TB ", limit/1_000_000_000_000)
+		case commands.QuotaRunning:
+			want = "| " + operate.QuotaText(limit)
+		}
+		check(name, want)
+	}
+	slots := map[web.Class]string{
+		web.ClassRead: "NETSIM_MAX_READS", web.ClassWrite: "NETSIM_MAX_WRITES", web.ClassHeavy: "NETSIM_MAX_HEAVY",
+		web.ClassStream: "NETSIM_MAX_STREAMS", web.ClassUpload: "NETSIM_MAX_UPLOADS", web.ClassContent: "NETSIM_MAX_CONTENT",
+	}
+	for _, class := range web.Classes() {
+		check(string(class), "| `"+slots[class]+"` ")
+	}
+	shown := map[string]string{"30s": "(30 s)", "131072 bytes a second": "(128 KiB)", "268435456 bytes (256 MiB)": "(256 MiB)"}
+	named := append(slices.Collect(maps.Values(slots)), "NETSIM_BODY_TIMEOUT", "NETSIM_BODY_RATE", "NETSIM_BODY_MEMORY")
+	for _, s := range settings.All() {
+		if slices.Contains(named, s.Variable) {
+			number, _, _ := strings.Cut(s.Default, " ")
+			check(s.Variable, cmp.Or(shown[s.Default], number))
+		}
 	}
 }
 

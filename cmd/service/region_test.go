@@ -9,6 +9,8 @@ import (
 
 	"netsim/api/contract"
 	"netsim/cmd/settings"
+	"netsim/infra/auth"
+	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
 	"netsim/infra/replicas"
 	"netsim/internal/servicetest"
@@ -41,7 +43,7 @@ func TestARegionOnlyReads(t *testing.T) {
 		t.Errorf("the log has %d records after the start of the region, want %d as before", now, seeded)
 	}
 	account := servicetest.NewAccount()
-	here, there := p.Service(t, account), region.Service(t, account)
+	here, there := p.Service(t, account), region.Client(t, devissuer.Options{Service: true, User: "robot", Account: account, Roles: []string{auth.OperatorRole}})
 	var token, path string
 	for _, name := range []string{"one", "two", "three"} {
 		made := here.Post("/api/v1/workspaces", map[string]any{"name": name}).Want(201)

@@ -19,7 +19,11 @@ func (s *process) openReads(ctx context.Context, keys [][]byte) (*replicas.Serve
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := replicas.NewTokens(id, keys, time.Now)
+	losses, err := s.losses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := replicas.NewTokens(id.Without(losses), keys, time.Now)
 	if err != nil {
 		return nil, err
 	}

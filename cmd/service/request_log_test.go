@@ -101,7 +101,8 @@ func TestEveryRequestHasOneLine(t *testing.T) {
 	user.Post("/api/v1/workspaces", body, named("repeated", key)...).Want(201)
 	user.Patch(path, map[string]any{"name": "other"}, named("refused", servicetest.Header{Name: "If-Match", Value: `"9"`})...).Want(412)
 	user.Patch(path, body, named("nothing")...).Want(200)
-	user.Get(path+"?hush=1", named("read")...).Want(200)
+	user.Get(path, named("read")...).Want(200)
+	user.Get(path+"?verbose=hush", named("unknown")...).Want(400)
 	user.Get("/api/v1/nowhere", named("unmatched")...).Want(404)
 	p.Bearer(t, "").Get(path, named("anonymous")...).Want(401)
 	p.Bearer(t, "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJodXNoIn0.hush").Get(path, named("forged")...).Want(401)
@@ -112,6 +113,7 @@ func TestEveryRequestHasOneLine(t *testing.T) {
 		"refused":  {"method": "PATCH", "route": "/api/v1/workspaces/{workspace_id}", "operation": "UpdateWorkspace", "status": "412", "code": "PRECONDITION_FAILED", "command": "UpdateWorkspace", "outcome": "refused", "account": account},
 		"nothing":  {"method": "PATCH", "route": "/api/v1/workspaces/{workspace_id}", "operation": "UpdateWorkspace", "status": "200", "command": "UpdateWorkspace", "outcome": "nothing", "account": account},
 		"read":     {"method": "GET", "route": "/api/v1/workspaces/{workspace_id}", "operation": "GetWorkspace", "status": "200", "account": account},
+		"unknown":  {"method": "GET", "route": "/api/v1/workspaces/{workspace_id}", "operation": "GetWorkspace", "status": "400", "code": "VALIDATION_ERROR", "account": account},
 
 		"unmatched": {"method": "GET", "route": "unmatched", "status": "404", "code": "NOT_FOUND"},
 		"anonymous": {"method": "GET", "route": "/api/v1/workspaces/{workspace_id}", "operation": "GetWorkspace", "status": "401", "code": "UNAUTHORIZED"},

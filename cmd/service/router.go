@@ -34,18 +34,19 @@ type frontEnd struct {
 	recovered func(context.Context) error // waits while the read model is behind what it has shown before
 	tokens    *replicas.Serve             // chooses the database of a read, and adds tokens to responses
 	behind    func() bool                 // whether the read model is behind what it has shown before
+	console   *webConsole                 // nil: none is served
 	log       *slog.Logger
 }
 
 // router serves the contract. The checks have the order of completions section 1.3:
 // feature flag (404), token (401), access (403), contract (400), handler.
 func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
-	fail := web.Errors{Log: d.log, Outage: d.outage}.Fail
+	fail := web.Errors{Log: d.log, Outage: d.outage, Changes: changes}.Fail
 	tokens := cmp.Or(d.tokens, &replicas.Serve{}) // tests of refusals have none
 	tokens.Fail, tokens.KindOf = fail, kind
 	root := chi.NewRouter()
 	root.Use(
-		web.Identify, web.Observer{Log: d.log, Metrics: d.metrics, Tracer: d.tracer, Now: time.Now}.Observe, web.Locate, web.Harden, web.Recover(fail),
+		web.Identify, web.Arrive, web.Observer{Log: d.log, Metrics: d.metrics, Tracer: d.tracer, Now: time.Now}.Observe, web.Locate, web.Harden, web.Recover(fail),
 		middleware.GetHead,
 	)
 	web.Unrouted(root, fail)
@@ -55,34 +56,47 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	root.Handle("/openapi.yaml", docs)
 	root.Handle("/openapi.json", docs)
 	eventContracts(root, fail)
-	root.Group(func(group chi.Router) {
-		group.Use(
-			d.contract.Locate, web.LimitBody(maxBody, fail),
-			d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), operationID, fail),
-			d.onlyReads(fail), d.whole(fail),
-			d.admission.Receive(costs, fail), // the timeout of a request begins when its body has arrived
-			web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, longTimeout, isLong, isStream),
-			d.admission.Serve(costs, fail), web.Unless(d.admit, changes, fail),
-			streams(web.Streams(d.config.ReadTimeout, d.config.StreamLife)),
-			d.contract.Check(fail),
-			tokens.Handle,
-		)
-		strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
-			RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: tokens.Repeat(fail),
-		})
-		api.HandlerWithOptions(strict, api.ChiServerOptions{BaseRouter: group, ErrorHandlerFunc: refuse(fail)})
-	})
+	root.Group(func(group chi.Router) { d.operations(group, handlers, tokens, fail) })
+	if d.console != nil {
+		d.mountConsole(root, func(api chi.Router) { d.operations(api, handlers, tokens, fail) }, fail)
+	}
 	return root
 }
 
-// longTimeout is added to the timeout of a request that moves many bytes. It is enough
-// for a body of 100 MB at 1.3 Mbit/s, or for 50 GB from the object store at 80 MB/s.
+// operations adds the operations of the contract to a router.
+func (d frontEnd) operations(group chi.Router, handlers api.StrictServerInterface, tokens *replicas.Serve, fail web.FailFunc) {
+	group.Use(
+		d.contract.Locate, web.LimitBody(maxBody, fail),
+		d.flags(fail), d.verifier.Authenticate(fail), noteCaller, auth.Authorize(d.access(), operationID, fail),
+		d.onlyReads(fail), d.whole(fail),
+		d.admission.Receive(costs, fail), // the timeout of a request begins when its body has arrived
+		web.Budget(d.config.ReadTimeout, d.config.VerdictTimeout+5*time.Second, d.longer, isStream),
+		d.admission.Serve(costs, fail), web.Unless(d.admit, changes, fail),
+		d.streams,
+		d.contract.Check(fail),
+		tokens.Handle,
+	)
+	strict := api.NewStrictHandlerWithOptions(handlers, nil, api.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc: refuse(fail), ResponseErrorHandlerFunc: tokens.Repeat(fail),
+	})
+	api.HandlerWithOptions(strict, api.ChiServerOptions{BaseRouter: group, ErrorHandlerFunc: refuse(fail)})
+}
+
+// longTimeout is added to the timeout of a request that reads many bytes. It is enough for
+// 50 GB from the object store at 80 MB/s.
 const longTimeout = 10 * time.Minute
 
-// isLong reports whether a request moves many bytes.
-func isLong(r *http.Request) bool {
+// longer returns what is added to the timeout of a request that moves many bytes: at least
+// the time in which the largest body arrives at the least rate.
+func (d frontEnd) longer(r *http.Request) time.Duration {
 	op, ok := contract.OperationOf(r)
-	return ok && (op.Access.Long || op.MaxBody() > web.MaxBody)
+	switch {
+	case ok && op.MaxBody() > web.MaxBody:
+		return longTimeout + d.config.BodyTimeout + time.Duration(op.MaxBody()/d.config.BodyRate)*time.Second
+	case ok && op.Access.Long:
+		return longTimeout
+	}
+	return 0
 }
 
 // maxBody returns the limit of a request body in bytes. The contract's check enforces a
@@ -167,18 +181,21 @@ func (d frontEnd) whole(fail web.FailFunc) web.Middleware {
 	}
 }
 
-// streams applies a middleware only to operations whose response is an event stream.
-func streams(m web.Middleware) web.Middleware {
-	return func(next http.Handler) http.Handler {
-		with := m(next)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if isStream(r) {
-				with.ServeHTTP(w, r)
-				return
-			}
+// streams bounds the operations whose response is streamed. One that reads many bytes has
+// more time to begin and to end.
+func (d frontEnd) streams(next http.Handler) http.Handler {
+	ordinary := web.Streams(d.config.ReadTimeout, d.config.StreamLife)(next)
+	long := web.Streams(d.config.ReadTimeout+longTimeout, d.config.StreamLife+longTimeout)(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !isStream(r):
 			next.ServeHTTP(w, r)
-		})
-	}
+		case d.longer(r) > 0:
+			long.ServeHTTP(w, r)
+		default:
+			ordinary.ServeHTTP(w, r)
+		}
+	})
 }
 
 // costs returns the account whose quotas a request uses, and its cost class. A service
@@ -215,7 +232,7 @@ func kind(r *http.Request) replicas.Kind {
 	return replicas.Read
 }
 
-// isStream reports whether the response to a request is an event stream.
+// isStream reports whether the response to a request is streamed.
 func isStream(r *http.Request) bool {
 	op, ok := contract.OperationOf(r)
 	return ok && web.Class(op.Access.Class) == web.ClassStream
@@ -225,7 +242,7 @@ func isStream(r *http.Request) bool {
 func (d frontEnd) access() map[string]auth.Access {
 	rows := map[string]auth.Access{}
 	for _, op := range d.contract.Operations() {
-		rows[op.ID] = auth.Access(op.Access.Token)
+		rows[op.ID] = auth.Access{Token: op.Access.Token, Role: op.Access.Role}
 	}
 	return rows
 }

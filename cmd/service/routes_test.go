@@ -71,6 +71,8 @@ POST /simulations | D1 Simulations, 5.2
 GET /simulations/{sim_id} | D1 Simulations
 GET /simulations/{sim_id}/events | ours, issue 5
 GET /events | ours, issue 14
+GET /streams/{stream_id} | ours, issue 25
+GET /causes/{correlation_id} | ours, issue 25
 DELETE /simulations/{sim_id} | D1 Simulations, 5.5
 POST /simulations/{sim_id}/terminate | D1 Simulations, 5.4
 GET /studies | ours, issue 16
@@ -95,6 +97,27 @@ GET /billing/items | D1 Billing
 GET /billing/items/{id} | D1 Billing
 GET /billing/events | D1 Billing
 GET /billing/rates | D1 Billing
+GET /operations/read-models | ours, ADR 76
+GET /operations/streams | ours, ADR 76
+GET /operations/parked-facts | ours, ADR 76
+GET /operations/parked-facts/{stream}/{sequence} | ours, ADR 76
+POST /operations/parked-facts/{stream}/retry | ours, ADR 76
+GET /operations/reactions | ours, ADR 76
+GET /operations/dead-letters | ours, ADR 76
+GET /operations/dead-letters/{handler_name}/{family}/{partition}/{offset} | ours, ADR 76
+POST /operations/dead-letters/retry | ours, ADR 76
+POST /operations/dead-letters/{handler_name}/{family}/{partition}/{offset}/retry | ours, ADR 76
+GET /operations/jobs | ours, ADR 76
+GET /operations/runs | ours, ADR 76
+POST /operations/runs/{sim_id}/terminate | ours, ADR 76
+GET /operations/upgrade | ours, ADR 76
+GET /operations/lake | ours, ADR 76
+GET /operations/public-topics | ours, ADR 76
+GET /operations/checkpoint | ours, ADR 76
+GET /operations/acts | ours, ADR 76
+GET /billing/bundle | ours, 11.13
+GET /billing/checkpoints | ours, 11.13
+GET /billing/checkpoints/{name} | ours, 11.13
 GET /health | 2.1 (ours)
 GET /health/ready | 2.1 (ours)
 GET /chart-definitions | 2.2

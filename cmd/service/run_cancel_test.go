@@ -8,40 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/cmd/settings"
 	"netsim/events"
 	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
 )
-
-// awaitSQL waits until a query of one boolean returns true.
-func awaitSQL(t *testing.T, url, query string, args ...any) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing was written
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for {
-		var yes bool
-		if err := conn.QueryRow(t.Context(), query, args...).Scan(&yes); err != nil {
-			t.Fatal(err)
-		}
-		if yes {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the query is still false after a minute: %s %v", query, args)
-		}
-	}
-}
 
 // endlessSubmission returns a workload that takes longer than any test.
 func endlessSubmission() object {
@@ -64,7 +35,7 @@ func TestDeleteCancels(t *testing.T) {
 	}
 	idle := func(id string) {
 		t.Helper()
-		awaitSQL(t, w.p.Config.Postgres, `SELECT NOT EXISTS (SELECT FROM jobs.river_job
+		servicetest.AwaitSQL(t, w.p.Config.Postgres, `SELECT NOT EXISTS (SELECT FROM jobs.river_job
 			WHERE args->>'simulationId' = $1 AND state NOT IN ('completed', 'cancelled', 'discarded'))`, id)
 	}
 	cancel := func(id, status string) {
@@ -102,7 +73,7 @@ func TestDeleteCancels(t *testing.T) {
 	testwait.Receive(t, reads, "the reads")
 	cancel(validating, "validating")
 	staged := w.submit("staged")
-	awaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job
+	servicetest.AwaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job
 		WHERE args->>'simulationId' = $1 AND state = 'running')`, staged)
 	cancel(staged, "provisioning") // the object store still does not answer
 	w.g.set(nil)
@@ -111,7 +82,7 @@ func TestDeleteCancels(t *testing.T) {
 	w.user.Eventually(simulations+long, servicetest.HasStatus("running"))
 	w.user.Delete(simulations+long).Refused(409, "CONFLICT")
 	queued := w.submit("queued")
-	awaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job WHERE args->>'simulationId' = $1)`, queued)
+	servicetest.AwaitSQL(t, w.p.Config.Postgres, `SELECT EXISTS (SELECT FROM jobs.river_job WHERE args->>'simulationId' = $1)`, queued)
 	cancel(queued, "provisioning")
 	w.user.Post(simulations+long+"/terminate", nil).Want(200)
 	if s := w.ended(w.submit("last")); s["status"] != "completed" { // the one worker is free again
@@ -155,8 +126,8 @@ func TestDeleteWhileItStarts(t *testing.T) {
 	}
 	testwait.Group(t, &all, "the deletions")
 	for _, id := range gone {
-		awaitSQL(t, p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
-		awaitSQL(t, p.Config.Postgres, `SELECT bool_and((engine <> '') = (completed_at IS NOT NULL)) FROM readmodel.simulations WHERE id = $1`, id)
+		servicetest.AwaitSQL(t, p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
+		servicetest.AwaitSQL(t, p.Config.Postgres, `SELECT bool_and((engine <> '') = (completed_at IS NOT NULL)) FROM readmodel.simulations WHERE id = $1`, id)
 	}
 	client.Eventually("/api/v1/billing/items?status=active", func(r servicetest.Reply) bool {
 		return !strings.Contains(string(r.Want(200).Body), `"resourceType":"simulation"`)

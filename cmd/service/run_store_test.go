@@ -151,7 +151,7 @@ func (w *storeWorld) checkFailed(id, reason string) {
 func (w *storeWorld) released(id string) {
 	t := w.t
 	t.Helper()
-	awaitSQL(t, w.p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
+	servicetest.AwaitSQL(t, w.p.Config.Postgres, `SELECT released_at IS NOT NULL FROM readmodel.credit_holds WHERE simulation_id = $1`, id)
 }
 
 // TestAStoreRefusesARun: a run fails with the reason, and its costs stop, when the object

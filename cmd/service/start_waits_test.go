@@ -49,3 +49,23 @@ func TestAStartWaitsForABoundedTime(t *testing.T) {
 		}
 	}
 }
+
+// TestAStartWaitsBehindAProxy: a TCP proxy whose broker is down accepts connections and
+// closes them. A start waits for it, with TLS or without, and goes on with the broker.
+func TestAStartWaitsBehindAProxy(t *testing.T) {
+	t.Parallel()
+	c := servicetest.Config(t)
+	proxy := teststack.NewProxy(t, c.Kafka[0])
+	proxy.Refuse()
+	c.Kafka = []string{proxy.Addr}
+	secure := c
+	secure.KafkaTLS = true
+	b := servicetest.Begin(t, secure)
+	b.Waits("the TLS handshake")
+	b.Ends()
+
+	b = servicetest.Begin(t, c)
+	b.Waits("closed before an answer")
+	proxy.Heal()
+	b.Serves()
+}

@@ -8,7 +8,8 @@ type Offline struct {
 	Key         string `env:"NETSIM_AUDIT_KEY"`
 	WriterKeys  string `env:"NETSIM_WRITER_KEYS"`
 
-	// The object store is needed only for the heads of checkpoints, and for an archive in it.
+	// The object store is needed only for the heads of checkpoints, the lake, and for an
+	// archive in it.
 	S3Endpoint  string `env:"NETSIM_S3_ENDPOINT"`
 	S3Region    string `env:"NETSIM_S3_REGION"`
 	S3Bucket    string `env:"NETSIM_S3_BUCKET"`

@@ -41,6 +41,7 @@ type Config struct {
 	Roles        []string      `env:"NETSIM_ROLES" envDefault:"api,projector,reactor,worker,publisher,lake" form:"role"`
 	HTTP         string        `env:"NETSIM_HTTP" envDefault:"127.0.0.1:8080" form:"address" roles:"api"`
 	Ops          string        `env:"NETSIM_OPS" envDefault:"127.0.0.1:8081" form:"address"`
+	Profiles     bool          `env:"NETSIM_PROFILES"`
 	StartTimeout time.Duration `env:"NETSIM_START_TIMEOUT" envDefault:"10m"`
 	Drain        time.Duration `env:"NETSIM_DRAIN" envDefault:"5s" roles:"api"`
 	Grace        time.Duration `env:"NETSIM_GRACE" envDefault:"10s" roles:"api"`
@@ -89,17 +90,20 @@ type Config struct {
 	Algorithms   []string      `env:"NETSIM_OIDC_ALGORITHMS" envDefault:"ES256,RS256" form:"algorithm" roles:"api"`
 	ServiceClaim string        `env:"NETSIM_OIDC_SERVICE_CLAIM" envDefault:"token_use" roles:"api"`
 	ServiceValue string        `env:"NETSIM_OIDC_SERVICE_VALUE" envDefault:"service" roles:"api"`
+	RolesClaim   string        `env:"NETSIM_ROLES_CLAIM" envDefault:"roles" roles:"api"`
 
 	// Platform
 	Platform         string `env:"NETSIM_PLATFORM" envDefault:"netsim" form:"name"`
 	Operator         string `env:"NETSIM_OPERATOR" unset:"the user of the operating system and the machine"`
 	Account          string `env:"NETSIM_ACCOUNT" envDefault:"acct_0000000000e008000000000001"`
 	Prices           string `env:"NETSIM_PRICES" form:"file" unset:"the list in billing/prices/default.yaml"`
-	Console          string `env:"NETSIM_CONSOLE_URL" form:"console" unset:"the API" roles:"api"`
 	BillingEndpoints bool   `env:"NETSIM_ENABLE_BILLING_ENDPOINTS" envDefault:"true" roles:"api"`
 	TraceRoutes      bool   `env:"NETSIM_ENABLE_TRACE_ROUTES" envDefault:"true" roles:"api"`
 	SimulationDelete bool   `env:"NETSIM_ENABLE_SIMULATION_DELETE" envDefault:"true" roles:"api"`
 	ResultsOwnership bool   `env:"NETSIM_RESULTS_OWNERSHIP" roles:"api"`
+
+	// Console
+	ConsoleAccess
 
 	// Requests
 	MaxReads          int              `env:"NETSIM_MAX_READS" envDefault:"1024" min:"1" unit:"requests" roles:"api"`
@@ -107,14 +111,16 @@ type Config struct {
 	MaxHeavy          int              `env:"NETSIM_MAX_HEAVY" unset:"two for each core" unit:"requests" roles:"api"`
 	MaxStreams        int              `env:"NETSIM_MAX_STREAMS" envDefault:"1000" min:"1" unit:"clients" roles:"api"`
 	MaxUploads        int              `env:"NETSIM_MAX_UPLOADS" envDefault:"64" min:"1" unit:"requests" roles:"api"`
+	MaxContent        int              `env:"NETSIM_MAX_CONTENT" envDefault:"64" min:"1" unit:"requests" roles:"api"`
 	MaxFiles          int              `env:"NETSIM_MAX_FILES_PER_UPLOAD" envDefault:"100" min:"1" unit:"files" roles:"api"`
 	BodyTimeout       time.Duration    `env:"NETSIM_BODY_TIMEOUT" envDefault:"30s" min:"100ms" roles:"api"`
+	BodyRate          int64            `env:"NETSIM_BODY_RATE" envDefault:"131072" min:"1024" unit:"bytes a second" roles:"api"`
 	BodyMemory        int64            `env:"NETSIM_BODY_MEMORY" envDefault:"268435456" min:"67108864" unit:"bytes" roles:"api"`
 	ReadTimeout       time.Duration    `env:"NETSIM_READ_TIMEOUT" envDefault:"10s" min:"100ms" roles:"api"`
 	StreamLife        time.Duration    `env:"NETSIM_STREAM_LIFE" envDefault:"15m" min:"1s" roles:"api"`
 	UploadLife        time.Duration    `env:"NETSIM_UPLOAD_LIFE" envDefault:"24h" min:"1m" roles:"api"`
 	UploadLockTimeout time.Duration    `env:"NETSIM_UPLOAD_PATIENCE" envDefault:"10s" roles:"api"`
-	Quotas            map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"=" unset:"those of docs/quotas.md" roles:"api"`
+	Quotas            map[string]int64 `env:"NETSIM_QUOTAS" envKeyValSeparator:"=" unset:"those of docs/quotas.md" roles:"api,reactor,worker"`
 
 	// Reactions and jobs
 	Retries      int           `env:"NETSIM_REACTION_RETRIES" envDefault:"10" min:"1" max:"30" unit:"retries" roles:"reactor"`
@@ -128,6 +134,7 @@ type Config struct {
 	RunResults    int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1" unit:"bytes" roles:"worker"`
 	RunTime       time.Duration `env:"NETSIM_RUN_TIME" envDefault:"24h" min:"1s" roles:"worker"`
 	RunStall      time.Duration `env:"NETSIM_RUN_STALL" envDefault:"5m" min:"1s" roles:"worker"`
+	RunTurn       time.Duration `env:"NETSIM_RUN_TURN" envDefault:"5s" min:"1ms" roles:"worker"`
 	RunCheckpoint time.Duration `env:"NETSIM_RUN_CHECKPOINT" unset:"as the simulation asks" roles:"worker"`
 
 	// Remote engines

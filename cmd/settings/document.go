@@ -58,11 +58,24 @@ func Document() string {
 
 var markdownLink = regexp.MustCompile(`\[[^\]]*\]\(([^)]*)\)`)
 
-// Help returns the settings as text, for 'netsim serve --help'.
+// Help returns the settings as text, for 'netsim serve --help', the required ones first.
 func Help() string {
 	const indent, width = "      ", 92
 	var b strings.Builder
+	all := []group{{title: "Required", introduction: "Without `NETSIM_DATA_DEV=true`, `NETSIM_WRITER_KEYS` is required too."}}
 	for _, g := range groups() {
+		others := g
+		others.settings = nil
+		for _, s := range g.settings {
+			if s.Required {
+				all[0].settings = append(all[0].settings, s)
+			} else {
+				others.settings = append(others.settings, s)
+			}
+		}
+		all = append(all, others)
+	}
+	for _, g := range all {
 		fmt.Fprintf(&b, "  %s\n\n", strings.ToUpper(g.title))
 		if g.introduction != "" {
 			b.WriteString(wrapText(plain(g.introduction), "  ", width) + "\n")

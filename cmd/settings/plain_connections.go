@@ -32,5 +32,8 @@ func (c *Config) plainConnections() (all []plainConnection) {
 			all = append(all, plainConnection{at.setting, "it begins with http: it should be https"})
 		}
 	}
+	if u, err := url.Parse(c.ConsoleURL); c.ServesConsole() && err == nil && u.Scheme == "http" && !isLoopback(u.Host) {
+		all = append(all, plainConnection{"NETSIM_CONSOLE_URL", "it begins with http, so the cookie of a session is not protected: it should be https"})
+	}
 	return all
 }

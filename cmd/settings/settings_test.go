@@ -127,17 +127,29 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		`NETSIM_SCHEMA_REGISTRY_USER is "netsim": it must not be set without NETSIM_SCHEMA_REGISTRY_SECRET`: {
 			"NETSIM_SCHEMA_REGISTRY_USER": "netsim", "NETSIM_SCHEMA_REGISTRY_SECRET": "",
 		},
-		`NETSIM_ENGINE_URLS is "http://engine": it must not be set without NETSIM_ENGINE_TOKEN`: {"NETSIM_ENGINE_URLS": "http://engine", "NETSIM_ENGINE_TOKEN": ""},
-		`NETSIM_KAFKA_TLS is not true: it must be`:                                              {"NETSIM_KAFKA_SERVER_NAME": "kafka"},
-		`one of NETSIM_KAFKA_CERT and NETSIM_KAFKA_KEY is set`:                                  {"NETSIM_KAFKA_TLS": "true", "NETSIM_KAFKA_KEY": "settings_test.go"},
-		`NETSIM_KAFKA_SASL is not set: it must be`:                                              {"NETSIM_KAFKA_PASSWORD": "hidden-8"},
-		`NETSIM_KAFKA_SASL is "": it must be OAUTHBEARER`:                                       {"NETSIM_KAFKA_OAUTH_SCOPE": "x"},
-		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must be set`:                               {"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x"},
-		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must not be set`:                           {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_USER": "x"},
-		`one of NETSIM_KAFKA_OAUTH_TOKEN_FILE and NETSIM_KAFKA_OAUTH_`:                          {"NETSIM_KAFKA_SASL": "OAUTHBEARER"},
-		`NETSIM_KAFKA_OAUTH_TOKEN_URL is set: `:                                                 {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_OAUTH_TOKEN_URL": "https://issuer"},
-		`NETSIM_KAFKA_TLS must be true, because it sends a secret`:                              {"NETSIM_KAFKA_SASL": "PLAIN", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
-		`one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set`:                           {"NETSIM_S3_ACCESS_KEY": ""},
+		`NETSIM_ENGINE_URLS is "http://engine": it must not be set without NETSIM_ENGINE_TOKEN`:          {"NETSIM_ENGINE_URLS": "http://engine", "NETSIM_ENGINE_TOKEN": ""},
+		`NETSIM_KAFKA_TLS is not true: it must be`:                                                       {"NETSIM_KAFKA_SERVER_NAME": "kafka"},
+		`one of NETSIM_KAFKA_CERT and NETSIM_KAFKA_KEY is set`:                                           {"NETSIM_KAFKA_TLS": "true", "NETSIM_KAFKA_KEY": "settings_test.go"},
+		`NETSIM_KAFKA_SASL is not set: it must be`:                                                       {"NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`NETSIM_KAFKA_SASL is "": it must be OAUTHBEARER`:                                                {"NETSIM_KAFKA_OAUTH_SCOPE": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must be set`:                                        {"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x"},
+		`NETSIM_KAFKA_USER and NETSIM_KAFKA_PASSWORD must not be set`:                                    {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_USER": "x"},
+		`one of NETSIM_KAFKA_OAUTH_TOKEN_FILE and NETSIM_KAFKA_OAUTH_`:                                   {"NETSIM_KAFKA_SASL": "OAUTHBEARER"},
+		`NETSIM_KAFKA_OAUTH_TOKEN_URL is set: `:                                                          {"NETSIM_KAFKA_SASL": "OAUTHBEARER", "NETSIM_KAFKA_OAUTH_TOKEN_URL": "https://issuer"},
+		`NETSIM_KAFKA_TLS must be true, because it sends a secret`:                                       {"NETSIM_KAFKA_SASL": "PLAIN", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
+		`one of NETSIM_S3_ACCESS_KEY and NETSIM_S3_SECRET_KEY is set`:                                    {"NETSIM_S3_ACCESS_KEY": ""},
+		`NETSIM_CONSOLE_URL is not set: with NETSIM_CONSOLE_CLIENT_ID it must be`:                        {"NETSIM_CONSOLE_CLIENT_ID": "x"},
+		`NETSIM_CONSOLE_CLIENT_ID is not set: with NETSIM_CONSOLE_CLIENT_SECRET it must be`:              {"NETSIM_CONSOLE_URL": "https://x", "NETSIM_CONSOLE_CLIENT_SECRET": "hidden-9"},
+		`NETSIM_CONSOLE_CLIENT_ID is not set: with NETSIM_CONSOLE_PARAMETERS it must be`:                 {"NETSIM_CONSOLE_PARAMETERS": "a=b"},
+		`NETSIM_CONSOLE_CLIENT_ID is not set: with NETSIM_CONSOLE_DISCOVERY_URL it must be`:              {"NETSIM_CONSOLE_DISCOVERY_URL": "https://x"},
+		`NETSIM_CONSOLE_URL is "https://x/a/../b": with NETSIM_CONSOLE_CLIENT_ID it must have a plain p`: console("NETSIM_CONSOLE_URL", "https://x/a/../b"),
+		`NETSIM_CONSOLE_URL is "https://x?y": with NETSIM_CONSOLE_CLIENT_ID it must have a plain path`:   console("NETSIM_CONSOLE_URL", "https://x?y"),
+		`NETSIM_CONSOLE_SCOPES is "profile": it must contain openid`:                                     console("NETSIM_CONSOLE_SCOPES", "profile"),
+		`NETSIM_CONSOLE_SESSION_IDLE is "24h0m0s": it must be at most NETSIM_CONSOLE_SESSION_LIFE`:       console("NETSIM_CONSOLE_SESSION_LIFE", "1h"),
+		`NETSIM_WRITER_KEYS is not set: with NETSIM_CONSOLE_CLIENT_ID it must be a key`: {
+			"NETSIM_DATA_DEV": "true", "NETSIM_REPLICATION": "", "NETSIM_OIDC_ISSUER": "http://issuer/", "NETSIM_S3_ENDPOINT": "http://store",
+			"NETSIM_WRITER_KEYS": "", "NETSIM_CONSOLE_CLIENT_ID": "x", "NETSIM_CONSOLE_URL": "https://x",
+		},
 		`NETSIM_QUOTAS: `: {"NETSIM_QUOTAS": "streams.opne=1"},
 		`NETSIM_DATA_DEV is true beside a setting of a production installation, NETSIM_OIDC_ISSUER=https://issuer/: `: {"NETSIM_DATA_DEV": "true"},
 		`a production installation, NETSIM_REPLICATION=3: it must be false`:                                           development("NETSIM_REPLICATION", "3"),
@@ -150,11 +162,35 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 	}
 	for _, more := range []map[string]string{
 		{"NETSIM_S3_ACCESS_KEY": "", "NETSIM_S3_SECRET_KEY": ""},
+		{"NETSIM_CONSOLE_URL": "https://elsewhere"}, {"NETSIM_ROLES": "worker", "NETSIM_CONSOLE_CLIENT_SECRET": "hidden-9"}, console("NETSIM_CONSOLE_CLIENT_SECRET", "hidden-9"),
 		{"NETSIM_KAFKA_SASL": "SCRAM-SHA-512", "NETSIM_KAFKA_USER": "x", "NETSIM_KAFKA_PASSWORD": "hidden-8"},
 		{"NETSIM_REPLICATION": "1", "NETSIM_DATA_DEV": "true", "NETSIM_OIDC_ISSUER": "https://localhost/", "NETSIM_S3_ENDPOINT": "https://[::1]:9000"}, {"NETSIM_HTTP": "host:1", "NETSIM_OPS": "host:1", "NETSIM_ROLES": "worker"},
 	} {
 		if said := wrong(t, more); said != "" {
 			t.Errorf("%v gives the error %q, want none", more, said)
+		}
+	}
+}
+
+// console returns the settings of a console, and one more.
+func console(name, value string) map[string]string {
+	return with(map[string]string{"NETSIM_CONSOLE_CLIENT_ID": "x", "NETSIM_CONSOLE_URL": "https://x/prefix"}, name, value)
+}
+
+// TestDashboards: the pages of simulations are in the console that is served, or in one that
+// others serve.
+func TestDashboards(t *testing.T) {
+	t.Parallel()
+	for want, more := range map[string]map[string]string{
+		"":                         {},
+		"https://elsewhere":        {"NETSIM_CONSOLE_URL": "https://elsewhere"},
+		"https://x/prefix/console": console("NETSIM_CONSOLE_SESSIONS", "1"),
+	} {
+		environment := required()
+		maps.Copy(environment, more)
+		c, err := FromVariables(environment)
+		if err != nil || c.Dashboards() != want {
+			t.Errorf("%v: the pages of simulations are below %q, %v; want %q", more, c.Dashboards(), err, want)
 		}
 	}
 }

@@ -94,6 +94,7 @@ func contradictions() []contradiction {
 			}
 			return nil
 		}},
+		{consoleVariables(), func(c *Config) error { return c.checkConsole() }},
 		{kafkaVariables(), func(c *Config) error { return c.checkKafka(c.Development) }},
 		{[]string{"NETSIM_ROLES", "NETSIM_ARCHIVE", "NETSIM_AUDIT_KEY"}, func(c *Config) error { return c.checkArchive() }},
 		{[]string{"NETSIM_QUOTAS"}, func(c *Config) error {
@@ -104,9 +105,16 @@ func contradictions() []contradiction {
 }
 
 // kafkaVariables returns the variables that checkKafka is about.
-func kafkaVariables() []string {
-	names := []string{"NETSIM_DATA_DEV"}
-	for _, f := range settingFields[KafkaAccess]() {
+func kafkaVariables() []string { return append(variablesOf[KafkaAccess](), "NETSIM_DATA_DEV") }
+
+// consoleVariables returns the variables that checkConsole is about.
+func consoleVariables() []string {
+	return append(variablesOf[ConsoleAccess](), "NETSIM_WRITER_KEYS", "NETSIM_ROLES")
+}
+
+// variablesOf returns the variables of the fields of a T.
+func variablesOf[T any]() (names []string) {
+	for _, f := range settingFields[T]() {
 		names = append(names, variable(f))
 	}
 	return names

@@ -50,6 +50,9 @@ func (c *Config) Announce(ctx context.Context, log *slog.Logger) {
 	for _, plain := range c.plainConnections() {
 		log.WarnContext(ctx, "a connection to another machine is not protected (docs/security.md)", "setting", plain.setting, "because", plain.because)
 	}
+	if c.Has(RoleAPI) && !c.ServesConsole() {
+		log.InfoContext(ctx, "no console is served: it has no client at the issuer of tokens (docs/console.md)", "setting", "NETSIM_CONSOLE_CLIENT_ID")
+	}
 	if len(c.ignored) > 0 {
 		log.WarnContext(ctx, "variables that begin with NETSIM_ and are not settings of this release are ignored", "variables", c.ignored)
 	}

@@ -3,6 +3,7 @@
 package handle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func (r *run) append(ctx context.Context, t *tip, now time.Time, data events.Dat
 		Stream: r.to.Stream, PartitionKey: r.to.PartitionKey,
 		Sequence: t.head.Sequence + 1, PreviousHash: t.head.Hash,
 		CommandID: r.from.CommandID, CommandDigest: r.from.CommandDigest,
-		Time: now, Actor: r.from.Actor, CorrelationID: r.from.CorrelationID, CauseID: r.from.CauseID,
+		Time: now, Actor: r.from.Actor, CorrelationID: cmp.Or(r.from.CorrelationID, commands.RequestOf(t.state)), CauseID: r.from.CauseID,
 		DataVersion: 1,
 	}}
 	var m events.Message

@@ -29,7 +29,8 @@ type broken struct {
 //
 // It breaks several things at once. With NETSIM_TEST_ALERTS=all it breaks everything, one
 // after the other, and sees that every alert of the rules fires; that takes a quarter of
-// an hour. With names, separated by commas, it breaks those.
+// an hour. With names, separated by commas, it breaks those. The deployment has one broker, and
+// the disk of the machine: promtool alone judges the alerts about several brokers and a full disk.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	which := os.Getenv("NETSIM_TEST_ALERTS")
@@ -66,12 +67,15 @@ func TestAlertsFire(t *testing.T) {
 	}
 	for _, g := range readRules(t).Groups {
 		for _, r := range g.Rules {
-			if name := r.Alert + "/" + r.Labels["severity"]; r.Alert != "" && !fired[name] {
+			if name := r.Alert + "/" + r.Labels["severity"]; r.Alert != "" && !fired[name] && !slices.Contains(elsewhere, r.Alert) {
 				t.Errorf("%s has not fired", name)
 			}
 		}
 	}
 }
+
+// elsewhere lists the alerts that a deployment of the test cannot have.
+var elsewhere = []string{"NetsimBrokerDown", "NetsimReplicasOutOfSync", "NetsimTemporaryFilesFull"}
 
 // quiet waits until no alert has fired for five seconds. A machine that is busy can make
 // requests slow for a while.

@@ -54,6 +54,17 @@ func breaks() []broken {
 			mend:   func(*site) {},
 		},
 		{
+			name: "topic settings", alerts: []string{"NetsimLogRefused/page"},
+			also:   []string{unavailable, roleDown, errorsPage, errorsTicket},
+			break_: func(s *site) { s.retain("86400000") },
+			mend:   func(s *site) { s.retain("-1") },
+		},
+		{
+			name: "level", alerts: []string{"NetsimUpgradeUnfinished/ticket"},
+			break_: func(s *site) { s.sql("DELETE FROM netsim.release_level") },
+			mend:   func(s *site) { s.tool("upgrade", "finish") },
+		},
+		{
 			name: "checkpoint", alerts: []string{"NetsimCheckpointsLate/ticket"},
 			break_: func(s *site) { s.signLate() },
 			mend:   func(s *site) { s.tool("audit", "checkpoint", "--name", "by-hand") },

@@ -229,24 +229,30 @@ func (s *site) failJob() {
 // function is called.
 func (s *site) refuseFacts() (mend func()) {
 	s.t.Helper()
-	c := s.program.Config
-	admin, err := sarama.NewClusterAdmin(c.Kafka, sarama.NewConfig())
+	topic := publisher.Topic(s.program.Config.TopicPrefix, events.Workspaces)
+	s.set(topic, "max.message.bytes", "300")
+	return func() { s.set(topic, "max.message.bytes", "8650752") }
+}
+
+// retain sets for how long a topic of the log keeps its records, in ms; -1 is for ever.
+func (s *site) retain(value string) {
+	s.t.Helper()
+	s.set(s.program.Config.TopicPrefix+string(events.Workspaces), "retention.ms", value)
+}
+
+// set changes a setting of a topic.
+func (s *site) set(topic, setting, value string) {
+	s.t.Helper()
+	admin, err := sarama.NewClusterAdmin(s.program.Config.Kafka, sarama.NewConfig())
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	limit := func(value string) {
-		s.t.Helper()
-		err := admin.IncrementalAlterConfig(sarama.TopicResource, publisher.Topic(c.TopicPrefix, events.Workspaces), map[string]sarama.IncrementalAlterConfigsEntry{
-			"max.message.bytes": {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &value},
-		}, false)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	limit("300")
-	return func() {
-		limit("8650752")
-		admin.Close() //nolint:errcheck // nothing is pending
+	defer admin.Close() //nolint:errcheck // nothing is pending
+	err = admin.IncrementalAlterConfig(sarama.TopicResource, topic, map[string]sarama.IncrementalAlterConfigsEntry{
+		setting: {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &value},
+	}, false)
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 

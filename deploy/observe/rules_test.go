@@ -65,7 +65,7 @@ func sections(t *testing.T) map[string]string {
 
 // TestRules: every expression uses metrics and labels that exist. Every alert says how
 // urgent it is and what happens, and links its section of the runbook, which has each of
-// the four parts. The runbook has no other sections.
+// the five parts. The runbook has no other sections.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	rules, pages := readRules(t), sections(t)
@@ -88,7 +88,7 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s has the runbook_url %q, want %q", r.Alert, got, want)
 			}
 			page := pages[r.Alert]
-			for _, part := range []string{"**Means.**", "**Look at.**", "**Do.**", "**Over.**"} {
+			for _, part := range []string{"**From.**", "**Means.**", "**Look at.**", "**Do.**", "**Over.**"} {
 				if !strings.Contains(page, part) {
 					t.Errorf("the runbook's section %s lacks %s", r.Alert, part)
 				}

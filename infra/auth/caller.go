@@ -22,6 +22,9 @@ type Caller struct {
 	Subject  string // the claim sub; older events contain it as the user id
 	Service  bool   // the token is a service token
 
+	Billing  bool // has the role billing: reads the billing of the account
+	Operator bool // has the role operator: operates the platform
+
 	AccountID   string // AllAccounts in a platform-wide service token
 	AccountName string
 	Platform    string
@@ -49,6 +52,22 @@ func (c Caller) Names(workspaceID string) bool {
 // Platformwide reports whether the caller acts for every account.
 func (c Caller) Platformwide() bool { return c.Service && c.AccountID == AllAccounts }
 
+// Roles returns the roles of the caller that mean something here.
+func (c Caller) Roles() []string {
+	roles := []string{}
+	if c.Billing {
+		roles = append(roles, BillingRole)
+	}
+	if c.Operator {
+		roles = append(roles, OperatorRole)
+	}
+	return roles
+}
+
+// ReadsBilling reports whether the caller reads billing: that of its account, or of every
+// account if it is Platformwide, which a person never is.
+func (c Caller) ReadsBilling() bool { return c.Service || c.Billing }
+
 // textBytes returns the total length of the caller's strings.
 func (c Caller) textBytes() (n int) {
 	for _, text := range append([]string{
@@ -68,8 +87,9 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 
 type recheckKey struct{}
 
-// withRecheck returns a context with the function that Recheck calls.
-func withRecheck(ctx context.Context, recheck func(context.Context) error) context.Context {
+// WithRecheck returns a context with the function that Recheck calls. Authenticate keeps
+// that of a handler in front of it, which knows more of the caller than the token says.
+func WithRecheck(ctx context.Context, recheck func(context.Context) error) context.Context {
 	return context.WithValue(ctx, recheckKey{}, recheck)
 }
 

@@ -25,13 +25,42 @@ type claims struct {
 	Workspaces  workspaceList `json:"workspaces"`
 	SandboxID   string        `json:"sandbox_id"`
 	SandboxName string        `json:"sandbox_name"`
-	NotBefore   *numericDate  `json:"nbf"`
+	times
 }
 
-// caller checks the claims and turns them into a Caller.
-func (c claims) caller(issuer string, service bool) (Caller, error) {
+// times are the claims that say when a token is valid, unchecked.
+type times struct {
+	Expiry    *numericDate `json:"exp"`
+	NotBefore *numericDate `json:"nbf"`
+	IssuedAt  *numericDate `json:"iat"`
+}
+
+// maxAhead is how far the issuer's clock may be ahead when it issues a token
+// (completions.md section 11).
+const maxAhead = time.Minute
+
+// valid returns why the token is not valid now, "" when it is.
+func (c *times) valid(now time.Time, skew time.Duration) string {
+	switch {
+	case c.Expiry == nil:
+		return "has no time of expiry"
+	case !now.Before(time.Time(*c.Expiry).Add(skew)):
+		return "is expired"
+	case c.NotBefore != nil && now.Add(skew).Before(time.Time(*c.NotBefore)):
+		return "is not valid yet"
+	case c.IssuedAt != nil && now.Add(maxAhead).Before(time.Time(*c.IssuedAt)):
+		return "is issued in the future"
+	}
+	return ""
+}
+
+// caller checks the claims of a token for the platform, and turns them into a Caller.
+func (c *claims) caller(issuer, platform string, service bool) (Caller, error) {
 	if c.Subject == "" {
 		return Caller{}, errors.New("claim sub is missing")
+	}
+	if c.Platform != "" && c.Platform != platform {
+		return Caller{}, errors.New("claim platform names another platform")
 	}
 	for _, text := range []struct{ claim, value string }{
 		{"sub", c.Subject}, {"name", c.Name}, {"account_name", c.AccountName},
@@ -99,27 +128,28 @@ type numericDate time.Time
 func (d *numericDate) UnmarshalJSON(b []byte) error {
 	var seconds float64
 	if err := json.Unmarshal(b, &seconds); err != nil || seconds < 0 || seconds > maxSeconds {
-		return errors.New("claim nbf is not a time")
+		return errors.New("a claim of a time is not a number of seconds")
 	}
 	*d = numericDate(time.Unix(int64(seconds), 0))
 	return nil
 }
 
-// hasValue reports whether the raw claim is the value, or a list that contains
-// it. A claim of any other type is an error; an absent claim is not.
-func hasValue(raw json.RawMessage, value string) (bool, error) {
+// textsOf returns the strings of the named claim, which is a string or a list of strings.
+// A claim of any other type is an error; an absent claim has none.
+func textsOf(all map[string]json.RawMessage, claim string) ([]string, error) {
+	raw := all[claim]
 	if raw == nil {
-		return false, nil
+		return nil, nil
 	}
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
-		return one == value, nil
+		return []string{one}, nil
 	}
 	var many []string
 	if err := json.Unmarshal(raw, &many); err != nil {
-		return false, errors.New("the claim that marks service tokens is neither a string nor a list of strings")
+		return nil, fmt.Errorf("claim %s is neither a string nor a list of strings", claim)
 	}
-	return slices.Contains(many, value), nil
+	return many, nil
 }
 
 func plainText(s string) bool {

@@ -216,7 +216,7 @@ func userClaims(c clock, pairs ...any) map[string]any {
 
 func newVerifier(t testing.TB, iss *issuer, c clock, change ...func(*auth.Config)) *auth.Verifier {
 	t.Helper()
-	config := auth.Config{Issuer: issuerName, JWKSURL: iss.url, Audience: audience, Now: c.Now,
+	config := auth.Config{Issuer: issuerName, JWKSURL: iss.url, Audience: audience, Platform: "netsim", Now: c.Now,
 		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: 10 * time.Minute}
 	for _, f := range change {
 		f(&config)

@@ -33,10 +33,13 @@ func (v *Verifier) Authenticate(fail Fail) Middleware {
 				fail(w, r, err)
 				return
 			}
-			ctx := withRecheck(WithCaller(r.Context(), caller), func(ctx context.Context) error {
-				_, err := v.Verify(ctx, token)
-				return err
-			})
+			ctx := WithCaller(r.Context(), caller)
+			if ctx.Value(recheckKey{}) == nil {
+				ctx = WithRecheck(ctx, func(ctx context.Context) error {
+					_, err := v.Verify(ctx, token)
+					return err
+				})
+			}
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
@@ -59,13 +62,25 @@ func bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// Access is the kind of callers that may use an operation.
-type Access string
-
-// The access rules (document 1, Authentication).
+// The roles of a token, as values of the claim that Config.RolesClaim names. Any other
+// value of the claim means nothing here.
 const (
-	AnyCaller   Access = "any"
-	ServiceOnly Access = "service" // service tokens; others get 403
+	BillingRole  = "billing"
+	OperatorRole = "operator"
+)
+
+// Access is the kind of callers that may use an operation (document 1, Authentication;
+// completions.md section 11).
+type Access struct {
+	Token string // AnyToken, ServiceToken or OperatorToken
+	Role  string // BillingRole if the role opens what else needs a service token
+}
+
+// The values of Access.Token.
+const (
+	AnyToken      = "any"
+	ServiceToken  = "service"  // service tokens
+	OperatorToken = "operator" // tokens with the role operator, whether a service's or not
 )
 
 // Authorize passes on requests whose caller may use the operation according to
@@ -89,14 +104,22 @@ func allow(rules map[string]Access, operation string, r *http.Request) error {
 	if !ok {
 		return fault.New(fault.Internal, "operation %q is reached without authentication", operation)
 	}
+	var admitted bool
+	var needs string
 	switch rules[operation] {
-	case AnyCaller:
-		return nil
-	case ServiceOnly:
-		if !caller.Service {
-			return fault.New(fault.Forbidden, "a service token is required")
-		}
-		return nil
+	case Access{Token: AnyToken}:
+		admitted = true
+	case Access{Token: ServiceToken}:
+		admitted, needs = caller.Service, "a service token"
+	case Access{Token: ServiceToken, Role: BillingRole}:
+		admitted, needs = caller.ReadsBilling(), "a service token or the role billing"
+	case Access{Token: OperatorToken}:
+		admitted, needs = caller.Operator, "the role operator"
+	default:
+		return fault.New(fault.Internal, "operation %q has no access rule", operation)
 	}
-	return fault.New(fault.Internal, "operation %q has no access rule", operation)
+	if !admitted {
+		return fault.New(fault.Forbidden, "%s is required", needs)
+	}
+	return nil
 }

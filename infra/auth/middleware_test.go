@@ -1,8 +1,10 @@
 package auth_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,41 +59,75 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+// TestAuthorize is the table of who may use which operation.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
-	user, service := &auth.Caller{UserID: "u"}, &auth.Caller{UserID: "m", Service: true}
-	rules := map[string]auth.Access{"Read": auth.AnyCaller, "Bill": auth.ServiceOnly, "Odd": "nobody"}
+	callers := map[string]*auth.Caller{
+		"user":              {UserID: "u"},
+		"user, billing":     {UserID: "u", Billing: true},
+		"user, operator":    {UserID: "u", Operator: true},
+		"user, both":        {UserID: "u", Billing: true, Operator: true},
+		"service":           {UserID: "m", AccountID: account, Service: true},
+		"service, billing":  {UserID: "m", AccountID: account, Service: true, Billing: true},
+		"service, operator": {UserID: "m", AccountID: account, Service: true, Operator: true},
+		"platform service":  {UserID: "m", AccountID: auth.AllAccounts, Service: true},
+	}
+	everybody := slices.Sorted(maps.Keys(callers))
+	rules := map[string]auth.Access{
+		"Read":    {Token: auth.AnyToken},
+		"Make":    {Token: auth.ServiceToken},
+		"Bill":    {Token: auth.ServiceToken, Role: auth.BillingRole},
+		"Operate": {Token: auth.OperatorToken},
+		"Odd":     {Token: "nobody"},
+		"Mixed":   {Token: auth.ServiceToken, Role: auth.OperatorRole},
+		"Any":     {Token: auth.AnyToken, Role: auth.BillingRole},
+	}
+	admitted := map[string][]string{
+		"Read":    everybody,
+		"Make":    {"platform service", "service", "service, billing", "service, operator"},
+		"Bill":    {"platform service", "service", "service, billing", "service, operator", "user, billing", "user, both"},
+		"Operate": {"service, operator", "user, both", "user, operator"},
+	}
+	for operation := range rules {
+		for _, name := range everybody {
+			want := fault.Code("")
+			switch may, known := admitted[operation]; {
+			case !known:
+				want = fault.Internal // the rule is not one of those that exist
+			case !slices.Contains(may, name):
+				want = fault.Forbidden
+			}
+			if passed, err := authorize(t, rules, operation, callers[name]); passed != (want == "") || want != "" && !fault.Is(err, want) {
+				t.Errorf("%s by %s: passed %t, error %v; want code %q", operation, name, passed, err, want)
+			}
+		}
+	}
 	for name, test := range map[string]struct {
 		caller    *auth.Caller
 		operation string
-		want      fault.Code // empty if the request passes
 	}{
-		"user reads":              {user, "Read", ""},
-		"service reads":           {service, "Read", ""},
-		"service bills":           {service, "Bill", ""},
-		"user bills":              {user, "Bill", fault.Forbidden},
-		"operation without rule":  {service, "New", fault.Internal},
-		"operation without name":  {service, "", fault.Internal},
-		"unknown rule":            {service, "Odd", fault.Internal},
-		"no authenticated caller": {nil, "Read", fault.Internal},
+		"operation without rule":  {callers["service, operator"], "New"},
+		"operation without name":  {callers["service, operator"], ""},
+		"no authenticated caller": {nil, "Read"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var failed error
-			passed := false
-			h := auth.Authorize(rules, func(*http.Request) string { return test.operation },
-				func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err })(
-				http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }))
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-			if test.caller != nil {
-				r = r.WithContext(auth.WithCaller(r.Context(), *test.caller))
-			}
-			h.ServeHTTP(httptest.NewRecorder(), r)
-			if passed != (test.want == "") || test.want != "" && !fault.Is(failed, test.want) {
-				t.Errorf("passed %t, error %v; want code %q", passed, failed, test.want)
-			}
-		})
+		if passed, err := authorize(t, rules, test.operation, test.caller); passed || !fault.Is(err, fault.Internal) {
+			t.Errorf("%s: passed %t, error %v; want code %q", name, passed, err, fault.Internal)
+		}
 	}
+}
+
+// authorize sends a request for the operation through the middleware.
+func authorize(t *testing.T, rules map[string]auth.Access, operation string, caller *auth.Caller) (passed bool, failed error) {
+	t.Helper()
+	h := auth.Authorize(rules, func(*http.Request) string { return operation },
+		func(_ http.ResponseWriter, _ *http.Request, err error) { failed = err })(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true }))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	if caller != nil {
+		r = r.WithContext(auth.WithCaller(r.Context(), *caller))
+	}
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	return passed, failed
 }
 
 func TestMemberOf(t *testing.T) {

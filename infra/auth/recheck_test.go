@@ -19,15 +19,7 @@ func TestRecheck(t *testing.T) {
 	c := clock(func() time.Time { return newClock()().Add(time.Duration(later.Load())) })
 	iss := newIssuer(t, "k1")
 	v := newVerifier(t, iss, c)
-	var ctx context.Context
-	h := v.Authenticate(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })(
-		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ctx = r.Context() }))
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-	r.Header.Set("Authorization", "Bearer "+iss.token(t, "k1", userClaims(c, "exp", c.Now().Add(time.Minute).Unix())))
-	h.ServeHTTP(httptest.NewRecorder(), r)
-	if ctx == nil {
-		t.Fatal("the request is refused")
-	}
+	ctx := authenticated(t.Context(), t, v, iss.token(t, "k1", userClaims(c, "exp", c.Now().Add(time.Minute).Unix())))
 	if err := auth.Recheck(ctx); err != nil {
 		t.Errorf("right after the request: %v", err)
 	}
@@ -38,4 +30,18 @@ func TestRecheck(t *testing.T) {
 	if err := auth.Recheck(t.Context()); err != nil {
 		t.Errorf("without a request: %v", err)
 	}
+}
+
+// authenticated returns the context of a request with the token after Authenticate.
+func authenticated(ctx context.Context, t *testing.T, v *auth.Verifier, token string) (got context.Context) {
+	t.Helper()
+	h := v.Authenticate(func(_ http.ResponseWriter, _ *http.Request, err error) { t.Error(err) })(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Context() }))
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if got == nil {
+		t.Fatal("the request is refused")
+	}
+	return got
 }

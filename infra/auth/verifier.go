@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,16 +35,18 @@ const (
 	maxSkew  = 2 * time.Minute
 )
 
-// Config says which tokens are accepted. Issuer, JWKSURL, Audience and KeysMaxAge
-// are required; every other field has a default.
+// Config says which tokens are accepted. Issuer, JWKSURL, Audience, Platform and
+// KeysMaxAge are required; every other field has a default.
 type Config struct {
 	Issuer   string // the claim iss, byte for byte
 	JWKSURL  string // URL of the issuer's keys; there is no discovery
 	Audience string // must be in the claim aud
+	Platform string // the claim platform, unless a token has none
 
 	Algorithms   []string      // of signatures; none and HMAC are refused
 	ServiceClaim string        // the claim that marks service tokens
 	ServiceValue string        // the value of ServiceClaim in a service token
+	RolesClaim   string        // the claim that lists the roles; default "roles"
 	Skew         time.Duration // tolerated clock difference; default 30 s, at most 2 min
 	CacheSize    int           // cached tokens, within a factor of two; default 10,000
 	KeysMaxAge   time.Duration // how long keys are used without confirmation; at least 1 min
@@ -66,8 +69,8 @@ type Verifier struct {
 
 // New returns a verifier. It does not contact the issuer.
 func New(c Config) (*Verifier, error) {
-	if c.Issuer == "" || c.JWKSURL == "" || c.Audience == "" {
-		return nil, errors.New("auth: issuer, key set url and audience are required")
+	if c.Issuer == "" || c.JWKSURL == "" || c.Audience == "" || c.Platform == "" {
+		return nil, errors.New("auth: issuer, key set url, audience and platform are required")
 	}
 	if len(c.Algorithms) == 0 || c.ServiceClaim == "" || c.ServiceValue == "" {
 		return nil, errors.New("auth: algorithms, and claim and value of service tokens, are required")
@@ -76,6 +79,9 @@ func New(c Config) (*Verifier, error) {
 		if a == "none" || strings.HasPrefix(a, "HS") {
 			return nil, fmt.Errorf("auth: algorithm %s cannot be verified with a public key", a)
 		}
+	}
+	if c.RolesClaim == "" {
+		c.RolesClaim = "roles"
 	}
 	if c.Skew == 0 {
 		c.Skew = 30 * time.Second
@@ -165,22 +171,9 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) 
 	if strings.Count(token, ".") != 2 {
 		return nil, refused("is not a signed jwt", nil)
 	}
-	attempt := &attempt{keys: v.keys, algorithms: v.config.Algorithms}
-	parsed, err := oidc.NewVerifier(v.config.Issuer, attempt, &oidc.Config{
-		ClientID:             v.config.Audience,
-		SupportedSigningAlgs: v.config.Algorithms,
-		SkipExpiryCheck:      true, // checked below, with the same skew as nbf
-	}).Verify(ctx, token)
-	if attempt.outage != nil {
-		return nil, &fault.Fault{
-			Code:       fault.Unavailable,
-			Message:    "the token issuer's keys cannot be fetched",
-			RetryAfter: keysMinInterval,
-			Cause:      attempt.outage,
-		}
-	}
+	parsed, with, err := v.parse(ctx, token, v.config.Audience)
 	if err != nil {
-		return nil, refused("is not valid", err)
+		return nil, err
 	}
 	var c claims
 	if err := parsed.Claims(&c); err != nil {
@@ -190,22 +183,46 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, error) 
 	if err := parsed.Claims(&all); err != nil {
 		return nil, refused("has malformed claims", err)
 	}
-	now, ends := v.config.Now(), parsed.Expiry.Add(v.config.Skew)
-	switch {
-	case !now.Before(ends):
-		return nil, refused("is expired", nil)
-	case c.NotBefore != nil && now.Add(v.config.Skew).Before(time.Time(*c.NotBefore)):
-		return nil, refused("is not valid yet", nil)
+	if why := c.valid(v.config.Now(), v.config.Skew); why != "" {
+		return nil, refused(why, nil)
 	}
-	service, err := hasValue(all[v.config.ServiceClaim], v.config.ServiceValue)
+	uses, err := textsOf(all, v.config.ServiceClaim)
 	if err != nil {
 		return nil, refused("has malformed claims", err)
 	}
-	caller, err := c.caller(v.config.Issuer, service)
+	roles, err := textsOf(all, v.config.RolesClaim)
+	if err != nil {
+		return nil, refused("has malformed claims", err)
+	}
+	caller, err := c.caller(v.config.Issuer, v.config.Platform, slices.Contains(uses, v.config.ServiceValue))
 	if err != nil {
 		return nil, &fault.Fault{Code: fault.Unauthorized, Message: "the bearer token is refused: " + err.Error()}
 	}
-	return &verified{caller: caller, ends: ends, epoch: attempt.with.epoch}, nil
+	caller.Billing, caller.Operator = slices.Contains(roles, BillingRole), slices.Contains(roles, OperatorRole)
+	return &verified{caller: caller, ends: time.Time(*c.Expiry).Add(v.config.Skew), epoch: with.epoch}, nil
+}
+
+// parse checks everything about a token for the audience but its times and further claims.
+// It returns the keys that verified the signature.
+func (v *Verifier) parse(ctx context.Context, token, audience string) (*oidc.IDToken, *known, error) {
+	attempt := &attempt{keys: v.keys, algorithms: v.config.Algorithms}
+	parsed, err := oidc.NewVerifier(v.config.Issuer, attempt, &oidc.Config{
+		ClientID:             audience,
+		SupportedSigningAlgs: v.config.Algorithms,
+		SkipExpiryCheck:      true, // checked with the other times
+	}).Verify(ctx, token)
+	if attempt.outage != nil {
+		return nil, nil, &fault.Fault{
+			Code:       fault.Unavailable,
+			Message:    "the token issuer's keys cannot be fetched",
+			RetryAfter: keysMinInterval,
+			Cause:      attempt.outage,
+		}
+	}
+	if err != nil {
+		return nil, nil, refused("is not valid", err)
+	}
+	return parsed, attempt.with, nil
 }
 
 func refused(why string, cause error) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -49,9 +50,19 @@ func TestVerifyReadsTheClaims(t *testing.T) {
 			c.Service, c.AccountID = true, "*"
 			c.UserID = events.DerivedID(events.UserPrefix, "*", issuerName, "user-1")
 		})},
-		"fractional times":  {[]any{"nbf", float64(newClock().Now().Unix()) + 0.5}, user},
-		"nbf within skew":   {[]any{"nbf", newClock().Now().Add(29 * time.Second).Unix()}, user},
-		"ended within skew": {[]any{"exp", newClock().Now().Add(-29 * time.Second).Unix()}, user},
+		"billing":            {[]any{"roles", "billing"}, with(func(c *auth.Caller) { c.Billing = true })},
+		"operator":           {[]any{"roles", []string{"operator"}}, with(func(c *auth.Caller) { c.Operator = true })},
+		"both roles":         {[]any{"roles", []string{"operator", "x", "billing"}}, with(func(c *auth.Caller) { c.Billing, c.Operator = true, true })},
+		"unknown roles":      {[]any{"roles", []string{"admin", "Billing", "operator "}}, user},
+		"roles in one text":  {[]any{"roles", "billing operator"}, user},
+		"no roles":           {[]any{"roles", []string{}}, user},
+		"roles of a service": {[]any{"token_use", "service", "roles", "operator"}, with(func(c *auth.Caller) { c.Service, c.Operator = true, true })},
+		"fractional times":   {[]any{"nbf", float64(newClock().Now().Unix()) + 0.5}, user},
+		"nbf within skew":    {[]any{"nbf", newClock().Now().Add(29 * time.Second).Unix()}, user},
+		"ended within skew":  {[]any{"exp", newClock().Now().Add(-29 * time.Second).Unix()}, user},
+		"issued ahead":       {[]any{"iat", newClock().Now().Add(time.Minute).Unix()}, user},
+		"no times but exp":   {[]any{"iat", nil, "nbf", nil}, user},
+		"no platform":        {[]any{"platform", nil}, with(func(c *auth.Caller) { c.Platform = "" })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +82,14 @@ func TestVerifyRefuses(t *testing.T) {
 		"expired":                  {"exp", now.Add(-30 * time.Second).Unix()},
 		"no expiry":                {"exp", nil},
 		"expiry not a number":      {"exp", "tomorrow"},
+		"expiry a number as text":  {"exp", strconv.FormatInt(now.Add(time.Hour).Unix(), 10)},
+		"expiry beyond all time":   {"exp", 1e300},
+		"issued in the future":     {"iat", now.Add(61 * time.Second).Unix()},
+		"issued at a text":         {"iat", strconv.FormatInt(now.Unix(), 10)},
+		"another platform":         {"platform", "elsewhere"},
+		"platform in other case":   {"platform", "Netsim"},
+		"platform not a string":    {"platform", []string{"netsim"}},
+		"nbf a number as text":     {"nbf", strconv.FormatInt(now.Unix(), 10)},
 		"not yet valid":            {"nbf", now.Add(31 * time.Second).Unix()},
 		"nbf beyond all time":      {"nbf", 1e300},
 		"other audience":           {"aud", "other"},
@@ -90,6 +109,10 @@ func TestVerifyRefuses(t *testing.T) {
 		"star inside the list":     {"workspaces", []string{"*"}},
 		"token_use not a string":   {"token_use", true},
 		"token_use list of others": {"token_use", []int{1}},
+		"roles true":               {"roles", true},
+		"roles an object":          {"roles", map[string]any{"billing": true}},
+		"roles list of others":     {"roles", []any{"billing", 1}},
+		"a role for all accounts":  {"account_id", "*", "roles", []string{"billing", "operator"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,6 +179,19 @@ func TestServiceClaimIsConfigurable(t *testing.T) {
 	}
 }
 
+func TestRolesClaimIsConfigurable(t *testing.T) {
+	t.Parallel()
+	c, iss := newClock(), newIssuer(t, "k1")
+	const groups = "https://example.test/groups"
+	v := newVerifier(t, iss, c, func(a *auth.Config) { a.RolesClaim = groups })
+	if got := mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(c, "roles", []string{"billing", "operator"}))); got.Billing || got.Operator {
+		t.Errorf("the claim roles gives %+v, want only the configured claim to give roles", got)
+	}
+	if got := mustVerify(t.Context(), t, v, iss.token(t, "k1", userClaims(c, groups, []string{"billing", "operator"}))); !got.Billing || !got.Operator {
+		t.Errorf("the configured claim gives %+v, want both roles", got)
+	}
+}
+
 func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 	t.Parallel()
 	development := teststack.Issuer(t)
@@ -169,16 +205,20 @@ func TestTokensOfTheDevelopmentIssuer(t *testing.T) {
 	if !mustVerify(t.Context(), t, v, development.Token(devissuer.Options{Service: true})).Service {
 		t.Error("Service = false for a service token, want true")
 	}
+	if c := mustVerify(t.Context(), t, v, development.Token(devissuer.Options{Roles: []string{"billing"}})); !c.Billing || c.Operator || c.Service {
+		t.Errorf("a person with the role billing is %+v", c)
+	}
 	refuses(t, v, development.Token(devissuer.Options{TTL: -time.Hour}))
 }
 
 func TestNewRefusesUnsafeConfig(t *testing.T) {
 	t.Parallel()
-	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience,
+	good := auth.Config{Issuer: issuerName, JWKSURL: "http://127.0.0.1/keys", Audience: audience, Platform: "netsim",
 		Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: 10 * time.Minute}
 	for name, change := range map[string]func(*auth.Config){
 		"no issuer":     func(c *auth.Config) { c.Issuer = "" },
 		"no keys":       func(c *auth.Config) { c.JWKSURL = "" },
+		"no platform":   func(c *auth.Config) { c.Platform = "" },
 		"no audience":   func(c *auth.Config) { c.Audience = "" },
 		"none":          func(c *auth.Config) { c.Algorithms = []string{"ES256", "none"} },
 		"hmac":          func(c *auth.Config) { c.Algorithms = []string{"HS256"} },

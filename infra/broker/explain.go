@@ -16,44 +16,18 @@ import (
 type refusedError struct {
 	sentence string
 	cause    error
-	first    bool // of the first connection
+	answered bool // the listener answers in another way
 }
 
 func (e refusedError) Error() string { return e.sentence }
 func (e refusedError) Unwrap() error { return e.cause }
 
 // Refused reports whether an explained error says that the brokers refuse the settings, so
-// that another try is in vain. A connection that breaks is a refusal only if it was the
-// first one.
+// that another try is in vain. A connection that breaks is a refusal only if the listener
+// answers in another way.
 func Refused(err error) bool {
 	refused, ok := errors.AsType[refusedError](err)
-	return ok && (refused.first || !broken(refused.cause))
-}
-
-// ClosedFirst reports whether an error of ExplainFirst says that the first connection was
-// closed.
-func ClosedFirst(err error) bool {
-	refused, ok := errors.AsType[refusedError](err)
-	return ok && refused.first
-}
-
-// ExplainFirst is Explain for the first connection: one that was closed without an answer
-// hints at a wrong setting. Later it is more likely a broker that ended.
-func (n *Connector) ExplainFirst(err error) error {
-	explained := n.Explain(err)
-	if err == nil || !closed(err) {
-		return explained
-	}
-	_, known := errors.AsType[refusedError](explained)
-	switch {
-	case known:
-		return refusedError{explained.Error(), err, true}
-	case !n.Secure():
-		return refusedError{"the brokers closed the connection before an answer: does their listener want TLS?", err, true}
-	case n.mechanismName() == "":
-		return refusedError{"the brokers closed the connection before an answer: does their listener want a user by SASL?", err, true}
-	}
-	return err
+	return ok && (refused.answered || !broken(refused.cause))
 }
 
 // closed reports whether the other side has closed the connection.

@@ -51,9 +51,9 @@ func (s *stack) refusals(t *testing.T) map[string]refusal {
 		"unknown authority":        {way{s.TLS, broker.Config{TLS: &broker.TLS{CA: stranger.File}}}, `is signed by "CN=authority", which is not trusted`},
 		"expired certificate":      {way{s.Expired, broker.Config{TLS: trust}}, "is valid from "},
 		"another host":             {way{s.Other, broker.Config{TLS: trust}}, "is not for 127.0.0.1: it is for kafka.example"},
-		"TLS to plain TCP":         {way{s.Plain, broker.Config{TLS: trust}}, "the TLS handshake with the broker at"},
-		"plain TCP to TLS":         {way{s.TLS, broker.Config{}}, "does their listener want TLS?"},
-		"no user":                  {way{s.SASL, broker.Config{TLS: trust}}, "does their listener want a user by SASL?"},
+		"TLS to plain TCP":         {way{s.Plain, broker.Config{TLS: trust}}, "has no TLS, which the settings use"},
+		"plain TCP to TLS":         {way{s.TLS, broker.Config{}}, "speaks TLS, which the settings do not use"},
+		"no user":                  {way{s.SASL, broker.Config{TLS: trust}}, "wants a user by SASL, which the settings do not have"},
 		"a user that is not taken": {way{s.TLS, user(broker.SCRAM512, everyone, password)}, "takes no users by SASL"},
 		"no client certificate":    {way{s.Mutual, broker.Config{TLS: trust}}, "no client certificate is set"},
 		"a stranger's certificate": {way{s.Mutual, broker.Config{TLS: &broker.TLS{CA: s.Authority.File, Cert: unknown.Cert, Key: unknown.Key}}}, "refused the client certificate"},
@@ -82,7 +82,7 @@ func TestRefusalsAreOneSentence(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err = connector.Client([]string{r.way.address}, 30*time.Second).Metadata(ctx, &kafka.MetadataRequest{})
-			check(t, "kafka-go", connector.ExplainFirst(err), r.want)
+			check(t, "kafka-go", connector.ExplainClosed(ctx, []string{r.way.address}, err), r.want)
 		})
 	}
 }

@@ -117,10 +117,11 @@ func TestRolesHaveTheRightsTheyNeed(t *testing.T) {
 	}
 	defer tools.Close()
 	testworld.Await(t, func() bool {
-		status, err := tools.LakeStatus(t.Context())
+		status, err := tools.Lake(t.Context())
 		return err == nil && status.Facts > 0
 	})
 	testworld.Await(t, func() bool { return archives(t, c.Archive) })
+	restores(t, s, c, users[operate.UserTools], c.Archive)
 	deadLetter(t, api, client, fmt.Sprint(workspace["id"]))
 	public(t, s, api)
 	reads(t, s, users[operate.UserConsumer], c.TopicPrefix)

@@ -73,7 +73,7 @@ func deadLetter(t *testing.T, p *servicetest.Program, user *servicetest.Client, 
 	}
 	defer tools.Close()
 	testworld.Await(t, func() bool {
-		letters, err := tools.DeadLetters(t.Context(), "")
+		letters, err := tools.Letters(t.Context(), "")
 		return err == nil && len(letters) == 1 && letters[0].Stream == workspace
 	})
 }
@@ -97,11 +97,11 @@ func public(t *testing.T, s *stack, p *servicetest.Program) {
 	}
 	defer tools.Close()
 	testworld.Await(t, func() bool {
-		status, err := tools.PublicStatus(t.Context())
+		status, err := tools.PublicTopics(t.Context(), 0)
 		if err != nil || !status.Transactions {
 			return false
 		}
-		for _, row := range status.Partitions {
+		for _, row := range status.Items {
 			if row.LagRecords > 0 {
 				return false
 			}

@@ -41,6 +41,7 @@ type Options struct {
 	User       string        // user id and name; "developer" or "service" when empty
 	Account    string        // account id; DefaultAccount when empty
 	Workspaces []string      // workspace ids; all when empty
+	Roles      []string      // billing, operator; none when empty
 	TTL        time.Duration // DefaultTTL when zero; negative for an expired token
 
 	// Claims replaces claims and removes those whose value is nil. Tests use it to
@@ -100,11 +101,13 @@ func claims(issuer string, o Options, now time.Time) map[string]any {
 		"token_use":    use,
 		"account_id":   account,
 		"account_name": accountName,
-		"platform":     "netsim",
 		"workspaces":   "*",
 	}
 	if len(o.Workspaces) > 0 {
 		all["workspaces"] = o.Workspaces
+	}
+	if len(o.Roles) > 0 {
+		all["roles"] = o.Roles
 	}
 	maps.Copy(all, o.Claims)
 	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })

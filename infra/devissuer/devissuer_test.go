@@ -24,8 +24,8 @@ func TestMintClaims(t *testing.T) {
 		"iss": "http://127.0.0.1:1", "aud": "netsim",
 		"sub": "developer", "name": "developer", "token_use": "user",
 		"account_id": devissuer.DefaultAccount, "account_name": "default",
-		"platform": "netsim", "workspaces": "*",
-		"iat": float64(now.Unix()), "exp": float64(now.Add(time.Hour).Unix()),
+		"workspaces": "*", // no platform: the token is for any development deployment
+		"iat":        float64(now.Unix()), "exp": float64(now.Add(time.Hour).Unix()),
 	}
 	tests := map[string]struct {
 		options devissuer.Options
@@ -36,11 +36,12 @@ func TestMintClaims(t *testing.T) {
 		"user":       {devissuer.Options{User: "ada"}, map[string]any{"sub": "ada", "name": "ada"}},
 		"account":    {devissuer.Options{Account: "acct_x"}, map[string]any{"account_id": "acct_x", "account_name": "acct_x"}},
 		"workspaces": {devissuer.Options{Workspaces: []string{"a", "b"}}, map[string]any{"workspaces": []any{"a", "b"}}},
+		"roles":      {devissuer.Options{Roles: []string{"billing", "x"}}, map[string]any{"roles": []any{"billing", "x"}}},
 		"ttl":        {devissuer.Options{TTL: time.Minute}, map[string]any{"exp": float64(now.Add(time.Minute).Unix())}},
 		"expired":    {devissuer.Options{TTL: -time.Minute}, map[string]any{"exp": float64(now.Add(-time.Minute).Unix())}},
 		"claims": {
-			devissuer.Options{Claims: map[string]any{"aud": "other", "platform": nil}},
-			map[string]any{"aud": "other", "platform": nil},
+			devissuer.Options{Claims: map[string]any{"aud": "other", "platform": "p", "name": nil}},
+			map[string]any{"aud": "other", "platform": "p", "name": nil},
 		},
 	}
 	for name, test := range tests {

@@ -7,12 +7,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"io"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"netsim/infra/auth"
 	"netsim/infra/devissuer"
 	"netsim/internal/teststack"
 )
@@ -100,6 +102,37 @@ func TestReachable(t *testing.T) {
 	want(t, e.Reachable(as("wrong")).Run(t.Context()), Fail, "refuses the credentials with status 401")
 	want(t, e.Reachable(nil).Run(t.Context()), OK)
 	want(t, Endpoint{URL: "http://" + teststack.FreeAddress(t)}.Reachable(nil).Run(t.Context()), Fail, "no answer")
+}
+
+// TestConsole: people can log in at the development issuer. What is missing at another one is
+// named.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	at := teststack.Issuer(t)
+	healthy := Console{Endpoint{Component: "console", URL: auth.DiscoveryOf(at.URL), Now: time.Now}, at.URL, []string{"openid", "profile", "offline_access"}}
+	want(t, run(t, healthy.Checks(), "login"), OK, at.URL)
+	document := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, document) })) //nolint:errcheck // the client reads it
+	t.Cleanup(server.Close)
+	for _, c := range []struct {
+		document string
+		scopes   []string
+		status   Status
+		words    string
+	}{
+		{`nonsense`, nil, Fail, "not JSON"},
+		{`{"issuer":"other"}`, nil, Fail, "NETSIM_OIDC_ISSUER"},
+		{`{"issuer":"x"}`, nil, Fail, "no authorization"},
+		{`{"issuer":"x","authorization_endpoint":"a","token_endpoint":"t","code_challenge_methods_supported":["plain"]}`, nil, Fail, "S256"},
+		{`{"issuer":"x","authorization_endpoint":"a","token_endpoint":"t","scopes_supported":["openid"]}`, []string{"openid", "email"}, Warn, "scope email"},
+		{`{"issuer":"x","authorization_endpoint":"a","token_endpoint":"t"}`, []string{"openid", "email"}, OK, ""},
+	} {
+		document = c.document
+		broken := Console{Endpoint{Component: "console", URL: server.URL, Now: time.Now}, "x", c.scopes}
+		want(t, run(t, broken.Checks(), "login"), c.status, c.words)
+	}
+	gone := Console{Endpoint: Endpoint{URL: "http://" + teststack.FreeAddress(t), Now: time.Now}}
+	want(t, run(t, gone.Checks(), "login"), Fail, "no discovery document")
 }
 
 // TestIssuer: the development issuer has only good results. Another issuer's name, other

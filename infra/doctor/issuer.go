@@ -55,7 +55,7 @@ func (i Issuer) keys(ctx context.Context) Result {
 
 func (i Issuer) discovery(ctx context.Context) Result {
 	const advice = "compare NETSIM_OIDC_ISSUER and NETSIM_OIDC_JWKS_URL with the issuer's discovery document; the service does not need the document itself"
-	at := strings.TrimRight(i.Issuer, "/") + "/.well-known/openid-configuration"
+	at := auth.DiscoveryOf(i.Issuer)
 	status, text, err := i.get(ctx, at, nil)
 	switch {
 	case err != nil:

@@ -80,6 +80,17 @@ func (k Kafka) ask(ctx context.Context) (r eventlog.BrokerReport, err error) {
 	return r, errors.Join(errs...)
 }
 
+// kafkaFailure is the failure of a question to the cluster. While it elects leaders, or a
+// broker starts, there is nothing to correct.
+func kafkaFailure(err error, advice string) Result {
+	if unavailable, known := eventlog.IsUnavailable(err); known && unavailable {
+		advice = electing
+	}
+	return Failure(advice, "%v", oneLine(err))
+}
+
+const electing = "wait some seconds and repeat the command: the brokers elect leaders after one of them ended or started; if it stays, start the brokers that are missing"
+
 const kafkaAdvice = "start the brokers, or correct NETSIM_KAFKA and the settings of TLS and SASL; firewalls must let this machine through"
 
 func (k Kafka) asked(check func(r eventlog.BrokerReport) Result) func(context.Context) Result {
@@ -101,7 +112,7 @@ func (k Kafka) opened(check func(ctx context.Context, log *eventlog.Kafka, d eve
 		defer log.Close()
 		d, err := log.Describe(ctx)
 		if err != nil {
-			return Failure("give this process's user the rights to describe the topics, and look at the brokers' logs", "%v", oneLine(err))
+			return kafkaFailure(err, "give this process's user the rights to describe the topics, and look at the brokers' logs")
 		}
 		return check(ctx, log, d)
 	}
@@ -227,7 +238,7 @@ func (k Kafka) replicas(r eventlog.BrokerReport) Result {
 	}
 	switch {
 	case len(leaderless) > 0:
-		return Failure("start the brokers that have these partitions", "partitions without a leader: %s", strings.Join(leaderless, ", "))
+		return Failure(electing, "partitions without a leader: %s", strings.Join(leaderless, ", "))
 	case len(behind) > 0:
 		return Warning("start the brokers that are missing, or wait until they have caught up", "partitions with a replica that is not in sync: %s", strings.Join(behind, ", "))
 	}
@@ -258,6 +269,9 @@ func (k Kafka) judge(r eventlog.BrokerReport, may eventlog.Authorized) Result {
 	said := false
 	for _, name := range k.names() {
 		if t := r.Topics[name]; t.Err != nil {
+			if unavailable, _ := eventlog.IsUnavailable(t.Err); unavailable {
+				return Failure(electing, "topic %s: %v", name, t.Err)
+			}
 			lacking = append(lacking, fmt.Sprintf("topic %s: %v", name, t.Err))
 		}
 	}
@@ -316,7 +330,7 @@ func (k Kafka) clock(ctx context.Context, log *eventlog.Kafka, d eventlog.Descri
 			}
 			appended, happened, err := log.LastTimes(ctx, topic.Name, int32(p), part.End)
 			if err != nil {
-				return Failure("give this process's user the right to read the topics, and look at the brokers' logs", "%v", oneLine(err))
+				return kafkaFailure(err, "give this process's user the right to read the topics, and look at the brokers' logs")
 			}
 			if appended.IsZero() {
 				continue

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -138,7 +139,12 @@ func TestKafkaReports(t *testing.T) {
 	want(t, k.judge(same, eventlog.Authorized{Groups: map[string]eventlog.Rights{"p.group": eventlog.MayDescribe}}), Fail, "group p.group lacks Read")
 	want(t, k.judge(same, eventlog.Authorized{Transactional: map[string]eventlog.Rights{"p.id": 0}}), Fail, "transactional-id p.id lacks Write")
 	want(t, k.judge(eventlog.BrokerReport{}, eventlog.Authorized{Transactional: whole.Transactional}), OK, "do not say")
-	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.Leaderless = 2 })), Fail, "2 of 3 of p.poison")
+	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.Leaderless = 2 })), Fail, "2 of 3 of p.poison", "wait some seconds")
+	want(t, k.judge(report(func(t *eventlog.TopicsReplica) { t.Err = sarama.ErrLeaderNotAvailable }), whole), Fail, "topic p.poison: ", "wait some seconds")
+	for _, electing := range []error{eventlog.ErrNoLeader, sarama.ErrNotLeaderForPartition, sarama.ErrOffsetsLoadInProgress} {
+		want(t, kafkaFailure(fmt.Errorf("describe: %w", electing), "give the rights"), Fail, electing.Error(), "wait some seconds")
+	}
+	want(t, kafkaFailure(sarama.ErrTopicAuthorizationFailed, "give the rights"), Fail, "give the rights")
 	want(t, k.replicas(report(func(t *eventlog.TopicsReplica) { t.OutOfSync = 1 })), Warn, "1 of 3 of p.poison")
 	old := same
 	old.Level = minLevel - 1

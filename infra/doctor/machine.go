@@ -95,15 +95,23 @@ func (m Machine) temporary(context.Context) Result {
 	}
 	file.Close()           //nolint:errcheck // nothing was written
 	os.Remove(file.Name()) //nolint:errcheck // the file is empty
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
+	room, err := Room(dir)
+	if err != nil {
 		return Warning("find out why", "the room in %s cannot be read: %v", dir, err)
 	}
-	room := int64(disk.Bavail) * disk.Bsize //nolint:gosec,unconvert // the types differ by system
 	if room < m.Temporary {
 		return Warning("make room, or set TMPDIR to another disk", "%s has %s left; this process may need %s", dir, bytesText(room), bytesText(m.Temporary))
 	}
 	return Good("%s has %s left", dir, bytesText(room))
+}
+
+// Room returns the bytes that the disk with the directory has left.
+func Room(dir string) (int64, error) {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		return 0, err
+	}
+	return int64(disk.Bavail) * disk.Bsize, nil //nolint:gosec,unconvert // the types differ by system
 }
 
 // secrets checks that other users cannot read the files with secrets.

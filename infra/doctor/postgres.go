@@ -17,10 +17,11 @@ type Postgres struct {
 	URL      string
 	Sessions int      // that a process may open at most
 	Schemas  []string // of the service
+	Owner    bool     // the user makes the tables; otherwise it only reads and writes rows
 	Now      func() time.Time
 	// ReadModel returns nil if the read model was made by this release, and an error
-	// otherwise; exists is false if there is none. Missing returns the indexes that are
-	// missing.
+	// otherwise; exists is false if there is none. Missing returns the statements that add
+	// the indexes that are missing.
 	ReadModel func(ctx context.Context) (exists bool, err error)
 	Missing   func(ctx context.Context) ([]string, error)
 }
@@ -125,9 +126,13 @@ func (p Postgres) writable(ctx context.Context, db *pgx.Conn) Result {
 	return Failure("look at PostgreSQL's log", "a write fails: %v", err)
 }
 
-// rights checks what the user may do: make schemas, and everything in those of the
-// service.
+// rights checks what the user may do: as the owner, make schemas and everything in those of
+// the service; otherwise, read and write every row.
 func (p Postgres) rights(ctx context.Context, db *pgx.Conn) Result {
+	if !p.Owner {
+		return p.memberRights(ctx, db)
+	}
+	const advice = "connect with the owner of the tables, or set NETSIM_MIGRATE=false and run 'netsim migrate' as the owner; "
 	var create bool
 	var others []string
 	err := db.QueryRow(ctx, `SELECT has_database_privilege(current_database(), 'CREATE'), coalesce((
@@ -138,12 +143,38 @@ func (p Postgres) rights(ctx context.Context, db *pgx.Conn) Result {
 	case err != nil:
 		return Failure("look at PostgreSQL's log", "%v", err)
 	case len(others) > 0:
-		return Failure("make the user the schemas' owner (ALTER SCHEMA … OWNER TO "+user+")", "the user does not own the schemas %s", strings.Join(others, ", "))
+		return Failure(advice+"the process makes what is missing with NETSIM_MIGRATE=true", "the user does not own the schemas %s", strings.Join(others, ", "))
 	case !create:
-		return Failure(fmt.Sprintf("GRANT CREATE ON DATABASE %s TO %s", pgx.Identifier{db.Config().Database}.Sanitize(), user),
+		return Failure(fmt.Sprintf(advice+"or, as a superuser, GRANT CREATE ON DATABASE %s TO %s", pgx.Identifier{db.Config().Database}.Sanitize(), user),
 			"the user may not create schemas: a read model could not be made or rebuilt")
 	}
 	return Good("the user may make schemas and owns those of the service")
+}
+
+// memberRights checks that the user may read and write every row in the schemas that exist.
+func (p Postgres) memberRights(ctx context.Context, db *pgx.Conn) Result {
+	rows, err := db.Query(ctx, `SELECT nspname FROM pg_namespace n WHERE nspname = ANY($1) AND (NOT has_schema_privilege(oid, 'USAGE') OR EXISTS (
+			SELECT FROM pg_class c WHERE c.relnamespace = n.oid AND (
+				c.relkind IN ('r', 'p') AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+					AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
+				OR c.relkind IN ('v', 'm') AND NOT has_table_privilege(c.oid, 'SELECT')
+				OR c.relkind = 'S' AND NOT (has_sequence_privilege(c.oid, 'SELECT') AND has_sequence_privilege(c.oid, 'UPDATE')))))
+		ORDER BY 1`, p.Schemas)
+	if err != nil {
+		return Failure("look at PostgreSQL's log", "%v", err)
+	}
+	lacking, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	switch {
+	case err != nil:
+		return Failure("look at PostgreSQL's log", "%v", err)
+	case len(lacking) > 0:
+		schemas, user := strings.Join(lacking, ", "), pgx.Identifier{db.Config().User}.Sanitize()
+		return Failure(fmt.Sprintf("run as the owner of the tables, and see deploy/postgresql/roles.sql for tables that are added later: "+
+			"GRANT USAGE ON SCHEMA %[1]s TO %[2]s; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %[1]s TO %[2]s; "+
+			"GRANT SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA %[1]s TO %[2]s;", schemas, user),
+			"the user may not read and write every row in the schemas %s", schemas)
+	}
+	return Good("the user may read and write every row; it need not make anything, because NETSIM_MIGRATE is false")
 }
 
 func (p Postgres) sessions(ctx context.Context, db *pgx.Conn) Result {
@@ -208,16 +239,20 @@ func (p Postgres) indexes(ctx context.Context, db *pgx.Conn) Result {
 	}
 	switch {
 	case len(invalid) > 0:
-		return Failure("REINDEX INDEX "+strings.Join(invalid, "; REINDEX INDEX "), "invalid indexes: %s", strings.Join(invalid, ", "))
+		const again = "REINDEX INDEX CONCURRENTLY "
+		return Failure(asOwner+again+strings.Join(invalid, "; "+again)+";", "invalid indexes: %s", strings.Join(invalid, ", "))
 	case err != nil:
 		return Good("all are valid; the read model's were not compared")
 	case len(missing) > 0:
-		return Failure("run: "+strings.Join(missing, " "), "%d indexes of the read model are missing, reads are slow without them", len(missing))
+		return Failure(asOwner+strings.Join(missing, " "), "%d indexes of the read model are missing, reads are slow without them", len(missing))
 	case !exists:
 		return Good("all are valid")
 	}
 	return Good("all are valid, and none is missing")
 }
+
+// asOwner begins advice with statements that cannot run in a transaction.
+const asOwner = "run in 'netsim psql' as the owner of the tables, each statement by itself; reads and writes go on: "
 
 func (p Postgres) clock(ctx context.Context, db *pgx.Conn) Result {
 	began, sent := time.Now(), p.Now()

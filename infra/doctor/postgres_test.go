@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 func newPostgres(t *testing.T) (Postgres, *pgx.Conn) {
 	t.Helper()
 	p := Postgres{
-		URL: teststack.Postgres(t), Sessions: 10, Schemas: []string{"readmodel"}, Now: time.Now,
+		URL: teststack.Postgres(t), Sessions: 10, Schemas: []string{"readmodel"}, Owner: true, Now: time.Now,
 		ReadModel: func(context.Context) (bool, error) { return false, nil },
 	}
 	db, err := pgx.Connect(t.Context(), p.URL)
@@ -73,7 +74,7 @@ func TestPostgres(t *testing.T) {
 		status Status
 		words  []string
 	}{
-		{"indexes", func(*Postgres) {}, Fail, []string{"invalid indexes: readmodel.twice", "REINDEX INDEX readmodel.twice"}},
+		{"indexes", func(*Postgres) {}, Fail, []string{"invalid indexes: readmodel.twice", "REINDEX INDEX CONCURRENTLY readmodel.twice;"}},
 		{"reachable", func(p *Postgres) { p.URL = changed(t, p.URL, func(u *url.URL) { u.Host = teststack.FreeAddress(t) }) }, Fail, []string{"no connection", "start PostgreSQL"}},
 		{"reachable", func(p *Postgres) { p.URL = changed(t, p.URL, func(u *url.URL) { u.Path = "/nowhere" }) }, Fail, []string{`no database "nowhere"`}},
 		{"reachable", func(p *Postgres) {
@@ -95,7 +96,7 @@ func TestPostgres(t *testing.T) {
 		}, Warn, []string{"statement_timeout=1000"}},
 		{"rights", func(p *Postgres) {
 			p.URL = changed(t, p.URL, func(u *url.URL) { u.User = url.UserPassword(role(db), "right") })
-		}, Fail, []string{"does not own the schemas readmodel", "OWNER TO"}},
+		}, Fail, []string{"does not own the schemas readmodel", "connect with the owner", "NETSIM_MIGRATE=false"}},
 		{"rights", func(p *Postgres) {
 			p.URL, p.Schemas = changed(t, p.URL, func(u *url.URL) { u.User = url.UserPassword(role(db), "right") }), nil
 		}, Fail, []string{"may not create schemas", "GRANT CREATE ON DATABASE"}},
@@ -105,6 +106,44 @@ func TestPostgres(t *testing.T) {
 		broken := p
 		c.change(&broken)
 		want(t, run(t, broken.Checks(), c.check), c.status, c.words...)
+	}
+}
+
+// TestPostgresOfAMember: where an operator makes the tables, the user of a process needs
+// only what deploy/postgresql/roles.sql gives. If a right is missing, the advice gives
+// exactly that, and the user owns nothing then.
+func TestPostgresOfAMember(t *testing.T) {
+	t.Parallel()
+	p, db := newPostgres(t)
+	execute := func(sql string) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(`CREATE ROLE ` + role(db) + ` LOGIN PASSWORD 'right'`)
+	t.Cleanup(func() {
+		db.Exec(context.Background(), `DROP OWNED BY `+role(db)+`; DROP ROLE `+role(db)) //nolint:errcheck // the cluster ends with the tests
+	})
+	p.Owner, p.URL = false, changed(t, p.URL, func(u *url.URL) { u.User = url.UserPassword(role(db), "right") })
+	rights := func() Result { return run(t, p.Checks(), "rights") }
+	want(t, rights(), OK) // nothing is there yet
+	execute(`CREATE SCHEMA readmodel; CREATE TABLE readmodel.rows (n int); CREATE VIEW readmodel.shown AS TABLE readmodel.rows; CREATE SEQUENCE readmodel.ids`)
+	for _, lost := range []string{
+		``, `REVOKE USAGE ON SCHEMA readmodel FROM `, `REVOKE UPDATE ON readmodel.rows FROM `, `REVOKE DELETE ON readmodel.rows FROM `,
+		`REVOKE SELECT ON readmodel.shown FROM `, `REVOKE UPDATE ON SEQUENCE readmodel.ids FROM `,
+	} {
+		if lost != "" {
+			execute(lost + role(db))
+		}
+		got := rights()
+		want(t, got, Fail, "read and write every row in the schemas readmodel", "roles.sql")
+		if strings.Contains(got.Advice, "OWNER") {
+			t.Errorf("the advice undoes the least rights: %s", got.Advice)
+		}
+		_, statements, _ := strings.Cut(got.Advice, ": ")
+		execute(statements)
+		want(t, rights(), OK, "NETSIM_MIGRATE is false")
 	}
 }
 

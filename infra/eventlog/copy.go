@@ -189,7 +189,7 @@ func (k *Kafka) FinishCopy(ctx context.Context, names []string) error {
 			Configs: []kafka.IncrementalAlterConfigsRequestConfig{{Name: settingTimestamp, Value: "LogAppendTime", ConfigOperation: kafka.ConfigOperationSet}},
 		})
 	}
-	return k.ask(ctx, func(ctx context.Context) error {
+	err := k.ask(ctx, func(ctx context.Context) error {
 		res, err := k.client.IncrementalAlterConfigs(ctx, &req)
 		if err != nil {
 			return fmt.Errorf("change the settings of the topics: %w", err)
@@ -201,6 +201,58 @@ func (k *Kafka) FinishCopy(ctx context.Context, names []string) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return k.awaitFinished(ctx, names)
+}
+
+// awaitFinished waits until every broker that answers knows the settings of a finished copy:
+// each learns them a moment after the change, and the next command may ask any of them.
+func (k *Kafka) awaitFinished(ctx context.Context, names []string) error {
+	meta, err := k.metadata(ctx, names)
+	if err != nil {
+		return err
+	}
+	patient, cancel := context.WithTimeout(ctx, electionTimeout)
+	defer cancel()
+	for _, b := range meta.Brokers {
+		for pause := retries(); ; {
+			copying, err := k.copyingAt(b.Addr(), names)
+			if copying == "" || err != nil { // a broker that does not answer learns them before it does
+				break
+			}
+			if !pause(patient) {
+				return fmt.Errorf("the broker at %s does not know yet that the copy of topic %s is finished; repeat the command", b.Addr(), copying)
+			}
+		}
+	}
+	return nil
+}
+
+// copyingAt returns the name of a topic that the broker takes for one of an unfinished copy.
+func (k *Kafka) copyingAt(address string, names []string) (copying string, err error) {
+	broker := sarama.NewBroker(address)
+	if err := broker.Open(k.saramaConfig()); err != nil {
+		return "", err
+	}
+	defer broker.Close() //nolint:errcheck // everything was read
+	req := &sarama.DescribeConfigsRequest{Version: 1}
+	for _, name := range names {
+		req.Resources = append(req.Resources, &sarama.ConfigResource{Type: sarama.TopicResource, Name: name, ConfigNames: []string{settingTimestamp}})
+	}
+	res, err := broker.DescribeConfigs(req)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range res.Resources {
+		for _, entry := range r.Configs {
+			if entry.Value == createTime {
+				copying = r.Name
+			}
+		}
+	}
+	return copying, nil
 }
 
 // Copying reports whether topics are those of an unfinished copy.

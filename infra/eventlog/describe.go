@@ -15,6 +15,7 @@ import (
 type Description struct {
 	ClusterID string
 	Brokers   int
+	Absent    int     // brokers that have replicas of the topics and are not in the cluster
 	Topics    []Topic // existing topics, in the order of events.Families
 }
 
@@ -35,6 +36,7 @@ type Partition struct {
 	Start       int64
 	End         int64
 	Leader      int32 // a broker's id, -1 when there is none
+	OutOfSync   int   // replicas that lag, or whose brokers do not answer
 	LeaderEpoch int32
 }
 
@@ -103,7 +105,7 @@ func (k *Kafka) describe(ctx context.Context, families []events.Family) (Descrip
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Brokers: len(meta.Brokers)}
+	d := Description{Brokers: len(meta.Brokers), Absent: absent(meta)}
 	if meta.ClusterID != nil {
 		d.ClusterID = *meta.ClusterID
 	}
@@ -134,6 +136,22 @@ func (k *Kafka) describe(ctx context.Context, families []events.Family) (Descrip
 	return d, k.describeSettings(ctx, d.Topics)
 }
 
+// absent counts the brokers that have replicas of the topics and are not in the cluster.
+func absent(meta *sarama.MetadataResponse) int {
+	missing := map[int32]bool{}
+	for _, topic := range meta.Topics {
+		for _, p := range topic.Partitions {
+			for _, id := range p.Replicas {
+				missing[id] = true
+			}
+		}
+	}
+	for _, b := range meta.Brokers {
+		delete(missing, b.ID())
+	}
+	return len(missing)
+}
+
 func describeTopic(family events.Family, meta *sarama.TopicMetadata) (Topic, error) {
 	t := Topic{
 		Family:     family,
@@ -146,7 +164,7 @@ func describeTopic(family events.Family, meta *sarama.TopicMetadata) (Topic, err
 		if p.ID < 0 || int(p.ID) >= len(t.Partitions) {
 			return t, fmt.Errorf("topic %s has a partition %d of %d", t.Name, p.ID, len(t.Partitions))
 		}
-		t.Partitions[p.ID] = Partition{Leader: p.Leader, LeaderEpoch: p.LeaderEpoch}
+		t.Partitions[p.ID] = Partition{Leader: p.Leader, LeaderEpoch: p.LeaderEpoch, OutOfSync: len(p.Replicas) - len(p.Isr)}
 		if i == 0 || len(p.Replicas) < t.Replication {
 			t.Replication = len(p.Replicas)
 		}

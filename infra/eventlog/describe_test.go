@@ -45,6 +45,29 @@ func ensureTwice(t *testing.T, c Config) {
 	}
 }
 
+// TestLostBrokersAreSeen: what the cluster says about brokers and replicas is in the
+// description: a broker is absent if it has a replica and the cluster does not list it.
+func TestLostBrokersAreSeen(t *testing.T) {
+	t.Parallel()
+	meta := &sarama.MetadataResponse{}
+	meta.AddBroker("a:9092", 1)
+	meta.AddBroker("c:9092", 3)
+	topic := &sarama.TopicMetadata{Name: "netsim.workspaces", Partitions: []*sarama.PartitionMetadata{
+		{ID: 0, Leader: 1, Replicas: []int32{1, 2, 3}, Isr: []int32{1, 3}},
+		{ID: 1, Leader: -1, Replicas: []int32{2, 4, 5}, Isr: []int32{2}},
+		{ID: 2, Leader: 3, Replicas: []int32{3, 1}, Isr: []int32{1, 3}},
+	}}
+	meta.Topics = []*sarama.TopicMetadata{topic}
+	if got := absent(meta); got != 3 {
+		t.Errorf("%d brokers are absent, want 3", got)
+	}
+	described, err := describeTopic(events.Workspaces, topic)
+	want := []Partition{{Leader: 1, OutOfSync: 1}, {Leader: -1, OutOfSync: 2}, {Leader: 3}}
+	if diff := cmp.Diff(want, described.Partitions); err != nil || diff != "" {
+		t.Errorf("%v, partitions (-want +got):\n%s", err, diff)
+	}
+}
+
 func recreatedTopic(t *testing.T, c Config) {
 	k := open(t, c)
 	topic := k.Topic(events.Workspaces)

@@ -52,7 +52,7 @@ func TestEffectOf(t *testing.T) {
 }
 
 // TestIsUnavailable: a cluster that elects leaders may answer later, and one that refuses the
-// settings does not. Of a connection that breaks, only the first is a refusal.
+// settings does not. A connection that breaks is no refusal.
 func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	var plain *broker.Connector // without TLS and SASL
@@ -70,7 +70,6 @@ func TestIsUnavailable(t *testing.T) {
 		{protocol.NewErrNoLeader("t", 0), answer{true, true}},
 		{ErrNoLeader, answer{true, true}},
 		{plain.Explain(kafka.SASLAuthenticationFailed), answer{false, true}},
-		{plain.ExplainFirst(io.EOF), answer{false, true}},
 		{plain.Explain(io.EOF), answer{false, false}},
 		{ErrFewBrokers, answer{false, false}},
 		{nil, answer{false, false}},

@@ -52,6 +52,11 @@ func AskBroker(ctx context.Context, c Config, address string, topics []string) (
 	if err != nil {
 		return BrokerReport{}, err
 	}
+	r, err := askBroker(ctx, c, address, topics)
+	return r, c.Connect.ExplainClosed(ctx, []string{address}, err)
+}
+
+func askBroker(ctx context.Context, c Config, address string, topics []string) (BrokerReport, error) {
 	client := (&Kafka{Config: c}).saramaConfig()
 	broker := sarama.NewBroker(address)
 	if err := broker.Open(client); err != nil {

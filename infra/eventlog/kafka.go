@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
-
-	"netsim/infra/broker"
-	"netsim/infra/wait"
 )
 
 const (
@@ -23,8 +20,6 @@ const (
 	queryTimeout = 2 * time.Second
 	// answerTimeout bounds one try of a query.
 	answerTimeout = 10 * time.Second
-	// endingTimeout is how long a broker that ends may accept connections and close them.
-	endingTimeout = time.Second
 )
 
 // Kafka is the event log in Apache Kafka or another broker with its protocol. It is
@@ -83,15 +78,10 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 	return k, nil
 }
 
-// connect waits until a broker has answered. A broker that ends closes its connections, as
-// one does that refuses the settings; a moment later it refuses new ones.
+// connect asks the brokers until one has answered.
 func (k *Kafka) connect(ctx context.Context) error {
 	_, err := k.metadata(ctx, k.topics())
-	if err = k.Connect.ExplainFirst(err); !broker.ClosedFirst(err) || wait.For(ctx, endingTimeout) != nil {
-		return err
-	}
-	_, err = k.metadata(ctx, k.topics())
-	return k.Connect.ExplainFirst(err)
+	return k.Connect.ExplainClosed(ctx, k.Brokers, err)
 }
 
 // Close closes the event log. Queued appends end with ErrNotWritten, appends in

@@ -33,9 +33,10 @@ type Verdicts interface {
 
 // Batch is a range of a partition. All its records are judged.
 type Batch struct {
-	From, To int64   // offsets; To is not included
-	Facts    []Fact  // in order
-	Rejected []int64 // the offsets of records that are not facts, ascending
+	From, To int64      // offsets; To is not included
+	Facts    []Fact     // in order
+	Rejected []int64    // the offsets of records that are not facts, ascending
+	Last     events.Sum // of the record before To; zero if there is no record right before it
 	bytes    int
 }
 
@@ -169,7 +170,7 @@ func (r *Reader) read(ctx context.Context, family events.Family, number int32, f
 		return Batch{From: from, To: judged}, nil
 	}
 	records = records[:end]
-	b := Batch{From: from, To: records[end-1].Offset + 1}
+	b := Batch{From: from, To: records[end-1].Offset + 1, Last: events.SumOf(&records[end-1])}
 	rejected, err := r.verdicts.Rejected(ctx, family, number, b.From, b.To)
 	if err != nil {
 		return Batch{}, err

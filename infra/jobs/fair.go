@@ -15,7 +15,7 @@ import (
 var sharesSchema string
 
 // Fairness. Jobs of fair kinds, called runs in this file, are taken fairly by
-// account: start-time fair queuing, with a run's estimated cost as its length.
+// account (ADR 19, ADR 65): start-time fair queuing, with a run's estimated cost as its length.
 // Each account has a virtual time up to which it was served. When a run starts, it
 // advances this time by the run's cost, from at least the virtual time at which the
 // last run of any account started. The next run is the oldest of the account that
@@ -26,13 +26,14 @@ var sharesSchema string
 // whenever a run is enqueued, starts or ends, in one statement over all waiting
 // runs; a lock makes processes assign them one after the other, and calls of a process
 // that come while it waits share an assignment. A run that has
-// started before, and was interrupted or continues in another process, needs no turn.
+// started before, and was interrupted or continues in another process, needs no turn;
+// one that has yielded (yield.go) does.
 
-// share is the metadata of a run's job: the run's account and its estimated cost
-// relative to other runs.
-type share struct {
+// Share says whose a run is, and what it costs. It is the metadata of the run's job.
+type Share struct {
 	Account string `json:"account"`
-	Cost    int64  `json:"cost"`
+	Cost    int64  `json:"cost"`            // estimated, at least 1, relative to other runs
+	Batch   bool   `json:"batch,omitempty"` // it waits until the account's other runs have started
 }
 
 // turns is how many runs are available at once, one for each of river's four
@@ -41,11 +42,11 @@ const turns = 4
 
 // shareOf returns the metadata of a new job of a fair kind.
 func shareOf(ctx context.Context, k kind, args Args) ([]byte, error) {
-	account, cost, err := k.share(ctx, args)
+	share, err := k.share(ctx, args)
 	if err != nil {
 		return nil, fmt.Errorf("estimate the cost of %s: %w", args.Kind(), err)
 	}
-	return json.Marshal(share{Account: account, Cost: cost})
+	return json.Marshal(share)
 }
 
 // fairKinds returns the names of the fair kinds.
@@ -58,43 +59,59 @@ func (j *Jobs) fairKinds() (names []string) {
 	return names
 }
 
-// notStarted is the SQL condition of runs that have not started.
-const notStarted = `state IN ('available', 'pending') AND attempt = 0 AND NOT metadata ? 'snoozes'`
+// notStarted is the SQL condition of runs that wait for a turn: they have not started, or
+// have yielded.
+const notStarted = `state IN ('available', 'pending') AND (attempt = 0 AND NOT metadata ? 'snoozes' OR metadata ? 'yielded')`
 
-// assignTurns is the SQL that chooses the next runs. Its parameters are the fair
-// kinds, accounts, how many runs each of these may have in progress, and turns. Without
-// accounts there are no limits; otherwise it chooses only runs of these accounts. A run
-// of another account was enqueued after the limits were read, and its process chooses
-// the next runs after that.
-const assignTurns = `
+// nextRuns is the SQL that orders the runs that may be next, each with its turn in its
+// queue. Its parameters are the fair kinds, accounts, how many runs each of these may have in
+// progress (null for all workers of the queue but one), and a job that is left out. Without
+// accounts, this is the limit of all. Otherwise it orders only runs of these accounts: a run
+// of another account was enqueued after the limits were read, and its process chooses the
+// next runs after that. A run that is due to be tried again occupies no worker, but counts
+// for the limit of its account.
+const nextRuns = `
 WITH runs AS (
-	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account,
-	       greatest(coalesce((metadata->>'cost')::bigint, 1), 1) AS cost
+	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account, metadata ? 'batch' AS batch,
+	       CASE WHEN metadata ? 'yielded' THEN 0 ELSE greatest(coalesce((metadata->>'cost')::bigint, 1), 1) END AS cost
 	FROM jobs.river_job
-	WHERE kind = ANY($1) AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+	WHERE kind = ANY($1) AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled') AND id <> $4
 ), waiting AS (
 	SELECT * FROM runs WHERE ` + notStarted + `
 ), busy AS (
 	SELECT account, count(*) AS runs FROM runs WHERE NOT (` + notStarted + `) GROUP BY account
+), occupied AS (
+	SELECT queue, account, count(*) AS runs FROM runs WHERE NOT (` + notStarted + `) AND state IN ('available', 'running') GROUP BY queue, account
+), staff AS (
+	SELECT queue, sum(workers) AS workers FROM jobs.run_workers
+	WHERE until BETWEEN now() AND now() + interval '1 day' GROUP BY queue
 ), latest AS (
 	SELECT queue, max(began) AS began FROM jobs.run_shares GROUP BY queue
 ), served AS (
-	SELECT w.id, w.queue, w.account,
+	SELECT w.id, w.queue, w.account, w.batch,
 	       greatest(coalesce(s.ended, 0), coalesce(l.began, 0))
-	         + sum(w.cost) OVER (PARTITION BY w.queue, w.account ORDER BY w.id) - w.cost AS begins,
-	       row_number() OVER (PARTITION BY w.account ORDER BY w.id) AS number
+	         + sum(w.cost) OVER (PARTITION BY w.queue, w.account ORDER BY w.batch, w.id) - w.cost AS begins,
+	       row_number() OVER (PARTITION BY w.account ORDER BY w.batch, w.id) AS number,
+	       row_number() OVER (PARTITION BY w.queue, w.account ORDER BY w.batch, w.id) AS place
 	FROM waiting w LEFT JOIN jobs.run_shares s USING (queue, account) LEFT JOIN latest l USING (queue)
 ), next AS (
-	SELECT s.id, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
-	FROM served s LEFT JOIN busy b USING (account)
+	SELECT s.id, s.queue, s.account, s.batch, s.begins, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
+	FROM served s LEFT JOIN busy b USING (account) LEFT JOIN occupied o USING (queue, account) LEFT JOIN staff k USING (queue)
 	LEFT JOIN unnest($2::text[], $3::bigint[]) AS bound (account, most) USING (account)
-	WHERE $2::text[] IS NULL OR s.number + coalesce(b.runs, 0) <= bound.most
-), changed AS (
+	WHERE ($2::text[] IS NULL OR account = ANY($2)) AND CASE
+		WHEN bound.most IS NOT NULL THEN s.number + coalesce(b.runs, 0) <= bound.most
+		WHEN coalesce(k.workers, 0) > 1 THEN s.place + coalesce(o.runs, 0) < k.workers
+		ELSE true END
+)`
+
+// assignTurns is the SQL that chooses the next runs. Its parameters are those of nextRuns,
+// and turns.
+const assignTurns = nextRuns + `, changed AS (
 	UPDATE jobs.river_job j
-	SET state = CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $4)
+	SET state = CASE WHEN n.turn <= $5 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $5)
 	FROM waiting w LEFT JOIN next n USING (id)
 	WHERE j.id = w.id AND j.state IN ('available', 'pending')
-	  AND (j.state, j.priority) IS DISTINCT FROM (CASE WHEN n.turn <= $4 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $4))
+	  AND (j.state, j.priority) IS DISTINCT FROM (CASE WHEN n.turn <= $5 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $5))
 	RETURNING j.queue, j.state
 )
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
@@ -114,10 +131,7 @@ func (j *Jobs) chooseNext(ctx context.Context, started int64) error {
 // choose records starts and chooses the next runs, in one transaction. Its commit does not
 // wait for the disk, because the next reconciliation chooses again.
 func (j *Jobs) choose(ctx context.Context, started []int64) (map[int64]struct{}, error) {
-	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs')), set_config('synchronous_commit', 'off', true)`); err != nil {
-			return err
-		}
+	err := j.choosing(ctx, func(tx pgx.Tx, _ []string, _ []*int64) error {
 		for _, job := range started {
 			if job == noStart {
 				continue
@@ -126,12 +140,7 @@ func (j *Jobs) choose(ctx context.Context, started []int64) (map[int64]struct{},
 				return err
 			}
 		}
-		accounts, limits, err := j.runLimits(ctx, tx)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, turns)
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("choose the next runs: %w", err)
@@ -139,9 +148,28 @@ func (j *Jobs) choose(ctx context.Context, started []int64) (map[int64]struct{},
 	return nil, nil //nolint:nilnil // the callers wait for the choice only
 }
 
+// choosing chooses the next runs after first, in its transaction, in which no other process
+// chooses. first gets the limits of the accounts.
+func (j *Jobs) choosing(ctx context.Context, first func(tx pgx.Tx, accounts []string, limits []*int64) error) error {
+	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs')), set_config('synchronous_commit', 'off', true)`); err != nil {
+			return err
+		}
+		accounts, limits, err := j.runLimits(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if err := first(tx, accounts, limits); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, noStart, turns)
+		return err
+	})
+}
+
 // runLimits returns how many runs each account with a waiting run may have in
 // progress, or nil when there are no limits.
-func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, limits []int64, err error) {
+func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, limits []*int64, err error) {
 	if j.config.MaxRunning == nil {
 		return nil, nil, nil
 	}
@@ -163,14 +191,21 @@ func (j *Jobs) runLimits(ctx context.Context, tx pgx.Tx) (accounts []string, lim
 }
 
 // addStart is the SQL that adds the cost of a job that starts for the first time to its
-// account's virtual time.
+// account's virtual time. One that has yielded is no longer marked; its time was added when it
+// yielded.
 const addStart = `
+WITH started AS (
+	SELECT id, queue, coalesce(metadata->>'account', '') AS account,
+	       CASE WHEN metadata ? 'yielded' THEN 0 ELSE greatest(coalesce((metadata->>'cost')::bigint, 1), 1) END AS cost
+	FROM jobs.river_job WHERE id = $1 AND (attempt = 1 AND NOT metadata ? 'snoozes' OR metadata ? 'yielded')
+), unmarked AS (
+	UPDATE jobs.river_job j SET metadata = j.metadata - 'yielded' FROM started s WHERE j.id = s.id AND j.metadata ? 'yielded'
+)
 INSERT INTO jobs.run_shares (queue, account, began, ended)
-SELECT j.queue, account, at, at + greatest(coalesce((j.metadata->>'cost')::bigint, 1), 1)
-FROM jobs.river_job j, coalesce(j.metadata->>'account', '') AS account, greatest(
-	coalesce((SELECT s.ended FROM jobs.run_shares s WHERE s.queue = j.queue AND s.account = coalesce(j.metadata->>'account', '')), 0),
+SELECT j.queue, j.account, at, at + j.cost
+FROM started j, greatest(
+	coalesce((SELECT s.ended FROM jobs.run_shares s WHERE s.queue = j.queue AND s.account = j.account), 0),
 	coalesce((SELECT max(s.began) FROM jobs.run_shares s WHERE s.queue = j.queue), 0)) AS at
-WHERE j.id = $1 AND j.attempt = 1 AND NOT j.metadata ? 'snoozes'
 ON CONFLICT (queue, account) DO UPDATE SET began = excluded.began, ended = excluded.ended`
 
 // recordStart adds the cost of a run that starts for the first time to its account's
@@ -183,5 +218,5 @@ func (j *Jobs) recordStart(ctx context.Context, job *rivertype.JobRow) {
 
 // subscribeToEnds returns the events after which an account may start another run.
 func (j *Jobs) subscribeToEnds() (events <-chan *river.Event, stop func()) {
-	return j.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobCancelled, river.EventKindJobFailed)
+	return j.client.Subscribe(river.EventKindJobCompleted, river.EventKindJobCancelled, river.EventKindJobFailed, river.EventKindJobSnoozed)
 }

@@ -6,3 +6,13 @@ CREATE TABLE IF NOT EXISTS jobs.run_shares (
     ended   bigint NOT NULL, -- that and the run's cost
     PRIMARY KEY (queue, account)
 );
+
+-- The workers of each process for runs (fair.go). A process writes its rows at each
+-- reconciliation.
+CREATE TABLE IF NOT EXISTS jobs.run_workers (
+    process text        NOT NULL,
+    queue   text        NOT NULL,
+    workers bigint      NOT NULL,
+    until   timestamptz NOT NULL, -- when they no longer count
+    PRIMARY KEY (process, queue)
+);

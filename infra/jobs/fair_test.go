@@ -13,17 +13,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"netsim/infra/jobs"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
 // shareFromName reads the account and the cost from a simulation's name, such as
-// sim_a_8_1.
-func shareFromName(_ context.Context, simulation string) (string, int64, error) {
+// sim_a_8_1. One that ends with _batch is of a batch.
+func shareFromName(_ context.Context, simulation string) (jobs.Share, error) {
 	parts := strings.Split(simulation, "_")
 	cost, err := strconv.ParseInt(parts[2], 10, 64)
-	return parts[1], cost, err
+	return jobs.Share{Account: parts[1], Cost: cost, Batch: strings.HasSuffix(simulation, "_batch")}, err
 }
 
 // startOrder finishes each run as soon as it has started, until n runs have started,
@@ -51,13 +52,13 @@ func startOrder(t *testing.T, n int, all ...*workers) (names []string) {
 			}
 		}()
 	}
-	deadline := time.After(time.Minute)
+	deadline := time.After(testwait.Limit(t))
 	for len(names) < n {
 		select {
 		case name := <-started:
 			names = append(names, name)
 		case <-deadline:
-			t.Fatalf("after a minute %v have started, want %d runs", names, n)
+			t.Fatalf("only %v have started, want %d runs", names, n)
 		}
 	}
 	return names
@@ -109,7 +110,10 @@ func TestRunsAreTakenFairly(t *testing.T) {
 // processes. Every run starts once.
 func TestRunsAreTakenFairlyByProcesses(t *testing.T) {
 	t.Parallel()
-	oneWorker := func(c *work) { c.Queues["runs"], c.Share = 1, shareFromName }
+	oneWorker := func(c *work) {
+		c.Queues["runs"], c.Share = 1, shareFromName
+		c.MaxRunning = func(context.Context, string) (*int64, error) { return new(int64(9)), nil } // all workers
+	}
 	url := teststack.Postgres(t)
 	a, b := start(t, url, oneWorker), start(t, url, oneWorker)
 	for i := range 33 {
@@ -148,8 +152,8 @@ func TestRunsInProgressAreBounded(t *testing.T) {
 	w := start(t, teststack.Postgres(t), func(c *work) {
 		c.Queues["runs"], c.Share = 3, shareFromName
 		c.Reconcile = time.Hour // the end of a run is the signal
-		c.MaxRunning = func(_ context.Context, account string) (int64, error) {
-			return map[string]int64{"a": 1, "b": 5}[account], nil
+		c.MaxRunning = func(_ context.Context, account string) (*int64, error) {
+			return new(map[string]int64{"a": 1, "b": 5}[account]), nil
 		}
 	})
 	enqueue(t, w, "sim_a_8_0", "sim_a_8_1", "sim_a_8_2", "sim_b_8_0")
@@ -195,7 +199,7 @@ func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
 	w = start(t, url, func(c *work) {
 		c.Queues["runs"], c.Share = 3, shareFromName
 		c.Reconcile = time.Hour
-		c.MaxRunning = func(_ context.Context, account string) (int64, error) {
+		c.MaxRunning = func(_ context.Context, account string) (*int64, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -207,7 +211,7 @@ func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
 				looked = true
 				seen <- state()
 			}
-			return 1, nil
+			return new(int64(1)), nil
 		}
 	})
 	enqueue(t, w, "sim_a_8_0")

@@ -38,9 +38,10 @@ type Config struct {
 	// ErrNotMigrated if they are missing or older than this release needs.
 	Migrated bool
 
-	// MaxRunning returns how many jobs of fair kinds an account may have in
-	// progress; nil sets no limit. It is called whenever the next runs are chosen.
-	MaxRunning func(ctx context.Context, account string) (int64, error)
+	// MaxRunning returns how many jobs of fair kinds an account may have in progress;
+	// nil for all workers of the queue but one. It is called whenever the next runs are
+	// chosen. Without it, that is the limit of every account.
+	MaxRunning func(ctx context.Context, account string) (*int64, error)
 
 	// Reconcile is the time between two reconciliations.
 	Reconcile time.Duration
@@ -151,7 +152,7 @@ func (j *Jobs) migrate(ctx context.Context, driver *riverpgxv5.Driver) error {
 		return fmt.Errorf("migrate the job queue: %w", err)
 	}
 	if _, err := conn.Exec(ctx, sharesSchema); err != nil {
-		return fmt.Errorf("create the table of shares: %w", err)
+		return fmt.Errorf("create the tables of shares and workers: %w", err)
 	}
 	return nil
 }
@@ -164,7 +165,7 @@ func (j *Jobs) migrated(ctx context.Context, driver *riverpgxv5.Driver) error {
 		return fmt.Errorf("read the job queue's migrations: %w", err)
 	}
 	var all bool
-	if err := j.pool.QueryRow(ctx, `SELECT to_regclass('jobs.river_migration') IS NOT NULL AND to_regclass('jobs.run_shares') IS NOT NULL`).Scan(&all); err != nil {
+	if err := j.pool.QueryRow(ctx, `SELECT to_regclass('jobs.river_migration') IS NOT NULL AND to_regclass('jobs.run_workers') IS NOT NULL`).Scan(&all); err != nil {
 		return fmt.Errorf("look for the tables of the job queue: %w", err)
 	}
 	if all {
@@ -242,6 +243,7 @@ func (j *Jobs) Work(ctx context.Context) error {
 		return nil
 	}
 	j.reconcileUntil(ctx)
+	j.leave(ctx)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := j.client.StopAndCancel(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {

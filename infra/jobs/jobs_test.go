@@ -280,6 +280,7 @@ func TestStoppedRunContinuesElsewhere(t *testing.T) {
 func TestMissingJobs(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) {
+		c.Queues["runs"] = 3 // one more than an account may have
 		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_a", "sim_b"}, nil }
 	})
 	seen := map[string]bool{testwait.Receive(t, w.started, "a run to start"): true, testwait.Receive(t, w.started, "a run to start"): true}

@@ -17,7 +17,7 @@ type Args = interface{ Kind() string }
 type Kind[A Args] struct {
 	Queue string // one of Config.Queues
 
-	// Work does a job. It may be called again for a job that was done or
+	// Work does a job. Its context is one for Jobs.Yield. It may be called again for a job that was done or
 	// interrupted. Its context ends when the process stops or the job's lock is
 	// lost; Work must then return soon. After an error it is called again in 1, 2,
 	// 4 … at most 30 seconds.
@@ -27,9 +27,9 @@ type Kind[A Args] struct {
 	// Abandon is called for a job whose last attempt failed.
 	Abandon func(ctx context.Context, args A) error
 
-	// Share makes the kind fair: it returns a job's account and its estimated cost,
-	// at least 1, relative to other jobs (fair.go).
-	Share func(ctx context.Context, args A) (account string, cost int64, err error)
+	// Share makes the kind fair: it returns whose a job is and what it costs (fair.go).
+	// Such a job may end with ErrYielded.
+	Share func(ctx context.Context, args A) (Share, error)
 
 	// Schedule, when set, has a job enqueued when the workers start and at each
 	// time of the schedule.
@@ -63,7 +63,7 @@ func (daily) Next(now time.Time) time.Time {
 // kind has the fields of a Kind that enqueueing and reconciling need.
 type kind struct {
 	queue string
-	share func(ctx context.Context, args Args) (account string, cost int64, err error) // nil if not fair
+	share func(ctx context.Context, args Args) (Share, error) // nil if not fair
 }
 
 // Register adds a kind of job. Before Work, every process registers the kinds that
@@ -72,7 +72,7 @@ func Register[A Args](j *Jobs, k Kind[A]) {
 	var zero A
 	registered := kind{queue: k.Queue}
 	if k.Share != nil {
-		registered.share = func(ctx context.Context, args Args) (string, int64, error) { return k.Share(ctx, args.(A)) }
+		registered.share = func(ctx context.Context, args Args) (Share, error) { return k.Share(ctx, args.(A)) }
 	}
 	j.kinds[zero.Kind()] = registered
 	if len(j.config.Queues) == 0 {
@@ -125,10 +125,11 @@ const busyPause = 2 * time.Second
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	if w.kind.Share != nil {
 		w.jobs.recordStart(ctx, job.JobRow)
+		ctx = context.WithValue(ctx, runKey{}, job.ID)
 	}
 	err := w.jobs.withLock(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
 		err := w.kind.Work(ctx, job.Args)
-		if err == nil || ctx.Err() != nil || w.kind.Attempts == 0 || job.Attempt < w.kind.Attempts {
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrYielded) || w.kind.Attempts == 0 || job.Attempt < w.kind.Attempts {
 			return err
 		}
 		w.jobs.config.Log.ErrorContext(ctx, "a job is abandoned", "kind", job.Kind, "args", string(job.EncodedArgs), "attempts", job.Attempt, "error", err)
@@ -137,8 +138,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	switch {
 	case errors.Is(err, errBusy):
 		return river.JobSnooze(busyPause)
-	case err != nil && ctx.Err() != nil:
-		return river.JobSnooze(0) // interrupted: another worker takes the job
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrYielded):
+		return river.JobSnooze(0) // another worker takes the job
 	}
 	return err
 }

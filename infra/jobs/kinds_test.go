@@ -50,7 +50,7 @@ type work struct {
 
 	Run        func(ctx context.Context, simulation string) error
 	Abandon    func(ctx context.Context, simulation string) error
-	Share      func(ctx context.Context, simulation string) (string, int64, error)
+	Share      func(ctx context.Context, simulation string) (jobs.Share, error)
 	Elsewhere  func(simulation string) bool
 	Unfinished func(ctx context.Context) ([]string, error)
 	Extract    func(ctx context.Context, traceset string) error
@@ -67,7 +67,7 @@ func config(url string) work {
 			Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1},
 		},
 		Run:   func(context.Context, string) error { return nil },
-		Share: func(context.Context, string) (string, int64, error) { return "", 1, nil },
+		Share: func(context.Context, string) (jobs.Share, error) { return jobs.Share{Cost: 1}, nil },
 	}
 }
 
@@ -81,12 +81,12 @@ func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {
 		Queue: "runs", Attempts: 50,
 		Work:    func(ctx context.Context, a run) error { return w.Run(ctx, a.SimulationID) },
 		Abandon: func(ctx context.Context, a run) error { return w.Abandon(ctx, a.SimulationID) },
-		Share:   func(ctx context.Context, a run) (string, int64, error) { return w.Share(ctx, a.SimulationID) },
+		Share:   func(ctx context.Context, a run) (jobs.Share, error) { return w.Share(ctx, a.SimulationID) },
 	})
 	jobs.Register(j, jobs.Kind[farRun]{
 		Queue: "far",
 		Work:  func(ctx context.Context, a farRun) error { return w.Run(ctx, a.SimulationID) },
-		Share: func(ctx context.Context, a farRun) (string, int64, error) { return w.Share(ctx, a.SimulationID) },
+		Share: func(ctx context.Context, a farRun) (jobs.Share, error) { return w.Share(ctx, a.SimulationID) },
 	})
 	jobs.Register(j, jobs.Kind[extract]{
 		Queue: "housekeeping",

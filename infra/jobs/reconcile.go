@@ -54,6 +54,9 @@ func (j *Jobs) afterEnd(e *river.Event, more <-chan *river.Event) func(context.C
 }
 
 func (j *Jobs) reconcile(ctx context.Context) error {
+	if err := j.attend(ctx); err != nil {
+		return err
+	}
 	freed, err := j.freeOrphans(ctx)
 	if err != nil {
 		return err

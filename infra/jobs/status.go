@@ -11,13 +11,13 @@ import (
 
 // Summary describes all jobs of one kind in one of river's states.
 type Summary struct {
-	Kind          string     `json:"kind"`
-	State         string     `json:"state"`
-	Jobs          int64      `json:"jobs"`
-	OldestSeconds float64    `json:"oldestSeconds"` // time since the oldest was enqueued
-	Attempts      int64      `json:"attempts"`      // of the job with the most attempts
-	LastError     string     `json:"lastError"`     // the latest error of any job; "" for none
-	LastErrorAt   *time.Time `json:"lastErrorAt"`
+	Kind          string
+	State         string
+	Jobs          int64
+	OldestSeconds float64 // time since the oldest was enqueued
+	Attempts      int64   // of the job with the most attempts
+	LastError     string  // the latest error of any job; "" for none
+	LastErrorAt   *time.Time
 }
 
 // maxErrorBytes bounds the error of a summary.

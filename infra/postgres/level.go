@@ -41,10 +41,10 @@ func RaiseLevel(ctx context.Context, tx pgx.Tx, level int) error {
 
 // Member is a process with database sessions: of the service or of a tool.
 type Member struct {
-	Process  string `json:"process"`  // "" for a release that does not know of levels
-	Release  string `json:"release"`  // "" for a release that does not know of levels
-	Level    int    `json:"level"`    // the newest that its release knows; 1 for a release that does not know of levels
-	Sessions int    `json:"sessions"` // all processes without levels count as one member
+	Process  string // "" for a release that does not know of levels
+	Release  string // "" for a release that does not know of levels
+	Level    int    // the newest that its release knows; 1 for a release that does not know of levels
+	Sessions int    // all processes without levels count as one member
 }
 
 // unnamed is the application_name of sessions of releases that do not know of levels.

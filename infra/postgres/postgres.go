@@ -1,7 +1,7 @@
 // Package postgres connects to PostgreSQL and keeps the tables that are not
 // derived from events, in the schema netsim: the directory of names, simulation
-// logs, cursor keys, how far billing's accrual has come, and which start of
-// PostgreSQL the read model has recovered from. Read models have schemas of their own
+// logs, cursor keys, sessions of the console, how far billing's accrual has come, and
+// which start of PostgreSQL the read model has recovered from. Read models have schemas of their own
 // and are never migrated (package projector). The leases of shards are in the schema
 // facts (package facts), and river's tables in the schema jobs.
 package postgres

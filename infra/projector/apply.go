@@ -161,7 +161,7 @@ func refusedRows(err error) bool {
 		return false
 	}
 	switch pg.Code[:2] {
-	case "22", "23": // data exception, integrity constraint violation
+	case "22", "23", "54": // data exception, integrity constraint violation, a row that is too large for an index
 		return true
 	}
 	return false

@@ -36,7 +36,7 @@ func TestTheCorpusIsProjected(t *testing.T) {
 func projectForm(t *testing.T, form int) {
 	s := newStack(t)
 	s.appendCorpus(t, form)
-	parked, err := projector.ReadParked(t.Context(), s.DB, projector.Live, "")
+	parked, _, err := projector.ReadParked(t.Context(), s.DB, projector.ParkedQuery{Schema: projector.Live})
 	if err != nil || len(parked) > 0 {
 		t.Errorf("parked: %+v, %v", parked, err)
 	}

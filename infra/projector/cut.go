@@ -110,3 +110,17 @@ func ReadStored(ctx context.Context, tx pgx.Tx, stream string) ([]byte, error) {
 	}
 	return []byte(*state), nil
 }
+
+// ReadLosses returns a text that names the losses of records that the log records as
+// accepted, in the stream of the log checkpoints; "" for none. Positions of the log that
+// clients keep are bound to it: after a loss they are positions in another log.
+func ReadLosses(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, stream string,
+) (losses string, err error) {
+	err = db.QueryRow(ctx, `SELECT coalesce((SELECT state::json->>'losses' FROM streams WHERE stream = $1 LIMIT 1), '')`, stream).Scan(&losses)
+	if err != nil {
+		return "", fmt.Errorf("read which losses of the log were accepted: %w", err)
+	}
+	return losses, nil
+}

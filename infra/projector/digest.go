@@ -163,8 +163,7 @@ func (p *Projector) snapshotAt(ctx context.Context, at Position) (pgx.Tx, Positi
 		if !at.reaches(now) {
 			return nil, nil, fmt.Errorf("%s is at %s, beyond %s", p.Schema, now, at)
 		}
-		p.until = at
-		if err := p.runWhile(ctx, p.project, func(ctx context.Context) error { return p.await(ctx, at) }); err != nil {
+		if err := p.projectTo(ctx, at); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -1,10 +1,7 @@
 package projector
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -82,39 +79,13 @@ func (p *Projector) proveTails(ctx context.Context, partitions []*partitionState
 }
 
 func (p *Projector) proveTail(ctx context.Context, at *partitionState) error {
-	if at.next == 0 {
-		return nil
+	anchor := events.Anchor{TopicID: at.topicID, Next: at.next}
+	copy(anchor.Last[:], at.lastRecord)
+	other, err := eventlog.Prove(ctx, p.Log, at.topic, at.partition, anchor)
+	if err == nil && other != "" {
+		err = fmt.Errorf("%w: %s", ErrOtherLog, other)
 	}
-	records, high, err := p.Log.Read(ctx, at.topic, at.partition, at.next-1, 1<<20, 0)
-	switch {
-	case high < at.next && (err == nil || isOutOfRange(err)):
-		return fmt.Errorf("%w: partition %d of %s ends at offset %d, it was seen up to %d: the log lost its tail",
-			ErrOtherLog, at.partition, at.topic, high, at.next)
-	case err != nil:
-		return fmt.Errorf("read the tail of %s/%d: %w", at.topic, at.partition, err)
-	case len(records) == 0 || at.lastRecord != nil && !bytes.Equal(recordSum(&records[0]), at.lastRecord):
-		return fmt.Errorf("%w: the record at offset %d of %s/%d is not the one that was projected",
-			ErrOtherLog, at.next-1, at.topic, at.partition)
-	}
-	return nil
-}
-
-// recordSum is the SHA-256 of a record's key, headers and value, fact or not.
-func recordSum(r *events.Record) []byte {
-	h := sha256.New()
-	var length [4]byte
-	part := func(b []byte) {
-		binary.BigEndian.PutUint32(length[:], uint32(len(b)))
-		h.Write(length[:])
-		h.Write(b)
-	}
-	part(r.Key)
-	for i := range r.Headers {
-		part([]byte(r.Headers[i].Key))
-		part(r.Headers[i].Value)
-	}
-	part(r.Value)
-	return h.Sum(nil)
+	return err
 }
 
 // checkCommitted returns an error when the read model is behind what this

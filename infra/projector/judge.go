@@ -130,7 +130,8 @@ func (p *Projector) judge(batch []chunk) (facts []events.Fact, touched []*stream
 			facts = append(facts, factOf(part.at, it, event))
 		}
 		last := &part.items[len(part.items)-1].record
-		to.next, to.lastRecord = last.Offset+1, recordSum(last)
+		sum := events.SumOf(last)
+		to.next, to.lastRecord = last.Offset+1, sum[:]
 		next[part.at] = to
 	}
 	return facts, touched, next, nil

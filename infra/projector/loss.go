@@ -34,7 +34,7 @@ type Seen struct {
 // Losses returns the records that the live read model or the witness has seen,
 // that the log no longer has, and whose loss no operator has accepted.
 func (p *Projector) Losses(ctx context.Context) ([]events.LostRecords, error) {
-	lost, err := p.losses(ctx)
+	lost, err := p.Lost(ctx)
 	if err != nil || len(lost) == 0 || p.Witness == nil {
 		return lost, err
 	}
@@ -68,8 +68,8 @@ func describe(lost []events.LostRecords) string {
 	return strings.Join(texts, "; ")
 }
 
-// losses is Losses, including those that were accepted.
-func (p *Projector) losses(ctx context.Context) (lost []events.LostRecords, err error) {
+// Lost is Losses, including those that were accepted.
+func (p *Projector) Lost(ctx context.Context) (lost []events.LostRecords, err error) {
 	log, err := p.Log.Describe(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("describe the log: %w", err)

@@ -41,8 +41,8 @@ func (p *Projector) retry(ctx context.Context, partitions []*partitionState) err
 			return fmt.Errorf("store why %s stays parked: %w", parked[0].stream, err)
 		}
 	}
-	if left, err := ReadParked(ctx, p.Pool, p.Schema, ""); err == nil && len(left) > 0 {
-		p.Logger.WarnContext(ctx, "facts stay parked", "facts", len(left))
+	if _, left, err := ReadParked(ctx, p.Pool, ParkedQuery{Schema: p.Schema, Limit: 1}); err == nil && left > 0 {
+		p.Logger.WarnContext(ctx, "facts stay parked", "facts", left)
 	}
 	return nil
 }

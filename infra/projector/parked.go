@@ -10,34 +10,47 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/fault"
 )
 
 // Parked is a fact that is not applied.
 type Parked struct {
-	Stream    string        `json:"stream"`
-	Sequence  int64         `json:"sequence"`
-	Type      string        `json:"type"`
-	Family    events.Family `json:"family"`
-	Partition int32         `json:"partition"`
-	Offset    int64         `json:"offset"`
-	Reason    string        `json:"reason"`
+	Stream    string
+	Sequence  int64
+	Type      string
+	Family    events.Family
+	Partition int32
+	Offset    int64
+	Reason    string
 }
 
-// ReadParked returns what is parked in the read model of a schema, "" for the one that the
-// session serves, of one stream or of all
-// (""), in the order of streams and sequences.
-func ReadParked(ctx context.Context, db Querier, schema, stream string) ([]Parked, error) {
+// ParkedQuery selects parked facts.
+type ParkedQuery struct {
+	Schema   string // of the read model; "" is the one that the session serves
+	Stream   string // "" for all
+	Sequence int64  // 0 for all
+	Limit    int    // 0 for all
+}
+
+// ReadParked returns the parked facts that a query selects, in the order of streams and
+// sequences, and how many there are without its limit.
+func ReadParked(ctx context.Context, db Querier, q ParkedQuery) (all []Parked, total int64, err error) {
 	rows, err := db.Query(ctx, `
-		SELECT stream, sequence, event_type, family, partition, "offset", reason FROM `+tableIn(schema, "parked")+`
-		WHERE $1 = '' OR stream = $1 ORDER BY stream, sequence`, stream)
+		SELECT stream, sequence, event_type, family, partition, "offset", reason, count(*) OVER () FROM `+tableIn(q.Schema, "parked")+`
+		WHERE ($1 = '' OR stream = $1) AND ($2::bigint = 0 OR sequence = $2) ORDER BY stream, sequence LIMIT nullif($3::bigint, 0)`,
+		q.Stream, q.Sequence, q.Limit)
 	if err != nil {
-		return nil, fmt.Errorf("read what is parked: %w", err)
+		return nil, 0, fmt.Errorf("read what is parked: %w", err)
 	}
-	parked, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Parked])
+	var p Parked
+	_, err = pgx.ForEachRow(rows, []any{&p.Stream, &p.Sequence, &p.Type, &p.Family, &p.Partition, &p.Offset, &p.Reason, &total}, func() error {
+		all = append(all, p)
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read what is parked: %w", err)
+		return nil, 0, fmt.Errorf("read what is parked: %w", err)
 	}
-	return parked, nil
+	return all, total, nil
 }
 
 // ParkedStreams returns how many streams of each family have parked facts in a
@@ -60,32 +73,30 @@ func ParkedStreams(ctx context.Context, db Querier, schema string) (map[events.F
 	return counts, nil
 }
 
-// retryTimeout bounds how long RetryParked waits for the projector's retry.
-const retryTimeout = 30 * time.Second
-
 // RetryParked asks the projector of the live read model to retry a stream, or all
-// (""), and returns what is still parked. Facts are applied in order, all of a
-// stream or none.
-func RetryParked(ctx context.Context, pool *pgxpool.Pool, stream string) ([]Parked, error) {
+// (""), and waits at most for the timeout. Facts are applied in order, all of a stream or
+// none. The error is NotFound when nothing of the stream is parked, and Unavailable when no
+// projector has answered in time; the next one that starts tries again.
+func RetryParked(ctx context.Context, pool *pgxpool.Pool, stream string, timeout time.Duration) error {
 	live := pgx.Identifier{Live}.Sanitize()
 	tag, err := pool.Exec(ctx, `UPDATE `+live+`.parked SET retry = true WHERE $1 = '' OR stream = $1`, stream)
 	if err != nil {
-		return nil, fmt.Errorf("ask for another try: %w", err)
+		return fmt.Errorf("ask for another try: %w", err)
 	}
 	if tag.RowsAffected() == 0 && stream != "" {
-		return nil, fmt.Errorf("stream %s is not parked", stream)
+		return fault.New(fault.NotFound, "stream %s is not parked", stream)
 	}
-	within, cancel := context.WithTimeout(ctx, retryTimeout)
+	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err = poll(within, func() (answered bool, err error) {
 		err = pool.QueryRow(within, `SELECT NOT EXISTS (SELECT FROM `+live+`.parked WHERE retry AND ($1 = '' OR stream = $1))`, stream).Scan(&answered)
 		return answered, err
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil, errors.New("no projector answers; the next one that starts tries again")
+		return &fault.Fault{Code: fault.Unavailable, RetryAfter: time.Second, Message: "no projector answers; the next one that starts tries again"}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("wait for another try: %w", err)
+		return fmt.Errorf("wait for another try: %w", err)
 	}
-	return ReadParked(ctx, pool, Live, stream)
+	return nil
 }

@@ -43,7 +43,7 @@ func (p *Projector) Promote(ctx context.Context, report func(Step, string)) erro
 	if err := p.refuseLosses(ctx); err != nil {
 		return err
 	}
-	lost, err := p.losses(ctx) // that were accepted
+	lost, err := p.Lost(ctx) // and accepted
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/infra/projector"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -240,6 +241,48 @@ func TestDiffUnderLoad(t *testing.T) {
 	}
 	if d := after.Differences[1]; d.Table != "workspaces" || d.OnlyA != 1 || d.OnlyB != 1 || !strings.Contains(d.Row, first) {
 		t.Errorf("found %+v, want the row of %s in workspaces", d, first)
+	}
+}
+
+// hooked is a log that calls described before each description.
+type hooked struct {
+	projector.Log
+	described func(context.Context) error
+}
+
+func (h hooked) Describe(ctx context.Context) (eventlog.Description, error) {
+	if err := h.described(ctx); err != nil {
+		return eventlog.Description{}, err
+	}
+	return h.Log.Describe(ctx)
+}
+
+// The process that followed the log may have sent a batch when it released the lock. The
+// batch is committed after the live read model's snapshot was taken, up to three times, and
+// the two are compared at one position all the same.
+func TestDiffWithABatchThatIsCommittedLate(t *testing.T) {
+	t.Parallel()
+	s := newStack(t)
+	s.rebuild(t, "next")
+	former := s.Projector(s.Pool(t, "next"), "next")
+	late := 0
+	c, err := s.Projector(s.Pool(t, "next"), "next", func(c *projector.Config) {
+		c.Log = hooked{s.EventLog, func(ctx context.Context) error {
+			if late == 3 {
+				return nil
+			}
+			late++
+			if _, err := s.createWorkspace(ctx, fmt.Sprint("late ", late)); err != nil {
+				return err
+			}
+			return former.CatchUp(ctx) // without the lock
+		}}
+	}).Diff(t.Context())
+	if err != nil || len(c.Differences) > 0 {
+		t.Fatalf("found %+v, %v", c.Differences, err)
+	}
+	if live, err := projector.ReadLive(t.Context(), s.DB); err != nil || late == 0 || c.Position.Records() != live.Records() {
+		t.Errorf("compared at %s after %d late batches, the live one is at %s, %v", c.Position, late, live, err)
 	}
 }
 

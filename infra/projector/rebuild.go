@@ -150,7 +150,7 @@ func (p *Projector) awaitPromotion(ctx context.Context, model uint32) (promoted 
 	}
 }
 
-var secondaryIndex = regexp.MustCompile(`(?ms)^CREATE INDEX (\w+) .*?;$`)
+var secondaryIndex = regexp.MustCompile(`(?m)^CREATE INDEX (\w+) [^;]*;`)
 
 // ddl returns the statements that make the tables, and those that make the
 // indexes which only reads need.
@@ -180,6 +180,25 @@ func (p *Projector) MissingIndexes(ctx context.Context) (missing []string, err e
 	}
 	return missing, nil
 }
+
+// AddIndexes returns the statements that add the indexes that are not there to a read model
+// in use: they name its schema, and writes go on meanwhile. None can run in a transaction.
+func (p *Projector) AddIndexes(ctx context.Context) ([]string, error) {
+	missing, err := p.MissingIndexes(ctx)
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	var schema string
+	if err := p.Pool.QueryRow(ctx, `SELECT coalesce(nullif($1, ''), current_schema())`, p.Schema).Scan(&schema); err != nil {
+		return nil, fmt.Errorf("ask for the schema of the read model: %w", err)
+	}
+	for i, statement := range missing {
+		missing[i] = secondaryIndexOn.ReplaceAllString(statement, "CREATE INDEX CONCURRENTLY $1 ON "+pgx.Identifier{schema}.Sanitize()+".")
+	}
+	return missing, nil
+}
+
+var secondaryIndexOn = regexp.MustCompile(`^CREATE INDEX (\w+)\s+ON `)
 
 // statements make the whole read model.
 func (p *Projector) statements() string {

@@ -1,6 +1,10 @@
 package projector
 
-import "netsim/infra/columns"
+import (
+	"time"
+
+	"netsim/infra/columns"
+)
 
 // recordAt is the position of a record in the log.
 type recordAt struct {
@@ -15,6 +19,18 @@ type commandRow struct {
 	CommandID string
 	Sequence  int64
 	Digest    string
+}
+
+// A factRow is a row of facts.
+type factRow struct {
+	Stream        string
+	Family        string
+	Partition     int32
+	Sequence      int64
+	Offset        int64
+	Bytes         int32
+	HappenedAt    time.Time
+	CorrelationID string
 }
 
 // A rejectedRow is a row of rejected.
@@ -69,6 +85,7 @@ type committedOffset struct {
 
 var (
 	commandColumns         = columns.Of[commandRow]()
+	factColumns            = columns.Of[factRow]()
 	rejectedColumns        = columns.Of[rejectedRow]()
 	parkedColumns          = columns.Of[parkedRow]()
 	streamColumns          = columns.Of[streamRow]()

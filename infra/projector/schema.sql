@@ -37,6 +37,21 @@ CREATE TABLE command_ids (
     PRIMARY KEY (stream, command_id)
 );
 
+-- Where each fact is in the log, and which request led to it.
+CREATE TABLE facts (
+    stream         text   COLLATE "C" NOT NULL,
+    family         text   NOT NULL,
+    partition      int    NOT NULL,
+    sequence       bigint NOT NULL,
+    "offset"       bigint NOT NULL,
+    bytes          int    NOT NULL,            -- of its data
+    happened_at    timestamptz NOT NULL,       -- the time in its frame
+    correlation_id text   COLLATE "C" NOT NULL  -- '' for none
+);
+-- Not unique: that costs a third of the index, and the offsets let no batch in twice.
+CREATE INDEX facts_stream ON facts (stream, sequence);
+CREATE INDEX facts_correlation ON facts (correlation_id, happened_at) WHERE correlation_id <> '';
+
 CREATE TABLE rejected (
     family     text   NOT NULL,
     partition  int    NOT NULL,

@@ -38,8 +38,8 @@ func Serving(fingerprint string) func(*pgxpool.Config) {
 
 // SupersededModel is a read model that was live before that of another release.
 type SupersededModel struct {
-	Schema    string `json:"schema"`
-	Processes int    `json:"processes"` // that serve it
+	Schema    string
+	Processes int // that serve it
 }
 
 // Superseded returns the superseded read models, in the order of their schemas.

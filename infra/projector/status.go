@@ -15,28 +15,28 @@ import (
 
 // Status is how far a read model has come.
 type Status struct {
-	Schema        string  `json:"schema"`
-	ThisRelease   bool    `json:"thisRelease"` // its tables are those of this release
-	Projector     string  `json:"projector"`   // the processes that project into it with their shards, or the session that rebuilds it; "" for none
-	Facts         int64   `json:"facts"`       // applied or parked
-	LagRecords    int64   `json:"lagRecords"`  // in the log and not judged
-	LagSeconds    float64 `json:"lagSeconds"`  // since the log took the oldest of them
-	ParkedStreams int64   `json:"parkedStreams"`
+	Schema        string
+	ThisRelease   bool    // its tables are those of this release
+	Projector     string  // the processes that project into it with their shards, or the session that rebuilds it; "" for none
+	Facts         int64   // applied or parked
+	LagRecords    int64   // in the log and not judged
+	LagSeconds    float64 // since the log took the oldest of them
+	ParkedStreams int64
 	// Obstacles are what a promotion waits for or is refused for, in words; empty
 	// for the live read model.
-	Obstacles  []string          `json:"obstacles"`
-	Partitions []PartitionStatus `json:"partitions"`
+	Obstacles  []string
+	Partitions []PartitionStatus
 }
 
 // PartitionStatus is how far a read model has come in a partition.
 type PartitionStatus struct {
-	Family     events.Family `json:"family"`
-	Partition  int32         `json:"partition"`
-	Next       int64         `json:"next"` // the first offset that is not judged
-	End        int64         `json:"end"`  // the offset of the next record of the log
-	LagRecords int64         `json:"lagRecords"`
-	LagSeconds float64       `json:"lagSeconds"`
-	Parked     int64         `json:"parked"` // facts
+	Family     events.Family
+	Partition  int32
+	Next       int64 // the first offset that is not judged
+	End        int64 // the offset of the next record of the log
+	LagRecords int64
+	LagSeconds float64
+	Parked     int64 // facts
 }
 
 // ReadModels returns the schemas of all read models, the live one first.

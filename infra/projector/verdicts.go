@@ -9,10 +9,11 @@ import (
 	"netsim/infra/columns"
 )
 
-// saveVerdicts queues the command ids of facts, and the rejected and parked
-// records.
+// saveVerdicts queues the positions and command ids of facts, and the rejected and
+// parked records.
 func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 	var commands []*commandRow
+	facts := make([]*factRow, 0, countRecords(batch))
 	var rejected []*rejectedRow
 	var parked []*parkedRow
 	for _, part := range batch {
@@ -23,6 +24,9 @@ func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 				rejected = append(rejected, &rejectedRow{at, string(it.verdict), it.frame.Stream, it.frame.ID})
 				continue
 			}
+			facts = append(facts, &factRow{
+				it.frame.Stream, at.Family, at.Partition, it.frame.Sequence, at.Offset, int32(len(it.record.Value)), it.frame.Time, it.frame.CorrelationID,
+			})
 			if it.parkReason != "" {
 				parked = append(parked, &parkedRow{at, it.frame.Stream, it.frame.Sequence, it.frame.Type, it.parkReason})
 			}
@@ -31,6 +35,7 @@ func (p *Projector) saveVerdicts(writes *columns.Writes, batch []chunk) {
 			}
 		}
 	}
+	factColumns.Begin(writes, p.table("facts"), facts)
 	commandColumns.Upsert(writes, p.table("command_ids"), commands, nil, "ON CONFLICT DO NOTHING")
 	rejectedColumns.Begin(writes, p.table("rejected"), rejected)
 	parkedColumns.Begin(writes, p.table("parked"), parked)

@@ -21,18 +21,23 @@ import (
 // DeadLetter is a fact that a handler could not process. A fact that was published
 // several times, after a crash, is one letter.
 type DeadLetter struct {
-	ID        string        `json:"id"` // handler:family/partition@offset
-	Handler   string        `json:"handler"`
-	Family    events.Family `json:"family"`
-	Partition int32         `json:"partition"` // of the fact, as is its offset
-	Offset    int64         `json:"offset"`
-	Stream    string        `json:"stream"`
-	Type      string        `json:"type"`
-	EventID   string        `json:"eventId"`
-	Reason    string        `json:"reason"`
-	Since     time.Time     `json:"since"` // when it became a dead letter
+	ID        string // handler:family/partition@offset
+	Handler   string
+	Family    events.Family
+	Partition int32 // of the fact, as is its offset
+	Offset    int64
+	Stream    string
+	Type      string
+	EventID   string
+	Reason    string
+	Since     time.Time // when it became a dead letter
 
 	partition int32 // in the dead-letter topic
+}
+
+// LetterID returns the id of the dead letter of a handler and a fact.
+func LetterID(handler string, at events.Position) string {
+	return fmt.Sprintf("%s:%s/%d@%d", handler, at.Family, at.Partition, at.Offset)
 }
 
 // at returns the position of the letter's fact.
@@ -113,7 +118,7 @@ func (d *DeadLetters) add(partition int32, r *events.Record) {
 		return
 	}
 	l.Partition, l.Offset = at.Partition, at.Offset
-	l.ID = fmt.Sprintf("%s:%s/%d@%d", l.Handler, l.Family, l.Partition, l.Offset)
+	l.ID = LetterID(l.Handler, l.at())
 	if m.Metadata.Get(settledHeader) != "" {
 		delete(d.open, l.ID)
 		return

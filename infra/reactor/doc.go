@@ -50,8 +50,10 @@
 // change nothing: the ids of their commands derive from the fact, and the log accepts
 // each once.
 //
-// A position beyond the end of its partition is of a log that has lost its tail.
-// The handler begins again at the oldest record.
+// The metadata also has the anchor of what was read (events.Anchor). A position whose
+// record the partition does not have, or that lies beyond its end, is of another log or of
+// one that has lost its tail. The handler begins again at the oldest record; what it
+// repeats changes nothing.
 //
 // # Failures
 //

@@ -4,13 +4,17 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"slices"
+	"strings"
+
+	"netsim/events"
 )
 
 // position is what a handler has done of a partition: every fact before next, and
 // what resumed says. It is committed as the offset and the metadata of a consumer
 // group.
 type position struct {
-	next int64
+	next   int64
+	anchor events.Anchor // of what was read, in this log; the zero value if it is not known
 	resumed
 }
 
@@ -47,14 +51,31 @@ func (p position) behind(offset int64) int64 {
 	return max(offset-p.until, 0) + int64(len(p.open))
 }
 
-// maxMetadata bounds the metadata of a position, in bytes; brokers take 4,096.
-const maxMetadata = 4000
+// maxMetadata bounds the metadata of a position without the anchor, in bytes; brokers take
+// 4,096.
+const maxMetadata = 3900
 
-// metadata is a version and, in base64, varints: the distances from next to the
-// first open offset, from each open offset to the following one, and from the last
-// to until. Offsets that do not fit are left out at the end, and the facts done after
-// them are repeated after a restart.
+// metadata is a version, the anchor if it is known, and, if facts are open, in base64,
+// varints: the distances from next to the first open offset, from each open offset to the
+// following one, and from the last to until. Offsets that do not fit are left out at the
+// end, and the facts done after them are repeated after a restart.
 func (p position) metadata() string {
+	open := p.distances()
+	switch {
+	case p.anchor.Next == 0 && open == "":
+		return ""
+	case p.anchor.Next == 0:
+		return unanchored + open
+	}
+	return anchored + p.anchor.String() + ":" + open
+}
+
+const (
+	unanchored = "1:" // also of releases that did not say which log it is
+	anchored   = "2:"
+)
+
+func (p position) distances() string {
 	if p.until <= p.next || len(p.open) == 0 {
 		return ""
 	}
@@ -63,29 +84,29 @@ func (p position) metadata() string {
 	at := p.next
 	for _, open := range p.open {
 		if len(out) > size-binary.MaxVarintLen64 {
-			return encodeMetadata(binary.AppendUvarint(out, uint64(open-at)))
+			return base64.RawStdEncoding.EncodeToString(binary.AppendUvarint(out, uint64(open-at)))
 		}
 		out = binary.AppendUvarint(out, uint64(open-at))
 		at = open
 	}
-	return encodeMetadata(binary.AppendUvarint(out, uint64(p.until-at)))
-}
-
-const metadataVersion = "1:"
-
-func encodeMetadata(out []byte) string {
-	return metadataVersion + base64.RawStdEncoding.EncodeToString(out)
+	return base64.RawStdEncoding.EncodeToString(binary.AppendUvarint(out, uint64(p.until-at)))
 }
 
 // readPosition reads what was committed. Metadata of another version, as of a
 // later release, is ignored.
 func readPosition(next int64, metadata string) position {
 	p := position{next: next}
-	if len(metadata) < len(metadataVersion) || metadata[:len(metadataVersion)] != metadataVersion {
-		return p
+	text, known := strings.CutPrefix(metadata, unanchored)
+	if of, is := strings.CutPrefix(metadata, anchored); is {
+		anchor, distances, _ := strings.Cut(of, ":")
+		at, err := events.ParseAnchor(anchor)
+		if err != nil {
+			return p
+		}
+		p.anchor, text, known = at, distances, true
 	}
-	rest, err := base64.RawStdEncoding.DecodeString(metadata[len(metadataVersion):])
-	if err != nil {
+	rest, err := base64.RawStdEncoding.DecodeString(text)
+	if !known || err != nil {
 		return p
 	}
 	at, open := next, []int64(nil)

@@ -25,11 +25,20 @@ func TestPositionsAreStored(t *testing.T) {
 				p.until += step.Draw(t, "step")
 			}
 		}
+		if rapid.Bool().Draw(t, "anchored") {
+			p.anchor = events.Anchor{TopicID: "0123456789012345678901", Next: p.until, Last: events.Sum{1}}
+			if p.until == 0 {
+				p.anchor = events.Anchor{}
+			}
+		}
 		metadata := p.metadata()
 		if len(metadata) > 4096 {
 			t.Fatalf("the metadata has %d bytes", len(metadata))
 		}
 		got := readPosition(p.next, metadata)
+		if got.anchor != p.anchor {
+			t.Fatalf("the anchor is %+v, stored %+v", p.anchor, got.anchor)
+		}
 		if n := len(p.open); n < 1000 && p.behind(p.until+3) != int64(n)+3 || got.behind(p.until+3) < int64(n)+3 {
 			t.Fatalf("%d facts are open before %d: behind %d, stored %d", n, p.until, p.behind(p.until+3), got.behind(p.until+3))
 		}
@@ -45,7 +54,7 @@ func TestPositionsAreStored(t *testing.T) {
 
 func TestPositionsOfOthers(t *testing.T) {
 	t.Parallel()
-	for _, metadata := range []string{"", "x", "1:", "1:!", "1:AA", "2:AAE"} {
+	for _, metadata := range []string{"", "x", "1:", "1:!", "1:AA", "2:AAE", "2:x/1/2:AAE", "3:AAE"} {
 		if got := readPosition(7, metadata); got.next != 7 || got.done(7) || got.done(8) {
 			t.Errorf("%q is read as %+v", metadata, got)
 		}

@@ -30,6 +30,7 @@ type Judge interface {
 // EventLog is what a reactor needs of the event log. eventlog.Kafka implements it.
 type EventLog interface {
 	LagLog
+	Describe(ctx context.Context) (eventlog.Description, error)
 	Topic(family events.Family) string
 	CommitGroup(ctx context.Context, group, topic string, offsets map[int32]eventlog.GroupOffset) error
 }

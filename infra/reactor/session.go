@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 	"netsim/infra/wait"
@@ -44,25 +45,30 @@ func (r *Reactor) work(ctx context.Context, feeds []*feed, held []facts.Lease) e
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var running sync.WaitGroup
 	for f, windows := range s.windows {
 		for _, w := range windows {
 			running.Go(func() { s.read(ctx, life, f, w, &running) })
 		}
 	}
-	s.commitUntil(ctx)
+	broken := s.commitUntil(ctx)
+	stop()
 	limit := time.AfterFunc(closeTimeout, end)
 	defer limit.Stop()
 	running.Wait()
+	if broken != nil {
+		return broken
+	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastCommit)
 	defer cancel()
-	s.commit(last, false)
-	return nil
+	return s.commit(last, false)
 }
 
-// resume makes the windows at the committed positions. A position beyond the end
-// of its partition is of a log that has lost its tail: the handler begins again at
-// offset 0.
+// resume makes the windows at the committed positions. A position whose record the
+// partition does not have is of another log, or of one that has lost its tail: the handler
+// begins again at offset 0.
 func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease) error {
 	if len(held) == 0 {
 		return nil
@@ -70,6 +76,14 @@ func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease)
 	partitions := int32(0)
 	for _, l := range held {
 		partitions = max(partitions, l.Shard+1)
+	}
+	log, err := s.config.EventLog.Describe(ctx)
+	if err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	ids := map[events.Family]string{}
+	for _, t := range log.Topics {
+		ids[t.Family] = t.ID
 	}
 	var mu sync.Mutex
 	reads, ctx := errgroup.WithContext(ctx)
@@ -83,14 +97,16 @@ func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease)
 			}
 			for _, l := range held {
 				from := readPosition(committed[l.Shard].Next, committed[l.Shard].Metadata)
-				_, _, err := s.config.EventLog.Read(ctx, topic, l.Shard, max(from.next, from.until), 1, 0)
-				if errors.Is(err, eventlog.ErrOutOfRange) {
+				other, err := from.prove(ctx, s.config.EventLog, topic, l.Shard)
+				if err == nil && other != "" {
+					s.config.Log.WarnContext(ctx, "the position of a handler is of another log; the handler begins again with the first fact", "handler", f.name, "found", other)
 					from = position{}
 					err = s.config.EventLog.CommitGroup(ctx, s.Group(f.name, f.family), topic, map[int32]eventlog.GroupOffset{l.Shard: {}})
 				}
 				if err != nil {
 					return fmt.Errorf("resume %s: %w", f.name, err)
 				}
+				from.anchor.TopicID = ids[f.family]
 				w := newWindow(l.Shard, from, s.move)
 				mu.Lock()
 				s.windows[f], s.said[w] = append(s.windows[f], w), w.position()
@@ -100,6 +116,20 @@ func (s *session) resume(ctx context.Context, feeds []*feed, held []facts.Lease)
 		})
 	}
 	return reads.Wait()
+}
+
+// prove says how the partition differs from the one of the position; "" if it does not.
+func (p position) prove(ctx context.Context, log eventlog.RecordReader, topic string, partition int32) (other string, err error) {
+	all := []events.Anchor{p.anchor}
+	if furthest := max(p.next, p.until); furthest > p.anchor.Next {
+		all = append(all, events.Anchor{Next: furthest})
+	}
+	for _, at := range all {
+		if other, err = eventlog.Prove(ctx, log, topic, partition, at); err != nil || other != "" {
+			return other, err
+		}
+	}
+	return "", nil
 }
 
 func (s *session) move() { signal(s.moved) }
@@ -154,8 +184,8 @@ func (w *window) awaitRoom(ctx context.Context) {
 
 // commitUntil commits positions until ctx ends: when they move, at once after a
 // dead letter, so that a crash seldom makes it twice, and otherwise once in
-// confirmEvery.
-func (s *session) commitUntil(ctx context.Context) {
+// confirmEvery. It returns errOtherLog when the positions are in another log.
+func (s *session) commitUntil(ctx context.Context) error {
 	confirm := time.NewTicker(confirmEvery)
 	defer confirm.Stop()
 	pause := time.NewTimer(0)
@@ -167,23 +197,64 @@ func (s *session) commitUntil(ctx context.Context) {
 		case <-confirm.C:
 			confirming = true
 		case <-ctx.Done():
-			return
+			return nil
 		}
-		s.commit(ctx, confirming)
+		if err := s.commit(ctx, confirming); err != nil {
+			return err
+		}
 		pause.Reset(commitEvery)
 		select {
 		case <-pause.C:
 		case <-s.hurry:
 			s.move()
 		case <-ctx.Done():
-			return
+			return nil
 		}
 	}
 }
 
-// commit commits the positions that have moved, or with all every position. What
-// fails is tried again with the next commit.
-func (s *session) commit(ctx context.Context, all bool) {
+// errOtherLog ends a session whose positions are in another log. The next one begins
+// again where that is so.
+var errOtherLog = errors.New("the log is not the one that was read")
+
+// prove returns errOtherLog unless the log still has the records before the positions
+// that were committed last, of the partitions in which one has moved, or of all.
+func (s *session) prove(ctx context.Context, all bool) error {
+	type partition struct {
+		family events.Family
+		number int32
+	}
+	last := map[partition]events.Anchor{}
+	for f, windows := range s.windows {
+		for _, w := range windows {
+			at := partition{f.family, w.partition}
+			if said := s.said[w]; (all || !w.position().equal(said)) && said.anchor.Next >= last[at].Next {
+				last[at] = said.anchor
+			}
+		}
+	}
+	for at, anchor := range last {
+		other, err := eventlog.Prove(ctx, s.config.EventLog, s.config.EventLog.Topic(at.family), at.number, anchor)
+		if err == nil && other != "" {
+			err = fmt.Errorf("%w: %s", errOtherLog, other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit commits the positions that have moved, or with all every position, unless they
+// are in another log. What fails is tried again with the next commit.
+func (s *session) commit(ctx context.Context, all bool) error {
+	switch err := s.prove(ctx, all); {
+	case errors.Is(err, errOtherLog):
+		return err
+	case err != nil: // the broker is out of reach
+		s.move()
+		return nil
+	}
 	for f, windows := range s.windows {
 		err := s.commitGroup(ctx, f, windows, all)
 		if err == nil {
@@ -196,6 +267,7 @@ func (s *session) commit(ctx context.Context, all bool) {
 		}
 		s.move()
 	}
+	return nil
 }
 
 func (s *session) commitGroup(ctx context.Context, f *feed, windows []*window, all bool) error {

@@ -2,6 +2,8 @@ package reactor
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,14 +14,14 @@ import (
 
 // Status is how far a handler has come in a partition.
 type Status struct {
-	Handler     string        `json:"handler"`
-	Family      events.Family `json:"family"`
-	Partition   int32         `json:"partition"`
-	Next        int64         `json:"next"`       // the first offset that the handler has not committed
-	LagRecords  int64         `json:"lagRecords"` // judged and not committed as done
-	LagSeconds  float64       `json:"lagSeconds"` // since the log took the oldest of them
-	DeadLetters int64         `json:"deadLetters"`
-	DeadSince   *time.Time    `json:"deadSince"` // since when the oldest dead letter is open
+	Handler     string
+	Family      events.Family
+	Partition   int32
+	Next        int64   // the first offset that the handler has not committed
+	LagRecords  int64   // judged and not committed as done
+	LagSeconds  float64 // since the log took the oldest of them
+	DeadLetters int64
+	DeadSince   *time.Time // since when the oldest dead letter is open
 }
 
 // Position is the first offset of a partition that is not judged.
@@ -66,6 +68,29 @@ func ReadStatus(ctx context.Context, log LagLog, prefix string, handlers map[str
 		all[i].count(letters)
 	}
 	return all, nil
+}
+
+// OtherLog returns the groups, given with their families, whose positions are in another
+// log. Their handlers begin again with the first fact of the partition.
+func OtherLog(ctx context.Context, log LagLog, prefix string, groups map[string]events.Family, partitions int32) (found []string, err error) {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		topic := prefixOf(prefix) + string(groups[group])
+		committed, err := log.GroupOffsets(ctx, group, topic, partitions)
+		if err != nil {
+			return nil, err
+		}
+		for partition, at := range committed {
+			other, err := readPosition(at.Next, at.Metadata).prove(ctx, log, topic, int32(partition))
+			if err != nil {
+				return nil, err
+			}
+			if other != "" {
+				found = append(found, group)
+				break
+			}
+		}
+	}
+	return found, nil
 }
 
 func readGroup(ctx context.Context, log LagLog, prefix, handler string, family events.Family, judged []Position, now time.Time) ([]Status, error) {

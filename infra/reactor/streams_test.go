@@ -216,7 +216,8 @@ func TestPositionsNeverMoveBack(t *testing.T) {
 }
 
 // TestALogThatLostItsTail: when a position's offset, or what its metadata says is
-// done, lies beyond the end of the log, the handler begins again.
+// done, lies beyond the end of the log, or after another record than the log has, the
+// handler begins again.
 func TestALogThatLostItsTail(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
@@ -225,6 +226,7 @@ func TestALogThatLostItsTail(t *testing.T) {
 	for handler, at := range map[string]eventlog.GroupOffset{
 		"beyond": {Next: 100},
 		"until":  {Next: 1, Metadata: reactor.Metadata(1, 100, 1)},
+		"other":  {Next: 2, Metadata: reactor.Anchored(2, events.Anchor{Next: 2, Last: events.Sum{1}})},
 	} {
 		group := w.Log.Prefix + "netsim-reactor." + handler + ".workspaces"
 		if err := w.EventLog.CommitGroup(t.Context(), group, topic, map[int32]eventlog.GroupOffset{1: at}); err != nil {
@@ -243,7 +245,12 @@ func TestALogThatLostItsTail(t *testing.T) {
 		}
 		testworld.Await(t, func() bool {
 			committed, err := w.EventLog.GroupOffsets(t.Context(), group, topic, 2)
-			return err == nil && committed[1].Next == 3
+			if err != nil || committed[1].Next != 3 {
+				return false
+			}
+			anchor := reactor.AnchorOf(3, committed[1].Metadata)
+			other, err := eventlog.Prove(t.Context(), w.EventLog, topic, 1, anchor)
+			return err == nil && other == "" && anchor.Next == 3 && anchor.TopicID != ""
 		})
 	}
 }

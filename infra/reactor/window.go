@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"netsim/events"
 	"netsim/infra/facts"
 )
 
@@ -17,13 +18,14 @@ type window struct {
 	moved     func() // called after the position may have changed
 
 	mu       sync.Mutex
-	read     int64     // the first offset that was not read
-	before   resumed   // what was done when the window was made
-	open     []*slot   // the facts that are not done, and some that are; ascending
-	undone   int       // how many of open are not done
-	loaded   int       // facts in memory
-	bytes    int       // of them
-	unloaded time.Time // when facts behind stuck ones last left memory
+	read     int64         // the first offset that was not read
+	anchor   events.Anchor // of read, or of what was read before the window was made
+	before   resumed       // what was done when the window was made
+	open     []*slot       // the facts that are not done, and some that are; ascending
+	undone   int           // how many of open are not done
+	loaded   int           // facts in memory
+	bytes    int           // of them
+	unloaded time.Time     // when facts behind stuck ones last left memory
 	streams  map[string]*line
 	room     chan struct{} // receives a value when a fact has left memory
 }
@@ -55,7 +57,7 @@ const (
 
 func newWindow(partition int32, from position, moved func()) *window {
 	return &window{
-		partition: partition, moved: moved, read: from.next, before: from.resumed,
+		partition: partition, moved: moved, read: from.next, anchor: from.anchor, before: from.resumed,
 		streams: map[string]*line{}, room: make(chan struct{}, 1),
 	}
 }
@@ -117,6 +119,9 @@ func (w *window) add(b *facts.Batch) (ready []*slot) {
 		ready = append(ready, s)
 	}
 	w.read = b.To
+	if b.To >= w.anchor.Next {
+		w.anchor = w.anchor.After(b.To, b.Last)
+	}
 	idle := w.undone == 0
 	w.mu.Unlock()
 	if idle { // else the position moves when a fact is done
@@ -180,7 +185,7 @@ func (w *window) position() position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := w.before.since(w.read)
-	p := position{resumed: resumed{until: max(w.read, before.until)}}
+	p := position{anchor: w.anchor, resumed: resumed{until: max(w.read, before.until)}}
 	for _, s := range w.open {
 		if !s.done {
 			p.open = append(p.open, s.offset)

@@ -30,6 +30,17 @@ const (
 // LogID identifies an event log: a digest of its cluster and its topics.
 type LogID [8]byte
 
+// Without returns the id of the log after losses of its records (projector.ReadLosses); it
+// is the same for none.
+func (l LogID) Without(losses string) LogID {
+	if losses == "" {
+		return l
+	}
+	digest := sha256.New()
+	writeText(digest, string(l[:]), losses)
+	return LogID(digest.Sum(nil))
+}
+
 // Tokens seals and opens tokens.
 type Tokens struct {
 	log     LogID

@@ -2,9 +2,12 @@ package telemetry
 
 import "runtime/debug"
 
+// Release is the version of this release, the first one in docs/changelog.md.
+const Release = "0.3.0"
+
 // Build identifies the running build.
 type Build struct {
-	Version string // version of the module; devel if built from a working tree
+	Version string // Release
 	Commit  string // unknown if built without version control; ends in -dirty if there were uncommitted changes
 	Go      string // version of the toolchain
 }
@@ -14,16 +17,13 @@ type Build struct {
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return Build{Version: "devel", Commit: "unknown", Go: "unknown"}
+		return Build{Version: Release, Commit: "unknown", Go: "unknown"}
 	}
 	return buildOf(info)
 }
 
 func buildOf(info *debug.BuildInfo) Build {
-	b := Build{Version: info.Main.Version, Commit: "unknown", Go: info.GoVersion}
-	if b.Version == "" || b.Version == "(devel)" {
-		b.Version = "devel"
-	}
+	b := Build{Version: Release, Commit: "unknown", Go: info.GoVersion}
 	dirty := false
 	for _, s := range info.Settings {
 		switch s.Key {

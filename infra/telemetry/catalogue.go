@@ -153,6 +153,12 @@ func projectorMetrics() []Metric {
 			Help: "Records of a partition of the event log that are not applied to the read model."},
 		{Name: "netsim_projector_lag_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"family", "partition"}, Roles: append([]string{RoleAPI}, projector...),
 			Help: "Age of the oldest record of the partition that is not applied; 0 if there is none."},
+		{Name: "netsim_log_brokers_absent", Kind: Gauge, Unit: "brokers", Roles: append([]string{RoleAPI}, projector...),
+			Help: "Brokers that have replicas of the event log and are not in the cluster."},
+		{Name: "netsim_log_partitions", Kind: Gauge, Unit: "partitions", Labels: []string{"state"}, Roles: append([]string{RoleAPI}, projector...),
+			Help: "Partitions of the event log by state: out_of_sync, with a replica that lags or whose broker does not answer, or leaderless."},
+		{Name: "netsim_log_refused", Kind: Gauge, Roles: append([]string{RoleAPI}, projector...),
+			Help: "1 if the service refuses the topics of the event log, because of their settings, their replicas or missing records; else 0."},
 		{Name: "netsim_projector_batch_records", Kind: Histogram, Unit: "records", Roles: projector,
 			Help: "Records in a batch, which is one transaction.", buckets: []float64{1, 4, 16, 64, 256, 1024, 4096, 8192, 16384}},
 		{Name: "netsim_projector_batch_duration_seconds", Kind: Histogram, Unit: "seconds", Roles: projector,
@@ -185,6 +191,8 @@ func reactorMetrics() []Metric {
 func workerMetrics() []Metric {
 	worker := []string{RoleWorker}
 	return []Metric{
+		{Name: "netsim_temporary_free_bytes", Kind: Gauge, Unit: "bytes", Roles: worker,
+			Help: "What the disk with the process's temporary files (TMPDIR) has left."},
 		{Name: "netsim_jobs", Kind: Gauge, Unit: "jobs", Labels: []string{"kind", "state"}, Roles: worker,
 			Help: "Jobs of all processes that have not ended."},
 		{Name: "netsim_jobs_oldest_seconds", Kind: Gauge, Unit: "seconds", Labels: []string{"kind", "state"}, Roles: worker,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -83,18 +85,18 @@ func TestLogKeepsOrdinaryText(t *testing.T) {
 
 func TestBuildOf(t *testing.T) {
 	t.Parallel()
-	info := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
-		return &debug.BuildInfo{GoVersion: "go1.26", Main: debug.Module{Version: version}, Settings: settings}
+	info := func(settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{GoVersion: "go1.26", Settings: settings}
 	}
 	for name, test := range map[string]struct {
 		info *debug.BuildInfo
 		want Build
 	}{
-		"test binary": {info("(devel)"), Build{"devel", "unknown", "go1.26"}},
-		"release":     {info("v1.2.3", debug.BuildSetting{Key: "vcs.revision", Value: "abc"}), Build{"v1.2.3", "abc", "go1.26"}},
+		"test binary": {info(), Build{Release, "unknown", "go1.26"}},
+		"release":     {info(debug.BuildSetting{Key: "vcs.revision", Value: "abc"}), Build{Release, "abc", "go1.26"}},
 		"changed": {
-			info("", debug.BuildSetting{Key: "vcs.modified", Value: "true"}, debug.BuildSetting{Key: "vcs.revision", Value: "abc"}),
-			Build{"devel", "abc-dirty", "go1.26"},
+			info(debug.BuildSetting{Key: "vcs.modified", Value: "true"}, debug.BuildSetting{Key: "vcs.revision", Value: "abc"}),
+			Build{Release, "abc-dirty", "go1.26"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,5 +105,22 @@ func TestBuildOf(t *testing.T) {
 				t.Errorf("build (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestReleaseIsOneEverywhere: the changelog and the chart name the release of this code.
+func TestReleaseIsOneEverywhere(t *testing.T) {
+	t.Parallel()
+	for file, line := range map[string]string{
+		"../../docs/changelog.md":       `(?m)\A[^#]*# [^#]*## (\S+)`,
+		"../../deploy/chart/Chart.yaml": `(?m)^appVersion: "(.*)"$`,
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(line).FindSubmatch(text); len(found) != 2 || string(found[1]) != Release {
+			t.Errorf("%s names the release %q, want %s", file, found, Release)
+		}
 	}
 }

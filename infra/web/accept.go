@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 const (
 	jsonType    = "application/json"
+	pageType    = "text/html; charset=utf-8"
 	problemType = "application/problem+json"
 
 	maxAccept = 1 << 10 // bytes; a longer Accept header is ignored
@@ -25,6 +27,35 @@ func wantsProblem(accept []string) bool {
 	}
 	problem, json := quality(field, problemType), quality(field, jsonType)
 	return problem > 0 && problem >= json
+}
+
+// WantsPage reports whether a request is a browser's for a page: it reads, and its Accept
+// header names HTML.
+func WantsPage(r *http.Request) bool {
+	field := strings.Join(r.Header.Values("Accept"), ",")
+	return safe(r.Method) && len(field) <= maxAccept && quality(field, "text/html") > 0
+}
+
+// Page returns the page that shows an error.
+type Page = func(status int, message string) []byte
+
+// Pages makes Fail answer the requests of browsers for a page with one. It must be inside
+// Identify.
+func Pages(page Page) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if WantsPage(r) {
+				note(r.Context(), func(n *request) { n.page = page })
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// pageOf returns what shows the error of a request as a page, nil for none.
+func pageOf(r *http.Request) (page Page) {
+	note(r.Context(), func(n *request) { page = n.page })
+	return page
 }
 
 type acceptKey struct{}

@@ -15,28 +15,31 @@ type Class string
 
 // The cost classes.
 const (
-	ClassRead   Class = "read"   // a few indexed queries
-	ClassWrite  Class = "write"  // appends a record to the log and waits for its verdict
-	ClassHeavy  Class = "heavy"  // takes much computation or memory
-	ClassStream Class = "stream" // streams its response
-	ClassUpload Class = "upload" // transfers or reads files, for minutes
+	ClassRead    Class = "read"    // a few indexed queries
+	ClassWrite   Class = "write"   // appends a record to the log and waits for its verdict
+	ClassHeavy   Class = "heavy"   // takes much computation or memory
+	ClassStream  Class = "stream"  // streams its response
+	ClassUpload  Class = "upload"  // receives files, at the pace of the client
+	ClassContent Class = "content" // reads stored files, for minutes
 )
 
 // Classes lists every class.
 func Classes() []Class {
-	return []Class{ClassRead, ClassWrite, ClassHeavy, ClassStream, ClassUpload}
+	return []Class{ClassRead, ClassWrite, ClassHeavy, ClassStream, ClassUpload, ClassContent}
 }
 
 // policies returns how the slots of each class are shared. Streams do not queue,
-// because their slots rarely become free. Uploads hold a slot for long, so one
-// account gets a smaller share of their slots.
+// because their slots rarely become free. Uploads and reads of files hold a slot for
+// long, so one account gets a smaller share of their slots. How long an upload holds its
+// slot depends on its client, so the slowest upload yields its slot to a waiting one.
 func policies() map[Class]policy {
 	return map[Class]policy{
-		ClassRead:   {share: 0.75, wait: 2 * time.Second, usual: 10 * time.Millisecond},
-		ClassWrite:  {share: 0.75, wait: 2 * time.Second, usual: 20 * time.Millisecond},
-		ClassHeavy:  {share: 0.75, wait: 5 * time.Second, usual: 50 * time.Millisecond},
-		ClassStream: {share: 0.75},
-		ClassUpload: {share: 0.25, wait: 5 * time.Second, usual: time.Second},
+		ClassRead:    {share: 0.75, wait: 2 * time.Second, usual: 10 * time.Millisecond},
+		ClassWrite:   {share: 0.75, wait: 2 * time.Second, usual: 20 * time.Millisecond},
+		ClassHeavy:   {share: 0.75, wait: 5 * time.Second, usual: 50 * time.Millisecond},
+		ClassStream:  {share: 0.75},
+		ClassUpload:  {share: 0.25, wait: 5 * time.Second, usual: time.Second, yield: time.Second},
+		ClassContent: {share: 0.25, wait: 5 * time.Second, usual: time.Second},
 	}
 }
 
@@ -57,6 +60,8 @@ func QuotaOf(c Class) string {
 		return prefix + string(ClassStream)
 	case ClassUpload:
 		return prefix + string(ClassUpload)
+	case ClassContent:
+		return prefix + string(ClassContent)
 	}
 	return prefix + string(c)
 }
@@ -71,6 +76,9 @@ type Costs = func(*http.Request) (account string, class Class)
 //   - A body is read before its request takes a slot. A client that sends slowly
 //     uses only its account's memory for bodies, which is a fraction of the total
 //     memory for bodies. A body has a bounded time to arrive (Receive).
+//   - The body of an upload is read while it holds a slot. It has a least rate.
+//   - When the memory for bodies or the slots for uploads are used up, the slowest body
+//     of an account that uses more than the waiting one is refused (slowest).
 //   - A class has a fixed number of slots, and one account never holds all of
 //     them (Serve). A slot that becomes free goes to the waiting account that
 //     holds the fewest. Every waiting account therefore gets one slot before any
@@ -94,7 +102,8 @@ type AdmissionConfig struct {
 	// Quota is the limit of an account by the quota's name: QuotaStreams, or
 	// QuotaOf a class.
 	Quota         func(account, name string) int64
-	BodyTime      time.Duration // time that a body may take to arrive
+	BodyTime      time.Duration // time that a client may make the reader of a body wait
+	BodyRate      int64         // bytes of an upload that give its client a second more
 	BodyMemory    int64         // bytes for the bodies of all requests
 	AccountMemory int64         // bytes for the bodies of one account
 	Now           func() time.Time
@@ -108,7 +117,7 @@ func NewAdmission(c AdmissionConfig) *Admission {
 	}
 	a := &Admission{
 		config: c, slots: map[Class]*slots{}, rates: newRates(c.Now),
-		bodies: memory{max: c.BodyMemory, maxEach: c.AccountMemory, by: map[string]int64{}},
+		bodies: memory{max: c.BodyMemory, maxEach: c.AccountMemory, by: map[string]int64{}, bodies: map[*arrival]charge{}},
 	}
 	for class, p := range policies() {
 		a.slots[class] = newSlots(c.Slots[class], p, c.Now)
@@ -135,6 +144,7 @@ func (a *Admission) Report() (slots map[Class]SlotReport, bodies int64) {
 // Receive counts a request against its account's quota and, unless it is an upload,
 // reads its body. The next handler then reads the body from memory. If the body did
 // not arrive whole, the handler reads the part that arrived and then gets the error.
+// Requests must have passed Arrive.
 func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -149,11 +159,14 @@ func (a *Admission) Receive(costs Costs, fail FailFunc) Middleware {
 				a.refuse(w, r, class, fault.Exceeded(quota, retry, "the account has %d requests a second of class %s", quota.Limit, class), fail)
 				return
 			}
-			if class != ClassUpload && r.Body != nil && r.Body != http.NoBody {
-				release, err := a.readBody(w, r, account)
-				defer release()
-				if err != nil {
-					w.Header().Set("Connection", "close") // the rest of the body is not read
+			switch body := arrivalOf(r); {
+			case body == nil:
+			case class == ClassUpload:
+				body.allow(a.config.BodyTime, a.config.BodyRate)
+			default:
+				body.allow(a.config.BodyTime, 0)
+				defer a.bodies.release(body)
+				if err := a.readBody(r, account, body); err != nil {
 					a.refuse(w, r, class, err, fail)
 					return
 				}
@@ -172,12 +185,20 @@ func (a *Admission) Serve(costs Costs, fail FailFunc) Middleware {
 			if class == ClassStream {
 				limit = a.config.Quota(account, QuotaStreams)
 			}
-			leave, err := a.slots[class].enter(r.Context(), account, limit)
+			var body *arrival
+			if class == ClassUpload {
+				body = arrivalOf(r)
+			}
+			leave, err := a.slots[class].enter(r.Context(), account, limit, body)
 			if err != nil {
 				a.refuse(w, r, class, err, fail)
 				return
 			}
-			defer leave()
+			defer func() {
+				if !leave() {
+					a.config.Refused(class, fault.Unavailable)
+				}
+			}()
 			next.ServeHTTP(w, r)
 		})
 	}

@@ -15,25 +15,14 @@ import (
 // It covers a short body and the server's own memory for the request.
 const firstPart = 16 << 10
 
-// readBody reads the body of a request into memory, sets r.Body to it, and returns a
-// function that releases the memory. It returns an error when the memory is used up.
-// An error of the body itself is returned by the new r.Body.
-func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account string) (release func(), err error) {
-	var charged int64
-	release = func() { a.bodies.release(account, charged) }
-	charge := func(n int64) error {
-		err := a.bodies.take(account, n)
-		if err == nil {
-			charged += n
-		}
+// readBody reads the body of a request into memory and sets r.Body to it. It returns an
+// error when the memory is used up, or was given to another request. An error of the body
+// itself is returned by the new r.Body. The caller releases the memory.
+func (a *Admission) readBody(r *http.Request, account string, from *arrival) error {
+	if err := a.bodies.take(account, firstPart, from); err != nil {
 		return err
 	}
-	if err := charge(firstPart); err != nil {
-		return release, err
-	}
-	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(a.config.BodyTime)) // replaces the server's deadline
-	size := r.ContentLength + 1                                       // one more byte, to notice the end
+	size := r.ContentLength + 1 // one more byte, to notice the end
 	if size == 0 {
 		size = math.MaxInt64 // unknown
 	}
@@ -43,20 +32,21 @@ func (a *Admission) readBody(w http.ResponseWriter, r *http.Request, account str
 		body = body[:len(body)+n]
 		switch {
 		case err == io.EOF: //nolint:errorlint // a body that ends too early gives an error that wraps io.EOF
-			_ = connection.SetReadDeadline(time.Time{}) // the client sends no more bytes for this request
 			r.Body = whole{bytes.NewReader(body), body}
-			return release, nil
+			return nil
+		case fault.Is(err, fault.Unavailable):
+			return err
 		case err != nil:
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
-			return release, nil
+			return nil
 		}
 		if len(body) < cap(body) {
 			continue
 		}
 		// Charge the bytes that arrived, not Content-Length: the rest may never arrive.
 		more := min(2*int64(cap(body)), size) - int64(cap(body))
-		if err := charge(more); err != nil {
-			return release, err
+		if err := a.bodies.take(account, more, from); err != nil {
+			return err
 		}
 		body = append(make([]byte, 0, int64(cap(body))+more), body...)
 	}
@@ -86,30 +76,54 @@ func (b broken) Read([]byte) (int, error) { return 0, b.err }
 type memory struct {
 	max, maxEach int64
 
-	mu   sync.Mutex
-	used int64
-	by   map[string]int64 // used, by account
+	mu     sync.Mutex
+	used   int64
+	by     map[string]int64    // used, by account
+	bodies map[*arrival]charge // used, by body
 }
 
-func (m *memory) take(account string, n int64) error {
+// charge is the memory of a body.
+type charge struct {
+	account string
+	bytes   int64
+}
+
+// take charges a body n more bytes. When the memory is used up, it takes that of the
+// slowest body of an account that uses more; until that body's request has ended, a
+// little more than max is in use.
+func (m *memory) take(account string, n int64, body *arrival) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case m.by[account]+n > m.maxEach:
+	if m.by[account]+n > m.maxEach {
 		return &fault.Fault{Code: fault.RateLimited, Message: "the account is sending too many request bodies at a time", RetryAfter: time.Second}
-	case m.used+n > m.max:
-		return &fault.Fault{Code: fault.Unavailable, Message: "too many request bodies are being sent at a time; repeat the request", RetryAfter: time.Second}
+	}
+	for m.used+n > m.max {
+		slow := slowest(m.bodies, func(c charge) bool { return m.by[c.account] > m.by[account]+n })
+		if slow == nil {
+			return &fault.Fault{Code: fault.Unavailable, Message: "too many request bodies are being sent at a time; repeat the request", RetryAfter: time.Second}
+		}
+		if slow.lose(tooSlow()) {
+			m.releaseLocked(slow)
+		}
 	}
 	m.used += n
 	m.by[account] += n
+	m.bodies[body] = charge{account, m.bodies[body].bytes + n}
 	return nil
 }
 
-func (m *memory) release(account string, n int64) {
+// release releases the memory of a body.
+func (m *memory) release(body *arrival) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used -= n
-	if m.by[account] -= n; m.by[account] == 0 {
-		delete(m.by, account)
+	m.releaseLocked(body)
+}
+
+func (m *memory) releaseLocked(body *arrival) {
+	c := m.bodies[body]
+	delete(m.bodies, body)
+	m.used -= c.bytes
+	if m.by[c.account] -= c.bytes; m.by[c.account] == 0 {
+		delete(m.by, c.account)
 	}
 }

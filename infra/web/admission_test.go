@@ -28,7 +28,7 @@ func admission(t *testing.T, config func(*AdmissionConfig)) *Admission {
 	t.Helper()
 	c := AdmissionConfig{
 		Slots: map[Class]int{}, Quota: largeQuota, Now: time.Now,
-		BodyTime: time.Minute, BodyMemory: 1 << 30, AccountMemory: 1 << 28,
+		BodyTime: time.Minute, BodyRate: 1 << 20, BodyMemory: 1 << 30, AccountMemory: 1 << 28,
 	}
 	for _, class := range Classes() {
 		c.Slots[class] = 1 << 10
@@ -44,7 +44,7 @@ func headers(r *http.Request) (string, Class) {
 
 func (a *Admission) around(h http.Handler) http.Handler {
 	fail := Errors{Log: slog.New(slog.DiscardHandler)}.Fail
-	return a.Receive(headers, fail)(a.Serve(headers, fail)(h))
+	return Identify(Arrive(a.Receive(headers, fail)(a.Serve(headers, fail)(h))))
 }
 
 // blocking is a handler whose requests last until the test closes leave.
@@ -120,21 +120,21 @@ func TestAnAccountLeavesRoomForOthers(t *testing.T) {
 func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 	t.Parallel()
 	s := newSlots(1, policy{share: 1, wait: time.Minute}, func() time.Time { return time.Time{} })
-	first, err := s.enter(t.Context(), "a", 9)
+	first, err := s.enter(t.Context(), "a", 9, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type grant struct {
 		account string
-		leave   func()
+		leave   func() bool
 	}
 	granted := make(chan grant)
 	for i, account := range []string{"a", "a", "a", "b", "c", "b"} {
 		go func() {
-			leave, err := s.enter(t.Context(), account, 9)
+			leave, err := s.enter(t.Context(), account, 9, nil)
 			if err != nil {
 				t.Error(err)
-				leave = func() {}
+				leave = func() bool { return true }
 			}
 			granted <- grant{account, leave}
 		}()
@@ -148,7 +148,7 @@ func TestASlotGoesToTheAccountWithTheFewest(t *testing.T) {
 			runtime.Gosched()
 		}
 	}
-	second, err := s.enter(t.Context(), "d", 0)
+	second, err := s.enter(t.Context(), "d", 0, nil)
 	if !fault.Is(err, fault.RateLimited) || second != nil {
 		t.Errorf("enter with a quota of 0: %v, want %s", err, fault.RateLimited)
 	}
@@ -170,24 +170,24 @@ func TestAHopelessRequestDoesNotWait(t *testing.T) {
 	t.Parallel()
 	s := newSlots(2, policy{share: 0.5, wait: time.Hour, usual: time.Minute}, time.Now)
 	for _, account := range []string{"a", "b"} {
-		if _, err := s.enter(t.Context(), account, 9); err != nil {
+		if _, err := s.enter(t.Context(), account, 9, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.enter(canceled, "c", 9); err != context.Canceled { //nolint:errorlint // the error is not wrapped
+	if _, err := s.enter(canceled, "c", 9, nil); err != context.Canceled { //nolint:errorlint // the error is not wrapped
 		t.Errorf("enter with a canceled context: %v, want %v", err, context.Canceled)
 	}
 	s.held = 2 * time.Hour
 	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err := s.enter(soon, "c", 9)
+	_, err := s.enter(soon, "c", 9, nil)
 	if !fault.Is(err, fault.Unavailable) || err.(*fault.Fault).RetryAfter != 2*time.Hour { //nolint:errorlint // the error is not wrapped
 		t.Errorf("enter while other accounts hold all slots: %v, want %s", err, fault.Unavailable)
 	}
 	s.wait, s.held = time.Nanosecond, 0
-	if _, err := s.enter(t.Context(), "c", 9); !fault.Is(err, fault.Unavailable) {
+	if _, err := s.enter(t.Context(), "c", 9, nil); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("enter after the longest wait: %v, want %s", err, fault.Unavailable)
 	}
 	if s.taken != 2 || len(s.accounts) != 2 {

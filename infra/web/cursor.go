@@ -1,13 +1,8 @@
 package web
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -16,58 +11,30 @@ import (
 )
 
 const (
-	cursorTTL     = 24 * time.Hour // completions.md section 1.4
-	cursorVersion = 1
-	maxCursor     = 2 << 10 // characters
-
-	keyIDSize   = 4
-	nonceSize   = 12
-	tagSize     = 16
-	expirySize  = 8
-	sealedStart = 1 + keyIDSize + nonceSize
+	cursorTTL  = 24 * time.Hour // completions.md section 1.4
+	maxCursor  = 2 << 10        // characters
+	expirySize = 8
 )
 
-// Cursors seals list positions with AES-256-GCM, so that clients can neither read
-// nor forge them. A cursor is bound to its list and valid for 24 hours,
-// or as long as Lasting says.
+// Cursors seals list positions, so that clients can neither read nor forge them. A cursor
+// is bound to its list and valid for 24 hours, or as long as Lasting says.
 //
-// A cursor is base64url of: version, key id, random nonce, sealed(expiry,
-// position). Random nonces are safe for about 2^32 cursors per key. To rotate
-// keys, put a new key first and keep the old key in the list for a day.
+// A cursor is base64url of what a Ring seals: its expiry and its position. After a
+// rotation of keys the old key must stay in the list for a day.
 type Cursors struct {
-	ring     []cursorKey
+	ring     *Ring
 	now      func() time.Time
 	lifetime time.Duration
-}
-
-type cursorKey struct {
-	id   [keyIDSize]byte
-	aead cipher.AEAD
 }
 
 // NewCursors returns Cursors that seal with the first key and open with any of
 // them. A key has 32 bytes.
 func NewCursors(keys [][]byte, now func() time.Time) (*Cursors, error) {
-	if len(keys) == 0 {
-		return nil, errors.New("cursors: a key is required")
+	ring, err := NewRing(keys)
+	if err != nil {
+		return nil, fmt.Errorf("cursors: %w", err)
 	}
-	c := &Cursors{now: now, lifetime: cursorTTL}
-	for _, key := range keys {
-		if len(key) != 32 {
-			return nil, fmt.Errorf("cursors: a key has 32 bytes, got %d", len(key))
-		}
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			return nil, fmt.Errorf("cursors: %w", err)
-		}
-		aead, err := cipher.NewGCM(block)
-		if err != nil {
-			return nil, fmt.Errorf("cursors: %w", err)
-		}
-		sum := sha256.Sum256(append([]byte("netsim cursor key "), key...))
-		c.ring = append(c.ring, cursorKey{id: [keyIDSize]byte(sum[:]), aead: aead})
-	}
-	return c, nil
+	return &Cursors{ring: ring, now: now, lifetime: cursorTTL}, nil
 }
 
 // Binding encodes what a cursor is bound to: the operation, its parameters, what the
@@ -84,15 +51,8 @@ func Binding(parts ...string) []byte {
 
 // Seal returns the cursor for a position of at most 1 KiB.
 func (c *Cursors) Seal(binding, position []byte) string {
-	key := c.ring[0]
-	out := make([]byte, sealedStart, sealedStart+expirySize+len(position)+tagSize)
-	out[0] = cursorVersion
-	copy(out[1:], key.id[:])
-	rand.Read(out[1+keyIDSize : sealedStart])
 	plain := binary.BigEndian.AppendUint64(make([]byte, 0, expirySize+len(position)), uint64(c.now().Add(c.lifetime).Unix()))
-	plain = append(plain, position...)
-	out = key.aead.Seal(out, out[1+keyIDSize:sealedStart], plain, associated(out, binding))
-	return base64.RawURLEncoding.EncodeToString(out)
+	return base64.RawURLEncoding.EncodeToString(c.ring.Seal(binding, append(plain, position...)))
 }
 
 // Lasting returns Cursors with the same keys, whose cursors are valid for the
@@ -110,23 +70,12 @@ func (c *Cursors) Open(binding []byte, cursor string) ([]byte, error) {
 		return nil, bad
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) < sealedStart+expirySize+tagSize || raw[0] != cursorVersion {
+	if err != nil {
 		return nil, bad
 	}
-	for _, key := range c.ring {
-		if key.id != [keyIDSize]byte(raw[1:]) {
-			continue
-		}
-		plain, err := key.aead.Open(nil, raw[1+keyIDSize:sealedStart], raw[sealedStart:], associated(raw, binding))
-		if err != nil || c.now().Unix() >= int64(binary.BigEndian.Uint64(plain)) {
-			return nil, bad
-		}
-		return plain[expirySize:], nil
+	plain, ok := c.ring.Open(binding, raw)
+	if !ok || len(plain) < expirySize || c.now().Unix() >= int64(binary.BigEndian.Uint64(plain)) {
+		return nil, bad
 	}
-	return nil, bad
-}
-
-// associated is the additional data of the AEAD: version, key id and binding.
-func associated(cursor, binding []byte) []byte {
-	return append(append(make([]byte, 0, 1+keyIDSize+len(binding)), cursor[:1+keyIDSize]...), binding...)
+	return plain[expirySize:], nil
 }

@@ -24,6 +24,7 @@ func TestFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		method string // default GET
 		accept string
+		reads  bool
 		err    error
 		status int
 		header http.Header // headers that the response must have
@@ -73,6 +74,20 @@ func TestFail(t *testing.T) {
 			status: 503,
 			header: http.Header{"Retry-After": {"1"}},
 			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the outcome is not known yet; repeat the request with the same idempotency key"}}`,
+		},
+		"POST that reads and times out": {
+			method: http.MethodPost, reads: true,
+			err:    fmt.Errorf("forecast: %w", context.DeadlineExceeded),
+			status: 503,
+			header: http.Header{"Retry-After": {"1"}},
+			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the request took too long"}}`,
+		},
+		"POST that reads during an outage": {
+			method: http.MethodPost, reads: true,
+			err:    fmt.Errorf("read: %w", io.ErrUnexpectedEOF),
+			status: 503,
+			header: http.Header{"Retry-After": {"1"}},
+			body:   `{"error":{"code":"SERVICE_UNAVAILABLE","message":"the read store does not answer; repeat the request"}}`,
 		},
 		"read during an outage": {
 			err:    fmt.Errorf("list: %w", io.ErrUnexpectedEOF),
@@ -124,7 +139,8 @@ func TestFail(t *testing.T) {
 					}
 					return ""
 				}
-				Errors{Log: slog.New(slog.DiscardHandler), Outage: outage}.Fail(w, r, test.err)
+				changes := func(*http.Request) bool { return !test.reads }
+				Errors{Log: slog.New(slog.DiscardHandler), Outage: outage, Changes: changes}.Fail(w, r, test.err)
 			})).ServeHTTP(w, r)
 
 			if w.Code != test.status {

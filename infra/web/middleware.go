@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -39,17 +38,16 @@ func Recover(fail FailFunc) Middleware {
 
 // LimitBody refuses bodies above the request's limit in bytes with 413: at once if
 // Content-Length is above the limit, otherwise when reading reaches the limit
-// (http.MaxBytesError). Many clients send the whole body before they read the
-// response, so a body of up to twice the limit is read and discarded.
+// (http.MaxBytesError).
 func LimitBody(limitOf func(*http.Request) int64, fail FailFunc) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			limit := limitOf(r)
+			if r.Body == nil || r.Body == http.NoBody {
+				next.ServeHTTP(w, r)
+				return
+			}
 			if r.ContentLength > limit {
-				w.Header().Set("Connection", "close")
-				if r.ContentLength <= 2*limit && r.Header.Get("Expect") == "" {
-					_, _ = io.Copy(io.Discard, r.Body) // an error does not matter: the request is refused
-				}
 				fail(w, r, &http.MaxBytesError{Limit: limit})
 				return
 			}
@@ -82,26 +80,24 @@ func Harden(next http.Handler) http.Handler {
 }
 
 // Budget bounds how long a request may take: its context ends after read for methods
-// that only read, and after write for other methods. For one of the others that
-// transfers many bytes (isLong), it ends after write plus longer, and the request may
-// take the time longer to arrive.
+// that only read, and after write plus longer for other methods, where longer is not 0
+// for requests that transfer many bytes.
 // When the time is over, Fail answers a read with 504 and a write with 503 "outcome
 // not known". Streamed responses are bounded by Streams instead.
-func Budget(read, write, longer time.Duration, isLong, isStream func(*http.Request) bool) Middleware {
+func Budget(read, write time.Duration, longer func(*http.Request) time.Duration, isStream func(*http.Request) bool) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			budget := write
-			switch {
-			case isStream(r):
+			if isStream(r) {
 				next.ServeHTTP(w, r)
 				return
-			case safe(r.Method):
-				budget = read
-			case isLong(r):
-				budget += longer
-				connection := http.NewResponseController(w)
-				_ = connection.SetReadDeadline(time.Now().Add(longer)) // replaces the server's deadline
-				_ = connection.SetWriteDeadline(time.Now().Add(longer + 2*write))
+			}
+			budget := read
+			if !safe(r.Method) {
+				more := longer(r)
+				budget = write + more
+				if more > 0 { // the server's deadline is for ordinary requests
+					_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(more + 2*write))
+				}
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), budget)
 			defer cancel()

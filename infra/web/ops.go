@@ -25,9 +25,10 @@ type readiness struct {
 	Checks []checked      `json:"checks"`
 }
 
-// Operations serves /livez, /readyz, /metrics and /debug/pprof/. It requires no
-// token and shows internals, so it must be on a listener that clients cannot reach.
-func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
+// Operations serves /livez, /readyz and /metrics, and with profiles /debug/pprof/. It requires
+// no token and shows internals, so it must be on a listener that clients cannot reach.
+// Profiles have what is in memory, and slow the process.
+func Operations(metrics http.Handler, checks *health.Checks, profiles bool) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
@@ -39,6 +40,9 @@ func Operations(metrics http.Handler, checks *health.Checks) http.Handler {
 		writeBody(w, r, status, encode(state))
 	})
 	router.Method(http.MethodGet, "/metrics", metrics)
+	if !profiles {
+		return router
+	}
 	router.HandleFunc("/debug/pprof/*", pprof.Index)
 	router.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	router.HandleFunc("/debug/pprof/profile", pprof.Profile)

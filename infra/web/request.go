@@ -15,7 +15,8 @@ const requestIDHeader = "X-Request-Id"
 // request collects the fields that handlers and inner middleware add to a request's
 // log line and span.
 type request struct {
-	id string
+	id   string
+	body *arrival // nil without a body
 
 	mu        sync.Mutex
 	scheme    string
@@ -26,6 +27,7 @@ type request struct {
 	command   string
 	outcome   string
 	code      fault.Code // of the error in the response
+	page      Page       // of an error; nil for none
 }
 
 type requestKey struct{}

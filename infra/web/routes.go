@@ -13,13 +13,18 @@ import (
 // on the root router; subrouters inherit it.
 func Unrouted(router chi.Router, fail FailFunc) {
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, fault.New(fault.NotFound, "no such resource: %.200s", r.URL.Path))
+		fail(w, r, NoResource(r))
 	})
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		allowed := allowedMethods(router, r)
 		w.Header().Set("Allow", allowed)
 		fail(w, r, fault.New(fault.MethodNotAllowed, "method %.20s is not allowed here, only %s", r.Method, allowed))
 	})
+}
+
+// NoResource returns the error for a path at which nothing is.
+func NoResource(r *http.Request) error {
+	return fault.New(fault.NotFound, "no such resource: %.200s", r.URL.Path)
 }
 
 // allowedMethods lists the methods for which the request's path has a route.

@@ -107,8 +107,9 @@ func TestOperations(t *testing.T) {
 	operations := func(list ...health.Check) http.Handler {
 		var checks health.Checks
 		checks.Add(list...)
-		return Operations(metrics, &checks)
+		return Operations(metrics, &checks, false)
 	}
+	profiling := Operations(metrics, &health.Checks{}, true)
 	get := func(h http.Handler, path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
@@ -120,13 +121,16 @@ func TestOperations(t *testing.T) {
 		status  int
 		want    string
 	}{
-		"alive":     {operations(worse), "/livez", 200, `{"status":"alive"}`},
-		"ready":     {operations(good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","required":true,"status":"pass"}]}`},
-		"degraded":  {operations(good, bad), "/readyz", 200, `"status":"degraded","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":false,"status":"fail","message":"no broker"}]`},
-		"not ready": {operations(good, worse), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":true,"status":"fail","message":"no broker"}]`},
-		"metrics":   {operations(), "/metrics", 200, "up 1"},
-		"profiles":  {operations(), "/debug/pprof/", 200, "goroutine"},
-		"a profile": {operations(), "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+		"alive":           {operations(worse), "/livez", 200, `{"status":"alive"}`},
+		"ready":           {operations(good), "/readyz", 200, `{"status":"ready","checks":[{"name":"readStore","required":true,"status":"pass"}]}`},
+		"degraded":        {operations(good, bad), "/readyz", 200, `"status":"degraded","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":false,"status":"fail","message":"no broker"}]`},
+		"not ready":       {operations(good, worse), "/readyz", 503, `"status":"unavailable","checks":[{"name":"readStore","required":true,"status":"pass"},{"name":"eventLog","required":true,"status":"fail","message":"no broker"}]`},
+		"metrics":         {operations(), "/metrics", 200, "up 1"},
+		"profiles":        {profiling, "/debug/pprof/", 200, "goroutine"},
+		"a profile":       {profiling, "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+		"no profiles":     {operations(), "/debug/pprof/", 404, ""},
+		"no profile":      {operations(), "/debug/pprof/heap", 404, ""},
+		"no command line": {operations(), "/debug/pprof/cmdline", 404, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

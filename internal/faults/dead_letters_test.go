@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/api"
 	"netsim/infra/devissuer"
-	"netsim/infra/reactor"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
@@ -27,7 +27,7 @@ func TestDeadLettersAreSeenAndRetried(t *testing.T) {
 		t.Errorf("/readyz says %q", said)
 	}
 
-	dead := func() (all []reactor.DeadLetter) {
+	dead := func() (all []api.DeadLetter) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(d.output("reactions", "dead", "--json")), &all); err != nil {
 			t.Fatal(err)

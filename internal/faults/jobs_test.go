@@ -31,7 +31,8 @@ func (runJob) Kind() string { return "run_simulation" }
 func openJobs(ctx context.Context, url string, log *slog.Logger, work func(context.Context, string) error, unfinished func(context.Context) ([]string, error)) (*jobs.Jobs, error) {
 	j, err := jobs.Open(ctx, jobs.Config{
 		URL: url, Log: log, Now: time.Now, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
-		Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1}, // each logs lines at its start
+		Queues:     map[string]int{"runs": 2, "far": 16, "housekeeping": 1},                       // each logs lines at its start
+		MaxRunning: func(context.Context, string) (*int64, error) { return new(int64(100)), nil }, // all workers
 	})
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func openJobs(ctx context.Context, url string, log *slog.Logger, work func(conte
 		Queue: "runs", Attempts: 50,
 		Work:    func(ctx context.Context, a runJob) error { return work(ctx, a.SimulationID) },
 		Abandon: func(context.Context, runJob) error { return nil },
-		Share:   func(context.Context, runJob) (string, int64, error) { return "", 1, nil },
+		Share:   func(context.Context, runJob) (jobs.Share, error) { return jobs.Share{Cost: 1}, nil },
 	})
 	if unfinished != nil {
 		j.Require(jobs.Need{

@@ -72,6 +72,9 @@ func TestALostTailIsRefusedOrRecorded(t *testing.T) {
 			if !strings.Contains(said, "an operator accepted that the log had lost records: a disk was lost") {
 				t.Errorf("audit verify says %q, want %q in it", said, "an operator accepted that the log had lost records: a disk was lost")
 			}
+			if said := d.refused("audit", "verify", "--strict"); !strings.Contains(said, "an operator accepted a loss of records: a disk was lost") {
+				t.Errorf("audit verify --strict says %q", said)
+			}
 			d.kill()
 			d.start() // the loss needs to be accepted only once
 		})

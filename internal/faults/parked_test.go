@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/api"
 	"netsim/infra/devissuer"
-	"netsim/infra/projector"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
 )
@@ -26,7 +26,7 @@ func TestParkedStreamsAreSeenAndRetried(t *testing.T) {
 	d.append(unknown, "netsim.workspace.painted.v1", `{"colour":"green"}`)
 	d.append(cut, "netsim.workspace.updated.v1", `{"name":"cu`)
 	d.append(refused, "netsim.workspace.updated.v1", `{"name":"green"}`)
-	parked := func() (all []projector.Parked) {
+	parked := func() (all []api.ParkedFact) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(d.output("streams", "parked", "--json")), &all); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"netsim/api"
 	"netsim/events"
 	"netsim/infra/devissuer"
 	"netsim/infra/eventlog"
@@ -70,14 +71,8 @@ func TestPublishersAreKilled(t *testing.T) {
 	topics.EqualToLog(t)
 }
 
-// publicStatus is the JSON of netsim events.
-type publicStatus struct {
-	listed[publisher.Status]
-	Transactions bool   `json:"transactions"`
-	Publisher    string `json:"publisher"`
-}
-
-func (d *deployment) publicStatus() (s publicStatus) {
+// publicStatus returns the JSON of netsim events.
+func (d *deployment) publicStatus() (s api.PublicTopicList) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.output("events", "--json", "--limit", "1000")), &s); err != nil {
 		d.t.Fatal(err)
@@ -94,7 +89,7 @@ func (d *deployment) awaitPublished() {
 		for _, p := range s.Items {
 			lag += p.LagRecords
 		}
-		if !s.Transactions || s.Total != len(s.Items) || s.Publisher == "" {
+		if !s.Transactions || s.Total != int64(len(s.Items)) || s.Publisher == "" {
 			d.t.Fatalf("the status is %+v", s)
 		}
 		return lag == 0

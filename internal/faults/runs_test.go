@@ -67,6 +67,7 @@ type killed struct {
 	program *servicetest.Program
 	service *servicetest.Client
 	binary  string
+	env     []string // of the workers, beside the usual
 	log     *os.File
 	child   *exec.Cmd
 	db      *pgx.Conn
@@ -116,6 +117,7 @@ func (k *killed) start() {
 		"NETSIM_OIDC_ISSUER="+c.Issuer, "NETSIM_OIDC_JWKS_URL="+c.JWKS, "NETSIM_OIDC_AUDIENCE="+c.Audience, "NETSIM_ACCOUNT="+c.Account,
 		"NETSIM_RUN_CHECKPOINT=40ms", "NETSIM_JOB_RECONCILE=50ms", "NETSIM_JOB_GRACE=50ms", "NETSIM_LOG_LEVEL=WARN",
 	)
+	k.child.Env = append(k.child.Env, k.env...)
 	k.child.Stdout, k.child.Stderr = k.log, k.log
 	k.child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := k.child.Start(); err != nil {

@@ -3,20 +3,19 @@ package faults_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"netsim/cmd/operate"
+	"netsim/api"
 	"netsim/infra/devissuer"
-	"netsim/infra/jobs"
 	"netsim/infra/projector"
-	"netsim/infra/reactor"
 	"netsim/internal/teststack"
 	"netsim/internal/testworld"
-	"netsim/projections"
 )
 
 // listed is the JSON output of a command that prints a list.
@@ -34,12 +33,6 @@ func list[T any](d *deployment, args ...string) (all listed[T]) {
 	return all
 }
 
-// readModelStatus is the JSON of a read model.
-type readModelStatus struct {
-	projector.Status
-	Partitions listed[projector.PartitionStatus] `json:"partitions"`
-}
-
 // The status commands show parked facts, dead letters and lag while no process of the
 // service runs.
 func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
@@ -51,7 +44,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	d.append(unknown, "netsim.workspace.painted.v1", `{"colour":"green"}`) // becomes a dead letter of billing and one of workspace
 	testworld.Await(t, func() bool {
 		behind := int64(0)
-		reactions := list[reactor.Status](d, "reactions")
+		reactions := list[api.Reaction](d, "reactions")
 		for _, r := range reactions.Items {
 			behind += r.LagRecords
 		}
@@ -67,7 +60,7 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 	d.kill()
 	d.append(good, "netsim.workspace.updated.v1", `{"name":"better"}`)
 
-	for _, f := range list[operate.StreamStatus](d, "streams").Items {
+	for _, f := range list[api.StreamFamily](d, "streams").Items {
 		lag, parked := int64(0), int64(0)
 		if f.Family == "workspaces" {
 			lag, parked = 1, 1
@@ -82,16 +75,16 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 
 	d.readModelsAreSeen()
 
-	r := list[reactor.Status](d, "reactions", "status", "--limit", "3")
+	r := list[api.Reaction](d, "reactions", "status", "--limit", "3")
 	if first := r.Items[0]; len(r.Items) != 3 || r.Total != 26 || first.DeadLetters != 1 || first.DeadSince == nil || first.Handler != "billing" || first.Family != "workspaces" {
 		t.Errorf("reactions status says %+v", r)
 	}
 	d.another("projector") // judges records while no reactor runs
 	testworld.Await(t, func() bool {
-		return list[operate.StreamStatus](d, "streams").Items[6].LagRecords == 0
+		return list[api.StreamFamily](d, "streams").Items[6].LagRecords == 0
 	})
 	lag := map[string]int64{}
-	for _, r := range list[reactor.Status](d, "reactions").Items {
+	for _, r := range list[api.Reaction](d, "reactions").Items {
 		if lag[r.Handler] += r.LagRecords; (r.LagSeconds > 0) != (r.LagRecords > 0) {
 			t.Errorf("reactions says %+v", r)
 		}
@@ -101,8 +94,15 @@ func TestStatusOfStreamsReactionsAndReadModels(t *testing.T) {
 		t.Errorf("reactions lag (-want +got):\n%s", diff)
 	}
 	if said := d.output("reactions", "--limit", "1"); !strings.HasPrefix(said, "HANDLER") ||
-		!strings.HasSuffix(said, "1 of 26 rows; --limit shows more\n2 dead letters are open\n") {
+		!strings.HasSuffix(said, "1 of 8 rows; --limit shows more\n2 dead letters are open\n") {
 		t.Errorf("reactions says %q", said)
+	}
+	for handler, records := range want {
+		row := strings.Fields(regexp.MustCompile("(?m)^" + handler + " .*$").FindString(d.output("reactions")))
+		letters := map[bool]string{false: "0", true: "1"}[handler == "billing" || handler == "workspace"]
+		if len(row) != 6 || row[2] != fmt.Sprint(records) || row[4] != letters {
+			t.Errorf("reactions has the row %q of %s, want one with %d records and %s dead letters", row, handler, records, letters)
+		}
 	}
 }
 
@@ -119,9 +119,9 @@ func (d *deployment) readModelsAreSeen() {
 	if _, err := reader.Exec(t.Context(), `BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1`); err != nil {
 		t.Fatal(err)
 	}
-	var models listed[readModelStatus]
+	var models listed[api.ReadModel]
 	testworld.Await(t, func() bool { // the open transaction must be old enough to count as an obstacle
-		models = list[readModelStatus](d, "readmodel", "status", "--limit", "2")
+		models = list[api.ReadModel](d, "readmodel", "status", "--limit", "2")
 		return models.Total == 3 && models.Items[0].Projector == "" && strings.Contains(strings.Join(models.Items[1].Obstacles, "\n"), "is still reading")
 	})
 	for i, schema := range []string{"readmodel", "next", "readmodel_before"} {
@@ -169,7 +169,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 	}
 	ids := []string{d.submit(), d.submit()}
 	testworld.Await(t, func() bool { // until both have a job
-		queued := list[jobs.Summary](d, "jobs").Items
+		queued := list[api.JobSummary](d, "jobs").Items
 		return len(queued) == 1 && queued[0].Jobs == int64(len(ids))
 	})
 	d.kill()
@@ -181,7 +181,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 		WHERE id = '` + ids[0] + `'`)
 	d.env = append(d.env, "NETSIM_ENGINE_TOKEN=hidden-key")
 
-	j := list[jobs.Summary](d, "jobs")
+	j := list[api.JobSummary](d, "jobs")
 	if s := j.Items[0]; j.Total != 1 || s.Kind != "run_simulation" || s.State != "available" || s.Jobs != 2 || s.Attempts != 3 || s.OldestSeconds <= 0 || s.LastErrorAt == nil ||
 		!strings.HasPrefix(s.LastError, "store https://u:[redacted]@store refuses [redacted] x") || len(s.LastError) > 2100 {
 		t.Errorf("jobs says %+v", j)
@@ -190,7 +190,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 		t.Errorf("jobs says %q", said)
 	}
 
-	r := list[operate.RunStatus](d, "runs", "--limit", "1")
+	r := list[api.OpenRun](d, "runs", "--limit", "1")
 	if s := r.Items[0]; len(r.Items) != 1 || r.Total != 2 || s.Simulation != ids[1] || s.Status != "provisioning" || s.Job != "available" || s.Worker != "" || s.AgeSeconds <= 0 {
 		t.Errorf("runs says %+v", r)
 	}
@@ -201,7 +201,7 @@ func TestStatusOfJobsAndRuns(t *testing.T) {
 		}
 	}
 	var counted struct {
-		Counts []projections.OpenCount `json:"counts"`
+		Counts []api.OpenRunCount `json:"counts"`
 	}
 	if err := json.Unmarshal([]byte(d.output("runs", "--json")), &counted); err != nil || len(counted.Counts) != 2 {
 		t.Errorf("runs counts %+v (%v)", counted, err)

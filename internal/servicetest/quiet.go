@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/infra/eventlog"
+	"netsim/internal/testwait"
 )
 
 // AwaitQuiet waits until all records of the log are judged and the log has not grown
@@ -78,4 +79,36 @@ func Number(t testing.TB, name string, standard int) int {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return n
+}
+
+// AwaitSQL waits until a query of the database returns true.
+func AwaitSQL(t testing.TB, postgres, query string, args ...any) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for ends := time.Now().Add(testwait.Limit(t)); ; <-every.C {
+		var yes bool
+		if err := conn.QueryRow(t.Context(), query, args...).Scan(&yes); err != nil {
+			t.Fatal(err)
+		}
+		if yes {
+			return
+		}
+		if time.Now().After(ends) {
+			t.Fatalf("the query is still false: %s %v", query, args)
+		}
+	}
+}
+
+// AwaitStudyStopped waits until the worker of a terminated study has ended. Before, it may
+// have begun to start runs, which make a resumption a conflict.
+func AwaitStudyStopped(t testing.TB, postgres, study string) {
+	t.Helper()
+	AwaitSQL(t, postgres, `SELECT NOT EXISTS (SELECT FROM jobs.river_job
+		WHERE kind = 'run_study' AND args->>'studyId' = $1 AND state NOT IN ('completed', 'cancelled', 'discarded'))`, study)
 }

@@ -76,6 +76,7 @@ func Shared(t testing.TB) *Program {
 	t.Helper()
 	shared.once.Do(func() {
 		c := Config(keep{t})
+		c.Workers = 8 // no account has all of them, and the tests' accounts wait for each other
 		shared.program, _ = run(t, c, failures())
 	})
 	if shared.program == nil {
@@ -104,6 +105,9 @@ func Config(t testing.TB) settings.Config {
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,
 		"NETSIM_AUDIT_KEY": auditKey(t), "NETSIM_WRITER_KEYS": strings.Repeat("a1", 32),
 		"NETSIM_WORKERS": "2", "NETSIM_MAX_STREAMS": "100", "NETSIM_STREAM_LIFE": "1m", "NETSIM_DRAIN": "0s",
+		// On a busy machine a write may wait for long, and no test is about these limits that
+		// does not set them.
+		"NETSIM_VERDICT_TIMEOUT": "2m", "NETSIM_READ_TIMEOUT": "2m",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -238,6 +242,19 @@ func (p *Program) Grant(t testing.TB, account, amount string) {
 	}
 }
 
+// Checkpoint publishes a checkpoint of the log as the operator's command does.
+func (p *Program) Checkpoint(t testing.TB, name string) {
+	t.Helper()
+	tools, err := operate.OpenTools(t.Context(), p.Config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	if _, err := tools.Checkpoint(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // SetQuotas sets quotas of an account as the operator's command does.
 func (p *Program) SetQuotas(t testing.TB, account string, limits map[string]*int64) {
 	t.Helper()
@@ -275,6 +292,13 @@ func (p *Program) User(t testing.TB, account string, workspaces ...string) *Clie
 func (p *Program) Service(t testing.TB, account string) *Client {
 	t.Helper()
 	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account})
+}
+
+// Person returns a client with a user token of the account, valid for all of its
+// workspaces, that has the roles.
+func (p *Program) Person(t testing.TB, account string, roles ...string) *Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{User: "tester", Account: account, Roles: roles})
 }
 
 // Client returns a client whose token has the options.

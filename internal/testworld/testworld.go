@@ -119,7 +119,12 @@ func (at Servers) Connect(t testing.TB) *World {
 	w.EventLog, err = eventlog.Open(t.Context(), at.Log)
 	must(t, err)
 	t.Cleanup(w.EventLog.Close)
-	must(t, w.EventLog.Ensure(t.Context()))
+	Await(t, func() bool { // a busy broker may be unavailable for a moment, for which a start waits
+		err = w.EventLog.Ensure(t.Context())
+		unavailable, _ := eventlog.IsUnavailable(err)
+		return !unavailable
+	})
+	must(t, err)
 	w.DB = at.Pool(t, projector.Live)
 	must(t, postgres.Migrate(t.Context(), w.DB))
 	must(t, w.Projector(w.DB, projector.Live).Create(t.Context()))

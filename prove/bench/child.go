@@ -35,7 +35,7 @@ func child(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	verifier, err := auth.New(auth.Config{
-		Issuer: issuer, JWKSURL: jwks, Audience: "netsim", Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: 10 * time.Minute,
+		Issuer: issuer, JWKSURL: jwks, Audience: "netsim", Platform: "netsim", Algorithms: []string{"ES256", "RS256"}, ServiceClaim: "token_use", ServiceValue: "service", KeysMaxAge: 10 * time.Minute,
 	})
 	if err != nil {
 		return err

@@ -128,6 +128,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"audit", b.audits},
 		{"export", b.exports},
 		{"lake", b.lakes},
+		{"console", b.consoles},
 	}
 	for _, part := range parts {
 		if !slices.Contains(o.only, part.name) {

@@ -61,7 +61,7 @@ func (all services) stop() (err error) {
 func (s *stack) settings(more ...string) []string {
 	objects, issuer := s.parts["objects"], s.parts["issuer"]
 	return append(append(os.Environ(),
-		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s", "NETSIM_WRITER_KEYS="+writerKey, fmt.Sprint("NETSIM_PARTITIONS=", s.shards),
+		"NETSIM_DATA_DEV=1", "NETSIM_LOG_LEVEL=WARN", "NETSIM_DRAIN=0s", "NETSIM_QUOTAS=runs.running=1000", "NETSIM_WRITER_KEYS="+writerKey, fmt.Sprint("NETSIM_PARTITIONS=", s.shards),
 		"NETSIM_KAFKA="+s.parts["broker"].Addr, "NETSIM_POSTGRES="+s.parts["postgres"].URL,
 		"NETSIM_S3_ENDPOINT="+objects.URL, "NETSIM_S3_REGION="+objects.Region,
 		"NETSIM_S3_ACCESS_KEY="+objects.AccessKey, "NETSIM_S3_SECRET_KEY="+objects.SecretKey,
@@ -77,7 +77,7 @@ func (s *stack) serve(ctx context.Context, roles string) (*service, error) {
 	web, ops, err := freeAddress(), freeAddress(), error(nil)
 	s.serves++
 	p := &process{cmd: exec.Command(s.binaries.service, "serve"), said: filepath.Join(s.dir, fmt.Sprintf("service-%d.log", s.serves))}
-	p.cmd.Env = s.settings("NETSIM_HTTP="+web, "NETSIM_OPS="+ops, "NETSIM_ROLES="+roles)
+	p.cmd.Env = s.settings("NETSIM_HTTP="+web, "NETSIM_OPS="+ops, "NETSIM_PROFILES=true", "NETSIM_ROLES="+roles)
 	if err = p.start(); err != nil {
 		return nil, err
 	}

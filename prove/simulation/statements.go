@@ -33,6 +33,7 @@ const (
 	boolean = pgtype.BoolOID
 	bools   = pgtype.BoolArrayOID
 	oid     = pgtype.OIDOID
+	times   = pgtype.TimestamptzArrayOID
 )
 
 var spaces = regexp.MustCompile(`\s+`)
@@ -162,6 +163,17 @@ func statements() []statement {
 			}
 			return nil
 		}},
+		{"INSERT INTO facts (", []uint32{texts, texts, int4s, int8s, int8s, int4s, times, texts}, nil, "INSERT 0 %d", func(c *call) error {
+			streams, families, numbers, sequences, offsets := get[[]string](c, 0), get[[]string](c, 1), get[[]int32](c, 2), get[[]int64](c, 3), get[[]int64](c, 4)
+			for i, stream := range streams {
+				key := factKey{streamKey{partition{families[i], numbers[i]}, stream}, sequences[i]}
+				if _, there := c.session.d.tables.positions[key]; there {
+					return unique("facts", key)
+				}
+				put(c, c.session.d.tables.positions, key, offsets[i])
+			}
+			return nil
+		}},
 		{"INSERT INTO rejected", []uint32{texts, int4s, int8s, texts, texts, texts}, nil, "INSERT 0 %d", func(c *call) error {
 			families, numbers, offsets, verdicts := get[[]string](c, 0), get[[]int32](c, 1), get[[]int64](c, 2), get[[]string](c, 3)
 			for i, family := range families {
@@ -208,8 +220,8 @@ func statements() []statement {
 			return nil
 		}},
 		{`SELECT family, partition, "offset", stream FROM parked`, nil, []uint32{text, int4, int8, text}, "SELECT 0", none},
-		{`SELECT stream, sequence, event_type, family, partition, "offset", reason FROM parked`, []uint32{text},
-			[]uint32{text, int8, text, text, int4, int8, text}, "SELECT 0", none},
+		{`SELECT stream, sequence, event_type, family, partition, "offset", reason, count(*) OVER () FROM parked`, []uint32{text, int8, int8},
+			[]uint32{text, int8, text, text, int4, int8, text, int8}, "SELECT 0", none},
 		{"SELECT set_config('application_name', $1, false)", []uint32{text}, []uint32{text}, "SELECT 1", func(c *call) error {
 			c.session.name = get[string](c, 0)
 			c.row(c.session.name)

@@ -17,6 +17,7 @@ type tables struct {
 	offsets   map[partition]*offsetRow
 	streams   map[streamKey]streamRow
 	commands  map[[2]string]commandRow // by stream and command id
+	positions map[factKey]int64        // offsets of facts
 	rejected  map[recordAt]string
 	parked    map[recordAt]string
 	leases    map[leaseKey]leaseRow
@@ -48,6 +49,11 @@ type offsetRow struct {
 type streamKey struct {
 	partition
 	stream string
+}
+
+type factKey struct {
+	streamKey
+	sequence int64
 }
 
 type streamRow struct {
@@ -89,7 +95,7 @@ type viewRow struct {
 func newTables() *tables {
 	return &tables{
 		offsets: map[partition]*offsetRow{}, streams: map[streamKey]streamRow{}, commands: map[[2]string]commandRow{},
-		rejected: map[recordAt]string{}, parked: map[recordAt]string{}, leases: map[leaseKey]leaseRow{},
+		positions: map[factKey]int64{}, rejected: map[recordAt]string{}, parked: map[recordAt]string{}, leases: map[leaseKey]leaseRow{},
 		members: map[memberKey]memberRow{}, views: map[string]viewRow{},
 	}
 }

@@ -113,8 +113,23 @@ func (a *Access) AdmitTermination(ctx context.Context, id string) (workspace str
 	if err := mayEnd(caller, "simulation", s.ID, s.WorkspaceID, s.CreatedBy); err != nil {
 		return "", false, state, err
 	}
+	return terminated(&s, live)
+}
+
+// OperateTermination is AdmitTermination for an operator, who may terminate the simulations
+// of every account.
+func (a *Access) OperateTermination(ctx context.Context, id string) (workspace string, live bool, state commands.Simulation, err error) {
+	s, live, err := a.Rows.Simulation(ctx, id)
+	if err != nil {
+		return "", false, state, err
+	}
+	return terminated(&s, live)
+}
+
+// terminated returns what AdmitTermination does of a simulation.
+func terminated(s *projections.Simulation, live bool) (workspace string, _ bool, state commands.Simulation, err error) {
 	if s.Deleted != "" && (live || s.Deleted != "workspace") {
-		return "", false, state, fault.Missing("simulation", id)
+		return "", false, state, fault.Missing("simulation", s.ID)
 	}
 	state.Exists, state.Status, state.Deleted = true, s.Status, s.Deleted != ""
 	state.Engine, state.RunID, state.BaseURL = s.Engine, s.RunID, s.BaseURL

@@ -31,10 +31,11 @@ const (
 )
 
 // model is a read model with rows of every kind, owner and sharing. ids has their
-// ids by kind.
+// ids by kind, account and workspace their owners by id.
 type model struct {
-	db  *pgx.Conn
-	ids map[string][]string
+	db                 *pgx.Conn
+	ids                map[string][]string
+	account, workspace map[string]string
 }
 
 func newModel(t *testing.T) *model {
@@ -44,7 +45,7 @@ func newModel(t *testing.T) *model {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close(context.WithoutCancel(t.Context())) })
-	m := &model{db, map[string][]string{}}
+	m := &model{db, map[string][]string{}, map[string]string{}, map[string]string{}}
 	var facts []events.Fact
 	sequence := int64(0)
 	add := func(kind, stream string, data ...events.Data) {
@@ -74,18 +75,18 @@ func newModel(t *testing.T) *model {
 				kind, visibility = "templates", []string{commands.VisibleToAccount, commands.VisibleToAll}
 			}
 			for _, v := range visibility {
-				add(kind, events.NewID(events.ConfigurationPrefix), events.ConfigurationCreated{
+				add(kind, m.owned(events.ConfigurationPrefix, account, w), events.ConfigurationCreated{
 					AccountID: account, WorkspaceID: w, Visibility: v, Document: "{}",
 				})
 			}
 			add("simulations", events.NewID(events.SimulationPrefix), events.SimulationRequested{AccountID: account, WorkspaceID: w})
 			add("mapping files", events.NewID(events.MappingFilePrefix), events.MappingFileCreated{AccountID: account, WorkspaceID: w})
 			for _, scope := range []string{commands.ScopeWorkspace, commands.ScopeTenant, commands.ScopePublic} {
-				add("tracesets", events.NewID(events.TracesetPrefix), events.TracesetCreated{
+				add("tracesets", m.owned(events.TracesetPrefix, account, w), events.TracesetCreated{
 					AccountID: account, WorkspaceID: w, Scope: scope, Status: commands.TracesetReady, LibraryHash: fmt.Sprintf("%064x", sequence),
 				})
 			}
-			uploading := events.NewID(events.TracesetPrefix)
+			uploading := m.owned(events.TracesetPrefix, account, w)
 			add("", events.NewID(events.UploadPrefix), events.UploadOpened{
 				Kind: events.UploadTraceset, AccountID: account, WorkspaceID: w, ResultID: uploading,
 			})
@@ -94,6 +95,13 @@ func newModel(t *testing.T) *model {
 	}
 	m.apply(t, facts)
 	return m
+}
+
+// owned returns a new id with the prefix, and notes who owns it.
+func (m *model) owned(prefix, account, workspace string) string {
+	id := events.NewID(prefix)
+	m.account[id], m.workspace[id] = account, workspace
+	return id
 }
 
 // apply creates the tables and applies the facts.

@@ -99,6 +99,7 @@ func Templates(c auth.Caller) projections.Rule {
 type EventRule struct {
 	caller     auth.Caller
 	billing    bool // whether the caller reads billing
+	operator   bool // whether the caller sees every stream
 	workspaces projections.Rule
 	owned      projections.Rule
 }
@@ -106,18 +107,34 @@ type EventRule struct {
 // Events is the rule of events: those of the streams that the caller may see by the
 // rules of workspaces and of what they own, whether deleted or not. Sharing does not
 // matter: the history of something shared says who else uses it. Events of billing
-// need what reads of billing need, a service token, if billing has operations. A
+// need what reads of billing need, if billing has operations. A
 // platform-wide service token sees everything; what no operation shows, it alone sees.
 func Events(c auth.Caller, billing bool) EventRule {
-	return EventRule{caller: c, billing: billing && c.Service, workspaces: Workspaces(c), owned: everOwned(c)}
+	return EventRule{caller: c, billing: billing && c.ReadsBilling(), workspaces: Workspaces(c), owned: everOwned(c)}
+}
+
+// Streams is the rule of streams and of causes, which are read to find out why a state is
+// as it is: that of Events, and an operator sees everything.
+func Streams(c auth.Caller, billing bool) EventRule {
+	r := Events(c, billing)
+	r.operator = c.Operator
+	return r
 }
 
 // Account returns the account whose events the caller sees, "" for those of all.
-func (r EventRule) Account() string { return Account(r.caller) }
+func (r EventRule) Account() string {
+	if r.operator {
+		return ""
+	}
+	return Account(r.caller)
+}
 
 // Has reports whether the caller sees an event of the type in the stream, which
 // belongs to the account and the workspace.
 func (r EventRule) Has(eventType, stream string, owner projections.Owner) bool {
+	if r.operator {
+		return true
+	}
 	prefix, _, _ := strings.Cut(stream, "_")
 	switch prefix {
 	case events.WorkspacePrefix:
@@ -136,7 +153,9 @@ func (r EventRule) Has(eventType, stream string, owner projections.Owner) bool {
 }
 
 // everything reports whether the caller is the operator of the platform.
-func (r EventRule) everything() bool { return r.caller.Platformwide() && r.caller.AllWorkspaces }
+func (r EventRule) everything() bool {
+	return r.operator || r.caller.Platformwide() && r.caller.AllWorkspaces
+}
 
 // Keys returns, by family, the partition keys of the events that the caller can see;
 // nil stands for every key.

@@ -3,6 +3,7 @@ package execution
 import (
 	"strings"
 
+	"netsim/simulator/document"
 	"netsim/simulator/engine"
 	"netsim/simulator/results"
 )
@@ -17,6 +18,7 @@ type Receipt struct {
 
 	Engine        string   `json:"engine"`
 	EngineVersion string   `json:"engineVersion"`
+	Transport     string   `json:"transport,omitempty"` // that the configuration's NICs declare
 	Partial       bool     `json:"partial"`
 	End           End      `json:"end"`
 	Results       []Result `json:"files"` // all result files except the receipt and engine snapshots
@@ -60,6 +62,11 @@ type Result struct {
 func NewReceipt(o Order, name, version string, end End, files []Result) Receipt {
 	r := Receipt{Order: o, Engine: name, EngineVersion: version, End: end, Partial: end.Partial()}
 	r.StartedAt = o.StartedAt.UTC()
+	if d, err := document.Parse(o.Document); err == nil {
+		if t, err := d.Transport(); err == nil { // else the run failed for that reason
+			r.Transport = t.String()
+		}
+	}
 	if o.Traceset != nil {
 		t := *o.Traceset
 		t.Files = append([]File{}, t.Files...)

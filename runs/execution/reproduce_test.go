@@ -245,6 +245,9 @@ func TestReproduces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			receipt := c.order.run(t, c.config, c.reason, c.stop)
+			if receipt.Transport != "lossless" {
+				t.Errorf("the receipt has the transport %q, want that of the RoCE NICs", receipt.Transport)
+			}
 			if e := receipt.End; e.State != c.want.State || e.Reason != c.want.Reason || c.want.TimePs > 0 && e.TimePs != c.want.TimePs || (e.Events != nil) != (c.stop != nil) || e.Reports < c.want.Reports {
 				t.Errorf("it ended %+v, want %+v", e, c.want)
 			}

@@ -51,7 +51,7 @@ func readSources(ctx context.Context, db projections.Reader, s *projections.Stud
 		return nil, err
 	}
 	sources := &plan.Sources{
-		Duration: base.Duration, Document: version.Document, Traceset: version.TracesetID, MappingFile: version.MappingFileID,
+		Base: base.ConfigurationID, Duration: base.Duration, Document: version.Document, Traceset: version.TracesetID, MappingFile: version.MappingFileID,
 		Templates: map[string]string{}, Tracesets: map[string]plan.TracesetRef{}, Files: map[string]string{},
 	}
 	for field, read := range map[string]func(id string) error{
@@ -133,13 +133,13 @@ func (c *configurations) prepare(ctx context.Context, point int64) error {
 	}
 	id := ConfigurationID(c.study.ID, point)
 	to := handle.Target{Stream: id, PartitionKey: c.study.WorkspaceID}
-	from := handle.Origin{Actor: c.study.CreatedBy}
+	from := origin(c.study)
 	base, err := plan.ConfigurationBase(c.study.Base)
 	if err != nil {
 		return err
 	}
 	_, err = handle.Command(ctx, c.Commands, to, from.Derive(id, "create"), commands.CreateConfiguration{Created: events.ConfigurationCreated{
-		AccountID: c.study.AccountID, WorkspaceID: c.study.WorkspaceID, Name: c.study.Name + "-" + strconv.FormatInt(point, 10),
+		AccountID: c.study.AccountID, WorkspaceID: c.study.WorkspaceID, Name: nameOf(c.study, point),
 		Document: text, ComponentCount: int64(made.Document.ComponentCount()), Status: commands.Validated,
 		TracesetID: made.Traceset, RankCount: made.Ranks, ParentConfigurationID: base.ConfigurationID,
 	}})

@@ -32,17 +32,19 @@ func (w *Worker) Forecast(ctx context.Context, started events.StudyStarted) (For
 	}
 	ranks := map[string]int64{} // by input hash
 	var hashes []string
-	for point := range s.Points {
-		r, n, err := of.request(point)
+	err = p.Each(ctx, func(point int) error {
+		r, n, err := of.request(int64(point))
 		if err != nil {
-			return f, err
+			return err
 		}
-		hash := r.Study.InputHash
-		if _, twice := ranks[hash]; twice {
-			continue
+		if hash := r.Study.InputHash; ranks[hash] == 0 {
+			ranks[hash] = n
+			hashes = append(hashes, hash)
 		}
-		ranks[hash] = n
-		hashes = append(hashes, hash)
+		return nil
+	})
+	if err != nil {
+		return f, err
 	}
 	equal, err := projections.EqualRuns(ctx, w.DB, s.AccountID, s.ID, hashes)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"netsim/events"
 	"netsim/projections"
 	"netsim/runs/studies/plan"
+	"netsim/simulator/presets"
 )
 
 // RunID returns the id of the run of a point. A round is a resumption of the study.
@@ -29,7 +30,11 @@ func PlanOf(s *projections.Study) (*plan.Plan, error) {
 	for i, a := range list {
 		axes[i] = plan.Axis(a)
 	}
-	p, err := plan.New(axes, s.Method, s.Points, uint64(s.Seed))
+	replicates := max(s.Replicates, 1)
+	p, err := plan.New(axes, s.Method, s.Points/replicates, uint64(s.Seed))
+	if err == nil {
+		err = p.Repeat(replicates)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the plan of study %s: %w", s.ID, err)
 	}
@@ -48,7 +53,7 @@ type points interface {
 // pointsOf returns the points of a study.
 func (w *Worker) pointsOf(ctx context.Context, s *projections.Study, p *plan.Plan) (points, error) {
 	if s.Kind == commands.StudyOfSimple {
-		return &submissions{w, s, p}, nil
+		return &submissions{w, s, p, map[presets.Outline]string{}}, nil
 	}
 	sources, err := SourcesOf(ctx, w.DB, s, p)
 	return &configurations{w, s, p, sources}, err
@@ -58,7 +63,16 @@ func (w *Worker) pointsOf(ctx context.Context, s *projections.Study, p *plan.Pla
 func requestOf(s *projections.Study, point int64, hash string) events.SimulationRequested {
 	return events.SimulationRequested{
 		AccountID: s.AccountID, WorkspaceID: s.WorkspaceID, SandboxID: s.SandboxID,
-		Name:  s.Name + "-" + strconv.FormatInt(point, 10),
+		Name:  nameOf(s, point),
 		Study: events.StudyPoint{ID: s.ID, Point: point, Round: s.Round, InputHash: hash},
 	}
+}
+
+// nameOf returns the name of the run of a point. With replicates it is that of the point
+// that clients see, and which of its replicates it is.
+func nameOf(s *projections.Study, point int64) string {
+	if s.Replicates > 1 {
+		return fmt.Sprintf("%s-%d-%d", s.Name, point/s.Replicates, point%s.Replicates)
+	}
+	return s.Name + "-" + strconv.FormatInt(point, 10)
 }

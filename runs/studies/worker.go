@@ -55,7 +55,7 @@ type Worker struct {
 	Room func(ctx context.Context, account string) (int64, error)
 	// Hold reserves credit for a simulation before it is requested, or returns
 	// PaymentRequired. Repeating it reserves nothing more.
-	Hold func(ctx context.Context, simulation string, requested events.SimulationRequested) error
+	Hold func(ctx context.Context, simulation, correlationID string, requested events.SimulationRequested) error
 	// Changes returns a channel that receives a value after facts of simulations, credit and
 	// quotas have reached the read model. stop ends it.
 	Changes func() (changed <-chan struct{}, stop func())
@@ -109,11 +109,13 @@ func (w *Worker) run(ctx context.Context, s *projections.Study) error {
 	if err != nil {
 		return err
 	}
-	var prices *Prices
+	var all *rivals
 	if s.StopDominated {
-		if prices, err = PricesOf(ctx, w.DB, s, p); err != nil {
+		prices, err := PricesOf(ctx, w.DB, s, p)
+		if err != nil {
 			return err
 		}
+		all = rivalsOf(p, prices)
 	}
 	changed, stop := w.Changes()
 	defer stop()
@@ -125,8 +127,8 @@ func (w *Worker) run(ctx context.Context, s *projections.Study) error {
 		if err != nil {
 			return err
 		}
-		if prices != nil {
-			if err := w.stopDominated(ctx, s, prices, open); err != nil {
+		if all != nil {
+			if err := w.stopDominated(ctx, s, all, open); err != nil {
 				return fmt.Errorf("stop dominated runs of study %s: %w", s.ID, err)
 			}
 		}
@@ -243,7 +245,7 @@ func (w *Worker) repair(ctx context.Context, s *projections.Study, of points) er
 		has[point] = true
 	}
 	for _, r := range runs { // the newest of a point is its last
-		stopped := r.Status == commands.Terminated || r.Deleted != "" && !commands.Final(r.Status)
+		stopped := r.Status == commands.Terminated && r.EngineVersion == "" || r.Deleted != "" && !commands.Final(r.Status)
 		has[r.StudyPoint] = !stopped || r.StudyRound == s.Round
 	}
 	var missing []events.SimulationRequested
@@ -272,15 +274,20 @@ func (w *Worker) requestAll(ctx context.Context, s *projections.Study, of points
 
 func (w *Worker) requestOne(ctx context.Context, s *projections.Study, of points, r events.SimulationRequested) error {
 	id := RunID(s.ID, r.Study.Point, s.Round)
-	if err := w.Hold(ctx, id, r); err != nil {
+	if err := w.Hold(ctx, id, s.CorrelationID, r); err != nil {
 		return err
 	}
 	if err := of.prepare(ctx, r.Study.Point); err != nil {
 		return err
 	}
 	_, err := handle.Command(ctx, w.Commands, handle.Target{Stream: id, PartitionKey: s.WorkspaceID},
-		handle.Origin{Actor: s.CreatedBy}.Derive(id, "request"), commands.RequestSimulation{Requested: r})
+		origin(s).Derive(id, "request"), commands.RequestSimulation{Requested: r})
 	return err
+}
+
+// origin is that of what the study's owner asked for when the study was started.
+func origin(s *projections.Study) handle.Origin {
+	return handle.Origin{Actor: s.CreatedBy, CorrelationID: s.CorrelationID}
 }
 
 func target(s *projections.Study) handle.Target {

@@ -204,7 +204,7 @@ func (a *Accuracy) conclude(kind string) {
 		a.Basis = fmt.Sprintf("%d cases of these algorithms, in whose ranges this run is, were compared with %s. "+
 			"It does not hold for congestion control, drops and queues that these references do not have.", a.Rows, against)
 	}
-	if kind == Hashed {
+	if kind == Hashed || kind == Lossless {
 		a.Basis += " The paths of the reference are not known, so the band has the times of 20 seeds."
 	}
 	a.Basis += notMeasured

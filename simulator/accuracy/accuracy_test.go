@@ -50,7 +50,7 @@ func (f fabric) document(t *testing.T) *document.Document {
 	const nic = `{"NetworkInterface":{"TransmissionMedium":{"Delay":{"value":500,"type":"timeval","unit":"ns"}}},"Transport":{"HeaderSize":{"value":64,"type":"bytes","unit":"B"}}}`
 	component("clos-switch-v1", "leaf", switches)
 	component("clos-switch-v1", "spine", switches)
-	component("roce-nic-v1", "nic", nic)
+	component("trimming-nic-v1", "nic", nic)
 	component("gpu-server-v1", "server", `{}`, document.Ref{Type: document.TypeNIC, Name: "nic", Count: 1})
 	container("leaf-rack-v1", "rack", document.Ref{Type: document.TypeSwitch, Name: "leaf", Count: 1}, document.Ref{Type: document.TypeServer, Name: "server", Count: f.hosts})
 	container("pod-v1", "pod", document.Ref{Type: document.TypeSwitch, Name: "spine", Count: f.spines}, document.Ref{Type: document.TypeRack, Name: "rack", Count: f.leaves})
@@ -110,6 +110,9 @@ func TestClasses(t *testing.T) {
 		return func(d *document.Document) { set(t, d.Applications[0].TypedParameters, values) }
 	}
 	groups := func(r *accuracy.Run) { r.Collectives[0].Ranks = 8 }
+	model := func(name string) func(*document.Document) {
+		return func(d *document.Document) { component(d, "nic").Model = name }
+	}
 	for _, c := range []struct {
 		when   string
 		fabric fabric
@@ -148,11 +151,11 @@ func TestClasses(t *testing.T) {
 		}}, nil, accuracy.Extrapolated, "oversubscription: 16:1, compared 1 to 8:1"},
 		{"12 hosts", fabric{2, 12, 4, "spray", nil}, nil, accuracy.Extrapolated, "hosts at a leaf switch: 12, compared 8"},
 		{"nearer hosts", with(sprayed, parameter("nic", `{"NetworkInterface":{"TransmissionMedium":{"Delay":{"value":100,"type":"timeval","unit":"ns"}}}}`)),
-			nil, accuracy.Extrapolated, "delay of a link: 100 to 500 ns, compared 500 ns"},
+			nil, accuracy.Extrapolated, "delay of a link: 100 to 500 ns, compared 250 to 900 ns\nlinks of several delays: 100 to 500 ns"},
 		{"slower hosts", with(sprayed, parameter("nic", `{"NetworkInterface":{"UplinkNetworkInterface":{"DataRate":{"value":200,"type":"datarate","unit":"Gbps"}}}}`)),
-			nil, accuracy.Extrapolated, "rate of a link: 200 to 400 Gb/s, compared 400 Gb/s"},
-		{"payload", with(hashed, parameter("nic", `{"Transport":{"MSS":{"value":1024,"type":"bytes","unit":"B"}}}`)),
-			nil, accuracy.Extrapolated, "payload of a packet: 1024 B, compared 4096 B"},
+			nil, accuracy.Extrapolated, "links of several rates: 200 to 400 Gb/s"},
+		{"payload", with(hashed, parameter("nic", `{"Transport":{"MSS":{"value":128,"type":"bytes","unit":"B"}}}`)),
+			nil, accuracy.Extrapolated, "payload of a packet: 128 B, compared 256 to 4096 B"},
 		{"header", with(sprayed, parameter("nic", `{"Transport":{"HeaderSize":{"value":58,"type":"bytes","unit":"B"}}}`)),
 			nil, accuracy.Extrapolated, "header of a packet: 58 B, compared 64 B"},
 		{"links", with(sprayed, parameter("leaf", `{"NumUpLinks":{"value":8,"type":"uint"}}`)),
@@ -170,10 +173,18 @@ func TestClasses(t *testing.T) {
 		{"unlisted", sprayed, func(r *accuracy.Run) { r.Unlisted = true }, accuracy.Extrapolated, "more kinds of collectives"},
 		{"another engine", sprayed, func(r *accuracy.Run) { r.Engine = "1.0.0" }, accuracy.Extrapolated, "engine 1.0.0, compared " + table.Engine},
 
-		{"broadcast", sprayed, func(r *accuracy.Run) { r.Collectives[0] = broadcast }, accuracy.NotCompared, "broadcast sequential on leaf-spine, sprayed"},
-		{"broadcast too", sprayed, func(r *accuracy.Run) { r.Collectives = append(r.Collectives, broadcast) }, accuracy.NotCompared, "broadcast sequential on leaf-spine, sprayed"},
+		{"broadcast", sprayed, func(r *accuracy.Run) { r.Collectives[0] = broadcast }, accuracy.NotCompared, "broadcast sequential on leaf-spine, trimming, sprayed"},
+		{"broadcast too", sprayed, func(r *accuracy.Run) { r.Collectives = append(r.Collectives, broadcast) }, accuracy.NotCompared, "broadcast sequential on leaf-spine, trimming, sprayed"},
 		{"flowlets", fabric{2, 8, 4, "flowlet", nil}, nil, accuracy.NotCompared, "flowlets"},
-		{"mixed", with(sprayed, parameter("spine", `{"LoadBalancingMethod":{"value":"none","type":"string"}}`)), nil, accuracy.NotCompared, "some switches spray"},
+		{"mixed", with(sprayed, func(d *document.Document) {
+			parameter("spine", `{"LoadBalancingMethod":{"value":"none","type":"string"}}`)(d)
+			parameter("leaf", `{"NumUpLinks":{"value":8,"type":"uint"}}`)(d)
+		}), nil, accuracy.NotCompared, "some switches spray"},
+		{"spines without a choice", with(sprayed, parameter("spine", `{"LoadBalancingMethod":{"value":"none","type":"string"}}`)), nil, accuracy.Compared, ""},
+		{"lossless", with(hashed, model("roce-nic-v1")), nil, accuracy.Compared, ""},
+		{"lossless, one switch", with(alone, model("roce-nic-v1")), nil, accuracy.ClosedForm, ""},
+		{"lossless, sprayed", with(sprayed, model("roce-nic-v1")), nil, accuracy.NotCompared, "switches spray the packets of lossless NICs"},
+		{"ideal", with(hashed, model("ideal-nic-v1")), nil, accuracy.NotCompared, "without queues"},
 		{"two leaves a rack", with(sprayed, func(d *document.Document) { d.Containers[0].Components[0].Count = 2 }), nil, accuracy.NotCompared, "racks with several switches"},
 		{"cut off", sprayed, func(r *accuracy.Run) { r.Ended = false }, accuracy.NotCompared, "cut off"},
 		{"scale-up", alone, func(r *accuracy.Run) { r.ScaleUp = true }, accuracy.NotCompared, "scale-up groups"},

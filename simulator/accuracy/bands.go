@@ -9,8 +9,9 @@ import (
 // The kinds of networks of which cases were compared.
 const (
 	OneSwitch = "one switch"
-	Sprayed   = "leaf-spine, sprayed"         // every switch sprays packets
-	Hashed    = "leaf-spine, one path a flow" // no switch sprays
+	Sprayed   = "leaf-spine, trimming, sprayed"         // every switch with a choice sprays packets
+	Hashed    = "leaf-spine, trimming, one path a flow" // none sprays
+	Lossless  = "leaf-spine, lossless, one path a flow"
 )
 
 // Table is the content of bands.json, which go generate -C prove ./bench/accuracy writes.
@@ -88,6 +89,13 @@ func (r *Ranges) outside(run *Ranges) (list []string) {
 		if !x.ours.within(x.have) {
 			list = append(list, fmt.Sprintf("%s: %s, compared %s", x.what, x.ours.text(x.scale, x.unit), x.have.text(x.scale, x.unit)))
 		}
+	}
+	// The links of a compared case are all alike.
+	if r := run.Rate; r.Least != r.Most {
+		list = append(list, "links of several rates: "+r.text(1e9, " Gb/s"))
+	}
+	if r := run.Delay; r.Least != r.Most {
+		list = append(list, "links of several delays: "+r.text(1e3, " ns"))
 	}
 	return list
 }

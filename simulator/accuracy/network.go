@@ -48,9 +48,14 @@ func networkOf(d *document.Document) (*network, error) {
 		return n, nil
 	}
 	if len(leaves) > 1 {
-		n.balancing(&layout, options.Switches)
+		if err := n.balancing(layout, options.Switches); err != nil {
+			return nil, err
+		}
 	} else {
 		n.kind = OneSwitch
+	}
+	if n.kind != OneSwitch || options.Transport == engine.Ideal {
+		n.transport(options.Transport)
 	}
 	if n.kind == "" {
 		return n, nil
@@ -89,8 +94,21 @@ func leavesOf(l *topology.Layout) (leaves []leaf, pods int) {
 	return leaves, pods
 }
 
-// balancing sets the kind of a network of several switches.
-func (n *network) balancing(l *topology.Layout, options []engine.Switch) {
+// transport chooses among the kinds of networks by the transport of the NICs.
+func (n *network) transport(t engine.Transport) {
+	switch {
+	case t == engine.Ideal:
+		n.kind, n.unknown = "", "the NICs are of a model without queues, pauses and loss"
+	case t == engine.Lossless && n.kind == Sprayed:
+		n.kind, n.unknown = "", "switches spray the packets of lossless NICs"
+	case t == engine.Lossless && n.kind == Hashed:
+		n.kind = Lossless
+	}
+}
+
+// balancing sets the kind of a network of several switches. What a switch without a choice
+// does with equal paths has no effect. If it could have one, the network is wired to see it.
+func (n *network) balancing(l topology.Layout, options []engine.Switch) error {
 	used := slices.Clone(l.Spine)
 	for _, p := range l.Pods {
 		used = append(used, p.Switches...)
@@ -110,7 +128,7 @@ func (n *network) balancing(l *topology.Layout, options []engine.Switch) {
 		switch {
 		case s.Routing == engine.Flowlet:
 			n.unknown = "switches move flows at flowlets"
-			return
+			return nil
 		case s.Routing == engine.Spray:
 			sprays++
 		case s.Hash == engine.CRC32 || s.Hash == engine.Plain:
@@ -123,8 +141,32 @@ func (n *network) balancing(l *topology.Layout, options []engine.Switch) {
 	case 0:
 		n.kind = Hashed
 	default:
-		n.unknown = "some switches spray packets and others do not"
+		return n.mixed(l, options)
 	}
+	return nil
+}
+
+// mixed sets the kind of a network in which some switches spray and others hash.
+func (n *network) mixed(l topology.Layout, options []engine.Switch) error {
+	f, err := topology.Build(l)
+	if err != nil {
+		return err
+	}
+	var sprays, hashes bool
+	for i, forks := range f.Forks() {
+		at := slices.IndexFunc(options, func(o engine.Switch) bool { return o.Component == f.Nodes[i].Component })
+		spray := at >= 0 && options[at].Routing == engine.Spray
+		sprays, hashes = sprays || forks && spray, hashes || forks && !spray
+	}
+	switch {
+	case sprays && hashes:
+		n.unknown = "some switches spray packets and others do not"
+	case sprays:
+		n.kind = Sprayed
+	default:
+		n.kind = Hashed
+	}
+	return nil
 }
 
 // leaf returns the ranges of a rack.

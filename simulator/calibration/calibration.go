@@ -8,6 +8,10 @@
 // reduce-scatter and all-to-all. It is the ratio of the bus bandwidth to the algorithm
 // bandwidth, so the log says which it is. The fit minimizes the sum of the squared relative
 // errors: short and long collectives count alike.
+//
+// The bandwidth and the latency are those of payload. A link also carries headers and
+// acknowledgements, and a step also stores and forwards packets. So the parameters of networks
+// are fitted to the log with the engine itself (network.go).
 package calibration
 
 import (
@@ -137,37 +141,64 @@ func (l *Log) row(fields []string, times []int) error {
 // or is of a collective that is not one of the package's.
 func Calibrate(l Log) (Fit, error) {
 	f := Fit{Log: Log{l.Ranks, slices.Clone(l.Rows)}}
-	sizes := map[int64]bool{}
-	for _, r := range f.Rows {
-		sizes[r.Bytes] = true
-	}
-	if len(sizes) < 2 {
-		return f, fmt.Errorf("the log has measurements of %d sizes, want at least 2 (nccl-tests -b 8 -e 1G -f 2)", len(sizes))
+	if n := len(f.sizes()); n < 2 {
+		return f, fmt.Errorf("the log has measurements of %d sizes, want at least 2 (nccl-tests -b 8 -e 1G -f 2)", n)
 	}
 	if err := f.recognize(); err != nil {
 		return f, err
 	}
-	// The relative error of a row is (steps·latency + factor·bytes·inverse)/measured - 1, linear
-	// in latency and inverse.
-	var aa, ab, bb, a, b float64
-	for _, r := range f.Rows {
-		x, y := float64(f.Steps)/r.Measured, f.Factor*float64(r.Bytes)/r.Measured
-		aa, ab, bb, a, b = aa+x*x, ab+x*y, bb+y*y, a+x, b+y
-	}
-	inverse := 0.0 // us for each byte
-	if det := aa*bb - ab*ab; det > 0 {
-		f.Latency, inverse = (a*bb-b*ab)/det, (b*aa-a*ab)/det
-	}
-	switch {
-	case f.Latency < 0:
-		f.Latency, inverse = 0, b/bb
-	case inverse <= 0:
+	if f.draw(); !(f.Bandwidth > 0 && f.Bandwidth < 1e12) {
 		return f, errors.New("the times do not grow with the size: the log has no large messages from which a bandwidth follows")
 	}
-	f.Bandwidth = 8 / (1000 * inverse)
-	f.residuals(inverse)
 	return f, nil
 }
+
+// sizes returns the sizes of the rows in order.
+func (l *Log) sizes() []int64 {
+	sizes := make([]int64, len(l.Rows))
+	for i, r := range l.Rows {
+		sizes[i] = r.Bytes
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// draw finds the line that fits the rows best, and their residuals. It returns the sum of the
+// squared relative errors.
+func (f *Fit) draw() (sum float64) {
+	terms := make([]term, len(f.Rows))
+	for i, r := range f.Rows {
+		terms[i] = term{float64(f.Steps) / r.Measured, f.Factor * float64(r.Bytes) / r.Measured, 1}
+	}
+	latency, inverse := fit(terms) // us, us for each byte
+	f.Latency, f.Bandwidth = latency, 8/(1000*inverse)
+	f.residuals(inverse)
+	for _, r := range f.Rows {
+		sum += square(r.Fitted/r.Measured - 1)
+	}
+	return sum
+}
+
+// term says that x·a + y·b should be what is wanted.
+type term struct{ a, b, want float64 }
+
+// fit returns the x and y with the least sum of squared errors. x is a latency or a delay, so it
+// is not negative.
+func fit(terms []term) (x, y float64) {
+	var aa, ab, bb, aw, bw float64
+	for _, t := range terms {
+		aa, ab, bb, aw, bw = aa+t.a*t.a, ab+t.a*t.b, bb+t.b*t.b, aw+t.a*t.want, bw+t.b*t.want
+	}
+	if det := aa*bb - ab*ab; det > 0 {
+		x, y = (aw*bb-bw*ab)/det, (bw*aa-aw*ab)/det
+	}
+	if x < 0 {
+		return 0, bw / bb
+	}
+	return x, y
+}
+
+func square(x float64) float64 { return x * x }
 
 // recognize finds the factor from the bandwidths of the largest measurement.
 func (f *Fit) recognize() error {

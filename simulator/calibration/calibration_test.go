@@ -3,16 +3,12 @@ package calibration_test
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"netsim/simulator/calibration"
-	"netsim/simulator/collective"
-	"netsim/simulator/engine"
-	"netsim/simulator/topology"
 )
 
 // head is what nccl-tests print before the rows, for n ranks; older versions have no root, and
@@ -130,42 +126,5 @@ func TestRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: got %v, want %s", text, err, want)
 		}
-	}
-}
-
-// TestTheModelIsCalibrated: rings that the engine simulates, printed as nccl-tests would, give
-// the delay of the links and the rate of the NICs, less the headers.
-func TestTheModelIsCalibrated(t *testing.T) {
-	t.Parallel()
-	const ranks, delay, rate = 8, 1_000_000, 400_000_000_000 // ps, bit/s
-	server := topology.Server{Component: "server", NICs: []topology.NIC{{Component: "nic", Rate: rate, Delay: delay}}}
-	fabric, err := topology.Build(topology.Layout{Racks: []topology.Rack{{
-		Switches: []topology.Switch{{Component: "switch", DownRate: rate}}, Servers: slices.Repeat([]topology.Server{server}, ranks),
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := head(ranks, false)
-	for size := int64(1024); size <= 1<<30; size *= 4 {
-		groups, err := collective.Resolve(&collective.Workload{Ranks: ranks, Phases: []collective.Phase{{OperationType: "allReduce", Algorithm: "ring", DataSize: size}}}, nil, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Groups: groups}, engine.Observer{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += row(size, float64(r.Time)/1e6, 1.75, false)
-	}
-	l, err := calibration.Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := calibration.Calibrate(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if hop := f.Latency / 4; math.Abs(hop-1) > 0.05 || f.Bandwidth > 400 || f.Bandwidth < 380 || f.Worst > 6 {
-		t.Errorf("got a delay of %.3f us and %.1f Gb/s with a worst residual of %.1f %%, want 1 us and 400 Gb/s less headers", hop, f.Bandwidth, f.Worst)
 	}
 }

@@ -24,6 +24,7 @@ type Entry struct {
 	Vendor      string // slug; empty if the model is not of a vendor's device
 	Description string
 	TrafficType string // of an application
+	Transport   string // of a NIC: trimming, lossless or ideal
 	Versions    []Version
 	Parameters  []Parameter
 }
@@ -90,6 +91,11 @@ type shipped struct {
 
 var load = sync.OnceValue(func() shipped {
 	s := shipped{entries: entries(), named: map[string]int{}, globals: globals()}
+	for i := range s.entries {
+		if t, known := document.TransportOf(s.entries[i].Model); known {
+			s.entries[i].Transport = t.String()
+		}
+	}
 	slices.SortFunc(s.entries, func(a, b Entry) int {
 		return cmp.Or(b.CreatedAt().Compare(a.CreatedAt()), strings.Compare(b.ID, a.ID))
 	})

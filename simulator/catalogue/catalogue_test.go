@@ -38,6 +38,9 @@ func TestEntries(t *testing.T) {
 		if (e.Type == document.TypeApplication) != (e.TrafficType != "") {
 			t.Errorf("%s is of type %s and traffic type %q", e.Model, e.Type, e.TrafficType)
 		}
+		if (e.Type == document.TypeNIC) != (e.Transport != "") {
+			t.Errorf("%s is of type %s and has the transport %q", e.Model, e.Type, e.Transport)
+		}
 		_, major, _ := strings.Cut(e.Model, "-v")
 		for _, v := range e.Versions {
 			if !number.MatchString(v.Number) || !strings.HasPrefix(v.Number, major+".") || v.CreatedAt.IsZero() || v.Notes == "" ||
@@ -61,6 +64,7 @@ func TestIDs(t *testing.T) {
 	want := map[string]string{
 		"1": "traffic-generator-v1", "2": "roce-nic-v1", "3": "pod-v1", "4": "leaf-rack-v1", "5": "gpu-v1",
 		"6": "gpu-server-v1", "7": "ethernet-layer-v1", "8": "clos-switch-v1", "9": "chakra-workload-v1",
+		"a": "trimming-nic-v1", "b": "ideal-nic-v1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
@@ -121,7 +125,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	t.Parallel()
 	d := &document.Document{GlobalParameters: document.Params{}}
 	for _, e := range catalogue.Entries() {
-		name := e.Type + "-" + e.TrafficType
+		name := e.Type + "-" + e.TrafficType + e.Transport
 		switch catalogue.Category(e.Type) {
 		case catalogue.CategoryContainer:
 			d.Containers = append(d.Containers, e.Container(name, e.Latest()))

@@ -18,8 +18,8 @@ func entries() []Entry {
 		},
 		{
 			ID: "model_0000000000e008000000000002", Model: "roce-nic-v1", Name: "RoCE NIC", Type: document.TypeNIC,
-			Description: "A network interface of a server with one link to every switch of its rack.",
-			Versions:    first(), Parameters: roceNIC(),
+			Description: "A network interface of a server with one link to every switch of its rack. Switches pause ports that send too much, and drop nothing.",
+			Versions:    first(), Parameters: nic(),
 		},
 		{
 			ID: "model_0000000000e008000000000003", Model: "pod-v1", Name: "Pod", Type: document.TypePod,
@@ -57,6 +57,16 @@ func entries() []Entry {
 			Description: "Ranks that replay the operations of a traceset, one rank on each server.",
 			Versions:    first(), Parameters: chakraWorkload(),
 		},
+		{
+			ID: "model_0000000000e00800000000000a", Model: "trimming-nic-v1", Name: "Trimming NIC", Type: document.TypeNIC,
+			Description: "Like the RoCE NIC, but switches cut packets that they cannot queue to headers, and receivers pull these packets again, as in NDP.",
+			Versions:    from("1.10.0", 25), Parameters: nic(),
+		},
+		{
+			ID: "model_0000000000e00800000000000b", Model: "ideal-nic-v1", Name: "Ideal NIC", Type: document.TypeNIC,
+			Description: "Like the RoCE NIC, but links are shared max-min fairly, without queues, pauses and loss: a bound for any transport.",
+			Versions:    from("1.10.0", 25), Parameters: nic(),
+		},
 	}
 }
 
@@ -65,10 +75,14 @@ func entries() []Entry {
 const TrafficNonCoordinated = "non-coordinated"
 
 // first returns the versions of a model that has only its first version.
-func first() []Version {
+func first() []Version { return from("1.0.0", 21) }
+
+// from returns the first version of a model that engines have from this version on, since a
+// day in November 2026.
+func from(engine string, day int) []Version {
 	return []Version{{
-		Number: "1.0.0", Status: Stable, Compatibility: &Compatibility{MinEngine: "1.0.0"},
-		CreatedAt: time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC),
+		Number: "1.0.0", Status: Stable, Compatibility: &Compatibility{MinEngine: engine},
+		CreatedAt: time.Date(2026, time.November, day, 0, 0, 0, 0, time.UTC),
 		Notes:     "first version",
 	}}
 }

@@ -49,7 +49,7 @@ func closSwitch() []Parameter {
 	}
 }
 
-func roceNIC() []Parameter {
+func nic() []Parameter {
 	return []Parameter{
 		readOnly(count("NumDownLinks", 1, 1, groupPorts, "ports of the interface")),
 		rate(pathUpRate, "rate of the port; a link has the lower rate of its two ends"),

@@ -49,7 +49,7 @@ func TestOptionsOfASimpleSubmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := engine.Options{
-		Seed: 1, Limit: 600_000_000_000_000,
+		Seed: 1, Limit: 600_000_000_000_000, Transport: engine.Lossless,
 		Interval: 1_000_000_000, Beacon: 1_000_000_000,
 		NICs:     []engine.NIC{{Component: "nic", Packet: engine.DefaultPacket()}},
 		Switches: []engine.Switch{{Component: "rsw", Gap: 100_000_000, Capacity: 51_200_000_000_000}},

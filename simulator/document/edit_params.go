@@ -84,6 +84,8 @@ const (
 	pathMappingFile = InChakra + "MappingFileName"
 )
 
+const pathSeed = "SimulationParameters.RandomSeed"
+
 // chakras returns the parameters of the applications that replay traces.
 func (d *Document) chakras() iter.Seq[Params] {
 	return func(yield func(Params) bool) {
@@ -147,6 +149,18 @@ func (d *Document) Mapped(file string) bool {
 // parameters that select its mapping file.
 func (p Params) NamesMapping() bool {
 	return p.find(pathUseMapping) != nil || p.find(pathMappingFile) != nil
+}
+
+// AddToSeed gives the engine another seed. Seeds are below 2^53.
+func (d *Document) AddToSeed(n int64) {
+	seed, err := d.GlobalParameters.quantity(pathSeed, "uint", 1)
+	if err != nil {
+		return // Options refuses the document
+	}
+	if d.GlobalParameters == nil {
+		d.GlobalParameters = Params{}
+	}
+	d.GlobalParameters.set(pathSeed, uintOf(int((seed+n)%(1<<53))))
 }
 
 // Shares returns the entries of the distribution, nil when there is none.

@@ -20,6 +20,7 @@ type network struct {
 	pods, racks, hosts int // racks per pod, hosts per rack
 	fsw, ssw           int // fsw per pod; if ssw is 0, there is one pod
 	application        string
+	nic                string // the model; roce-nic-v1 if empty
 }
 
 const (
@@ -66,7 +67,10 @@ func (n network) document(t *testing.T, changes ...change) *document.Document {
 	for _, name := range []string{"rsw", "fsw", "ssw"} {
 		add(switchModel, name)
 	}
-	add("roce-nic-v1", "nic")
+	if n.nic == "" {
+		n.nic = "roce-nic-v1"
+	}
+	add(n.nic, "nic")
 	add("gpu-server-v1", "server", ref(document.TypeNIC, "nic", 1))
 	add("leaf-rack-v1", "rack", ref(document.TypeSwitch, "rsw", 1), ref(document.TypeServer, "server", n.hosts))
 	add("pod-v1", "pod", ref(document.TypeSwitch, "fsw", n.fsw), ref(document.TypeRack, "rack", n.racks))

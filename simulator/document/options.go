@@ -14,7 +14,7 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 	const section = "SimulationParameters."
 	q := quantities{params: d.GlobalParameters}
 	o := engine.Options{
-		Seed:     uint64(q.get(section+"RandomSeed", "uint", 1)),
+		Seed:     uint64(q.get(pathSeed, "uint", 1)),
 		Interval: q.get(section+"NDStatsReportInterval", "timeval", 1e9),
 		Start:    q.get(section+"StartTime", "timeval", 0),
 		WarmUp:   q.get(section+"WarmUp", "timeval", 0),
@@ -26,6 +26,9 @@ func (d *Document) Options(duration time.Duration) (engine.Options, error) {
 		return o, q.err
 	}
 	var err error
+	if o.Transport, err = d.Transport(); err != nil {
+		return o, err
+	}
 	if o.Beacon, err = d.beacon(); err != nil {
 		return o, err
 	}

@@ -55,6 +55,8 @@ func idle() map[string]string {
 	return map[string]string{
 		switchModel + " NumDownLinks":            "advisory: validation compares it with the actual links",
 		"roce-nic-v1 NumDownLinks":               "read-only",
+		"trimming-nic-v1 NumDownLinks":           "read-only",
+		"ideal-nic-v1 NumDownLinks":              "read-only",
 		"global SimulationParameters.RunTime":    "a simulation's duration replaces it (completions 5.2)",
 		"global EngineParameters.Engine":         "selects the engine; staging refuses one that is not available",
 		"global SoftwareVersion.Version":         "read-only",
@@ -80,6 +82,7 @@ type path struct {
 	bottleneck  int64   // bit/s, 0 for the slowest hop
 	hops        []int64 // bit/s
 	delays      int64   // ps, the sum one way
+	pulls       bool    // whether the receiver asks for each packet
 }
 
 // threeTiers returns the path between two pods with default parameters.
@@ -93,7 +96,8 @@ func threeTiers() path {
 // time returns the closed form: the time to send at the slowest hop, the travel
 // of the last packet, stored and forwarded at each hop, and the travel back of its
 // acknowledgement of 64 B. During the first half of a round trip, acknowledgements
-// take no bandwidth from the packets.
+// take no bandwidth from the packets. Receivers that pull send their part later, unless the
+// message ends before.
 func (p path) time(bytes int64) int64 {
 	ceil := func(bits, rate int64) int64 { return (bits*1000 + rate/1e9 - 1) / (rate / 1e9) }
 	slowest := p.bottleneck
@@ -109,18 +113,23 @@ func (p path) time(bytes int64) int64 {
 		}
 		trip += ceil(8*64, rate)
 	}
-	return sending + trip - min(sending, trip/2)*packets*64/wire
+	free := min(sending, trip/2)
+	if p.pulls {
+		free = max(min(free, trip-sending), 0)
+	}
+	return sending + trip - free*packets*64/wire
 }
 
 // timing returns the tests of the parameters whose effect on one message between
 // two pods is known to the picosecond.
 func timing() map[string]func(*testing.T) {
 	const size = 1_000_000
-	exact := func(c change, with func(*path)) func(*testing.T) {
+	on := func(nic string, c change, with func(*path)) func(*testing.T) {
 		return func(t *testing.T) {
-			n := network{pods: 2, racks: 1, hosts: 1, fsw: 1, ssw: 1}
+			n := network{pods: 2, racks: 1, hosts: 1, fsw: 1, ssw: 1, nic: nic}
 			before := simulate(t, n.document(t, numbered("fsw", 1), numbered("rsw", 1)), time.Hour, message(size, 1))
 			p := threeTiers()
+			p.pulls = nic == "trimming-nic-v1"
 			if want := p.time(size); before.Time != want {
 				t.Errorf("with defaults: %d ps, want %d", before.Time, want)
 			}
@@ -131,18 +140,25 @@ func timing() map[string]func(*testing.T) {
 			}
 		}
 	}
-	return map[string]func(*testing.T){
-		"roce-nic-v1 " + upRate:            exact(change{"nic", upRate, 100, "Gbps"}, func(p *path) { p.hops[0], p.hops[5] = 100e9, 100e9 }),
-		"roce-nic-v1 " + delay:             exact(change{"nic", delay, 3, "us"}, func(p *path) { p.delays += 2 * 2_900_000 }),
-		"roce-nic-v1 Transport.MSS":        exact(change{"nic", "Transport.MSS", 1000, "B"}, func(p *path) { p.mss = 1000 }),
-		"roce-nic-v1 Transport.HeaderSize": exact(change{"nic", "Transport.HeaderSize", 500, "B"}, func(p *path) { p.header = 500 }),
+	exact := func(c change, with func(*path)) func(*testing.T) { return on("", c, with) }
+	tests := map[string]func(*testing.T){
 		switchModel + " " + upRate:         exact(change{"rsw", upRate, 200, "Gbps"}, func(p *path) { p.hops[1], p.hops[4] = 200e9, 200e9 }),
 		switchModel + " " + downRate:       exact(change{"ssw", downRate, 50, "Gbps"}, func(p *path) { p.hops[2], p.hops[3] = 50e9, 50e9 }),
 		switchModel + " " + delay:          exact(change{"fsw", delay, 20, "us"}, func(p *path) { p.delays += 2 * 19_500_000 }),
 		switchModel + " SwitchingCapacity": exact(change{"ssw", "SwitchingCapacity", 80, "Gbps"}, func(p *path) { p.bottleneck = 80e9 }),
 		"global " + settings + "Mtu":       exact(change{"", settings + "Mtu", 1500, "B"}, func(p *path) { p.mss = 1500 - 58 }),
 	}
+	for _, nic := range nicModels {
+		tests[nic+" "+upRate] = on(nic, change{"nic", upRate, 100, "Gbps"}, func(p *path) { p.hops[0], p.hops[5] = 100e9, 100e9 })
+		tests[nic+" "+delay] = on(nic, change{"nic", delay, 3, "us"}, func(p *path) { p.delays += 2 * 2_900_000 })
+		tests[nic+" Transport.MSS"] = on(nic, change{"nic", "Transport.MSS", 1000, "B"}, func(p *path) { p.mss = 1000 })
+		tests[nic+" Transport.HeaderSize"] = on(nic, change{"nic", "Transport.HeaderSize", 500, "B"}, func(p *path) { p.header = 500 })
+	}
+	return tests
 }
+
+// nicModels are the models of NICs, which differ in their transport only.
+var nicModels = []string{"roce-nic-v1", "trimming-nic-v1", "ideal-nic-v1"}
 
 func numbered(holder string, uplinks int) change { return change{holder, "NumUpLinks", uplinks, ""} }
 

@@ -48,11 +48,11 @@ type spent struct{ compute, sending, contention, latency int64 }
 const manyCauses = 1 << 16
 
 // flowEnded makes the acknowledged flow the current cause.
-func (e *engine) flowEnded(f *flow, s *shape, bytes int64) {
+func (e *engine) flowEnded(id int32, f *flow, s *shape, bytes int64) {
 	if !e.causes.on {
 		return
 	}
-	c := e.describe(f, s, bytes)
+	c := e.describe(id, f, s, bytes)
 	if f.cause != none {
 		f.cause = none
 		e.causes.held--
@@ -62,26 +62,32 @@ func (e *engine) flowEnded(f *flow, s *shape, bytes int64) {
 
 // flowSent makes the drained flow the current cause, up to its last byte. The flow is still in
 // flight, and becomes another cause, with its latency, when it is acknowledged.
-func (e *engine) flowSent(f *flow, s *shape, bytes int64) {
+func (e *engine) flowSent(id int32, f *flow, s *shape, bytes int64) {
 	if !e.causes.on {
 		return
 	}
 	if f.cause != none {
 		e.causes.list[f.cause].users++ // else either of the two might be merged into it
 	}
-	e.addCause(e.describe(f, s, bytes))
+	e.addCause(e.describe(id, f, s, bytes))
 }
 
 // describe makes the flow, from its start until now, the next cause. It sets each field by
-// itself, as launch does.
-func (e *engine) describe(f *flow, s *shape, bytes int64) *cause {
+// itself, as launch does. What a flow drains faster before the first acknowledgements is taken
+// from its draining, not from its latency.
+func (e *engine) describe(id int32, f *flow, s *shape, bytes int64) *cause {
 	c := e.causes.next()
 	c.previous, c.from, c.to, c.of, c.step = f.cause, f.from, f.to, f.phase, f.step
 	c.limit, c.count, c.users = f.limit, 1, 0
 	drained := f.drain - f.start
+	own := min(max(e.ownTime(id, f, f.drain), s.solo), drained)
+	early, ownEarly := int64(0), int64(0) // unless the flow is described before its acknowledgement, at f.drain
+	if e.now > f.drain {
+		early, ownEarly = e.unhindered(s, drained), e.unhindered(s, own)
+	}
 	c.bytes, c.longest = bytes, e.now-f.start
-	c.compute, c.sending = 0, min(s.solo, drained)
-	c.contention, c.latency = drained-c.sending, e.now-f.drain
+	c.compute, c.sending = 0, own-ownEarly
+	c.contention, c.latency = drained-early-c.sending, e.now-f.drain+early
 	return c
 }
 

@@ -66,6 +66,7 @@ func TestConservation(t *testing.T) {
 		}
 		r, err := engine.Run(t.Context(), engine.Input{Fabric: fabric, Groups: groups, Options: engine.Options{
 			Switches: switches, Interval: rapid.Int64Range(1_000_000, 1_000_000_000).Draw(rt, "interval"),
+			Transport: rapid.SampledFrom([]engine.Transport{engine.Trimming, engine.Lossless, engine.Ideal}).Draw(rt, "transport"),
 		}}, observe)
 		if err != nil {
 			rt.Fatal(err)

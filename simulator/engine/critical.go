@@ -19,9 +19,9 @@ type PathStep struct {
 
 	Start   int64 // ps; the step before it ends then, and the first starts at Options.Start
 	Compute int64 // ps
-	// Sending is how long the transfers would have drained alone on their paths, Contention
-	// how much longer they drained, and Latency the time from the last bit sent to the last
-	// acknowledgement; ps. Latency is 0 if the next step is a message to the same rank that
+	// Sending is how long the transfers would have drained beside those of their senders only,
+	// Contention how much longer they drained because other ranks used their links, and Latency
+	// the time from the last bit sent to the last acknowledgement; ps. Latency is 0 if the next step is a message to the same rank that
 	// waited only until this one was sent.
 	Sending, Contention, Latency int64
 	// Limit is the resource that limited the transfer when it was drained; nil for none.

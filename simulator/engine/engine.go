@@ -33,12 +33,14 @@ type engine struct {
 	freeStripes []int32
 	stripeIDs   []int32 // by flow, if some ranks have several NICs: the striped transfer that it carries a part of, or 0
 	waited      []int64 // by flow, of traffic: ps between its offer and its start
+	owns        []own   // by flow that shares, if there is a critical path
 	shapes      shapes
 
 	resources  []resource
 	hoppings   []hopping // by resource
 	spreading  spreading
-	trimming   bool    // switches trim packets that they cannot queue; ignored with mixed spreading
+	trimming   bool    // switches trim packets that they cannot queue
+	weighted   bool    // flows share a stage that trims by what they have in flight
 	capacities []int32 // by node: the resource of its switching capacity, or none
 	flowlets   flowlets
 	turns      []uint32 // flowlet turns of the pair whose path is being found

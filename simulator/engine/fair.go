@@ -7,12 +7,19 @@ type solver struct {
 	epoch  uint32
 	flows  []int32 // the enlisted flows, which are solved for
 	links  []int32 // their resources
-	rates  []int64 // bit/s of each of links, without the cost of overload
 	frozen int     // the number of flows that have their rates
 	heap   []share
 
-	stages []stage // by resource; not used with mixed spreading
+	stages []stage // by resource; see engine.stages
 	fair   []int64 // by flow, bit/s: its part of a stage that trims
+
+	collisions []counted // by directed bundle; see engine.collisions
+}
+
+// counted is a number of flows that was counted in an epoch.
+type counted struct {
+	mark  uint32
+	flows int64
 }
 
 // share is the rate that a resource offers each of its flows that have no rate yet.
@@ -32,14 +39,14 @@ const manyRates = 2048
 func (e *engine) resetSolver() {
 	s := &e.solver
 	s.epoch++
-	s.flows, s.links, s.rates = s.flows[:0], s.links[:0], s.rates[:0]
+	s.flows, s.links = s.flows[:0], s.links[:0]
 }
 
 // solve assigns max-min fair rates where something changed, starting with the
 // enlisted flows. It solves for these while all others keep their rates, enlists
 // the flows whose rate is then no longer fair, and repeats. After manyRates it enlists
-// all connected flows. If all switches spray it does so at once, because rates then
-// depend on the whole offered load.
+// all connected flows. If packets queue or are trimmed it does so at once, because rates
+// then depend on the whole offered load.
 func (e *engine) solve() {
 	s := &e.solver
 	e.reach(0)
@@ -48,7 +55,7 @@ func (e *engine) solve() {
 	}
 	most := max(manyRates, (len(e.flows)-len(e.freeFlows))/4)
 	for assigned := len(s.flows); ; assigned += len(s.flows) {
-		if assigned > most || e.spreading == sprayed {
+		if assigned > most || e.stages() {
 			e.connect()
 			e.fill()
 			break
@@ -58,7 +65,7 @@ func (e *engine) solve() {
 			break
 		}
 	}
-	if e.spreading == sprayed {
+	if e.stages() {
 		e.scatter()
 	}
 	for _, id := range s.flows {
@@ -68,6 +75,7 @@ func (e *engine) solve() {
 			rate = s.fair[id]
 		}
 		e.setRate(f, rate)
+		e.setOwn(id, f)
 		if f.limit != f.next {
 			e.setLimit(f)
 		}
@@ -85,6 +93,7 @@ func (e *engine) enlist(id int32) {
 		e.leave(f)
 	}
 	f.component = alone
+	e.keepOwn(id, f)
 	if f.rate > 0 {
 		f.left = f.left.after(f.rate, e.now-f.since)
 	}
@@ -143,7 +152,7 @@ func (e *engine) touch(h int32) {
 func (e *engine) limitedBySpray(id int32) bool {
 	f := &e.flows[id]
 	path := e.path(id)[:e.shape(f).steps]
-	return e.spreading == sprayed && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
+	return e.stages() && f.limit != path[0].resource && f.limit != path[len(path)-1].resource
 }
 
 // fill raises the rates of the enlisted flows together and freezes each flow when
@@ -151,16 +160,15 @@ func (e *engine) limitedBySpray(id int32) bool {
 // bit/s.
 func (e *engine) fill() {
 	s := &e.solver
-	for _, h := range s.links[len(s.rates):] {
-		s.rates = append(s.rates, e.rateOf(h))
-	}
-	for i, h := range s.links {
+	for _, h := range s.links {
 		r := &e.resources[h]
-		r.left, r.open = max(s.rates[i]-r.fixed, 0), r.members
+		r.left, r.open = max(r.rate-r.fixed, 0), r.members
 		r.level, r.most = math.MaxInt64, 0
 	}
-	if e.trimming && e.spreading == sprayed {
+	if e.stages() {
 		e.survey()
+	}
+	if e.trimming {
 		e.pull()
 		e.trim()
 		e.weigh()
@@ -201,28 +209,24 @@ func (e *engine) fill() {
 	}
 }
 
-// rateOf returns the rate of a resource in bit/s, without the cost of overload if flows are
-// hashed. What is in flight does not change during a solution.
-func (e *engine) rateOf(h int32) int64 {
-	r := &e.resources[h]
-	if !e.trimming || e.spreading != hashed || len(r.flows) < 2 || !e.crowded(h) {
-		return r.rate
-	}
-	var g stage
-	for _, ref := range r.flows {
-		e.add(&g, ref>>hopBits)
-	}
-	return e.trimmedRate(h, &g)
+// stages reports whether packets queue, or are trimmed, by what all flows of a stage send.
+func (e *engine) stages() bool {
+	return e.trimming || e.spreading == sprayed && e.options.Transport == Lossless && !e.options.Analytical
 }
 
-// trims reports whether the resource is a sprayed stage that trims.
-func (e *engine) trims(h int32) bool { return e.spreading == sprayed && e.solver.stages[h].trims }
+// trims reports whether the resource is a stage that trims.
+func (e *engine) trims(h int32) bool {
+	return e.trimming && e.solver.stages[h].trims
+}
 
 // freeze sets the final rate of an enlisted flow. Resource h limits the flow.
 func (e *engine) freeze(id, h int32, rate int64) {
 	f := &e.flows[id]
 	e.solver.frozen++
 	f.next = h
+	if e.trimming {
+		e.resend(id, rate)
+	}
 	for _, u := range e.path(id) {
 		g := &e.resources[u.resource]
 		g.left -= rate

@@ -35,6 +35,7 @@ type flow struct {
 	queued   bool // its acknowledgement is in the queue
 	attached bool
 	followed bool // a message waits until its last byte is sent
+	shares   bool // the solver has given it a rate; see own
 }
 
 // hop is a flow's use of one resource.
@@ -170,7 +171,7 @@ func (e *engine) launch(r *route, t *transfer, stripe int32) {
 	f.component, f.mark, f.limit, f.next = alone, 0, none, 0
 	f.carried, f.limited.time, f.limited.left = 0, 0, 0
 	f.from, f.to, f.phase, f.step, f.start = t.from, t.to, t.phase, t.step, t.start
-	f.queued, f.attached, f.followed = false, false, false
+	f.queued, f.attached, f.followed, f.shares = false, false, false, false
 	f.cause = e.causes.start()
 	f.stamp++
 	if f.cause != none {
@@ -248,13 +249,18 @@ func (e *engine) acknowledgeAt(id int32) {
 
 // unhindered returns how much earlier a flow ends than the ps in which it drains say. These
 // charge an acknowledgement for each packet, but no acknowledgements are on the links in the
-// first half of a round trip.
+// first half of a round trip. Receivers that pull send these acknowledgements' part later:
+// packets that come without gaps need separate pulls, in the second half of the round trip.
 func (e *engine) unhindered(s *shape, drains int64) int64 {
 	if s.form == none {
 		return 0
 	}
+	free := min(drains, s.trip/2)
+	if e.trimming {
+		free = max(min(free, s.trip-drains), 0)
+	}
 	acks := 8 * s.wire.packets * e.options.NICs[s.form].Packet.Ack
-	return int64(mulDiv(uint64(min(drains, s.trip/2)), uint64(acks), uint64(s.wire.bits)))
+	return int64(mulDiv(uint64(free), uint64(acks), uint64(s.wire.bits)))
 }
 
 // acknowledge ends a flow and starts the transfers that waited for it.
@@ -272,7 +278,7 @@ func (e *engine) acknowledge(id int32, f *flow) {
 	var done transfer
 	e.carries(id, f, &done)
 	packets, stripe := s.wire.packets, e.stripeOf(id)
-	e.flowEnded(f, s, done.bytes)
+	e.flowEnded(id, f, s, done.bytes)
 	f.component = alone
 	f.queued = false
 	f.stamp++

@@ -13,7 +13,11 @@ import (
 // TestFasterIsNeverSlower: a workload on links with more bandwidth, less delay or both
 // ends no later, within a tolerance:
 //   - An eighth if the end of one transfer starts another: an earlier end can bring
-//     two later transfers onto one link at once (Graham's anomaly).
+//     two later transfers onto one link at once (Graham's anomaly). Of 16,500 drawn
+//     cases the worst was 8 % slower.
+//   - Two fifths if such transfers are of less than 1 KiB: then one more packet before
+//     them is a large part of their time. Of 23,000 drawn cases five were more than an
+//     eighth slower, the worst 27 %, all with delays below a nanosecond.
 //   - A fiftieth if all transfers start together: hashed links and uneven queues can
 //     still differ.
 //
@@ -40,6 +44,7 @@ func TestFasterIsNeverSlower(t *testing.T) {
 		faster := rate * rapid.Int64Range(100, 300).Draw(rt, "percent") / 100
 		nearer := delay * rapid.Int64Range(0, 100).Draw(rt, "percent of the delay") / 100
 		o := engine.Options{Routing: rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing")}
+		o.Transport = rapid.SampledFrom([]engine.Transport{engine.Trimming, engine.Lossless, engine.Ideal}).Draw(rt, "transport")
 		ends := func(rate, delay int64) int64 {
 			in := engine.Input{Fabric: uniform(t, hosts, over, rate, delay), Groups: workload(t, hosts, p), Options: o}
 			return run(t, in, engine.Observer{}).Time
@@ -50,8 +55,11 @@ func TestFasterIsNeverSlower(t *testing.T) {
 		}
 		before, after := ends(rate, delay), ends(faster, nearer)
 		tolerance := before / 8
-		if burst {
+		switch {
+		case burst:
 			tolerance = before / 50
+		case p.DataSize < int64(hosts)<<10:
+			tolerance = before * 2 / 5
 		}
 		if after > before+tolerance {
 			rt.Errorf("%s %s of %d B takes %d ps at %d bit/s with a delay of %d ps, but %d ps at %d bit/s with a delay of %d ps",

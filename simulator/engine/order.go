@@ -112,7 +112,7 @@ func (e *engine) sent(id int32) {
 	from, phase := f.from, f.phase
 	var t transfer
 	e.carries(id, f, &t)
-	e.flowSent(f, e.shape(f), t.bytes)
+	e.flowSent(id, f, e.shape(f), t.bytes)
 	if e.replay.Schedule != nil {
 		e.continueMember(phase, e.replay.episodes[phase], e.placeIn(phase, from))
 		return

@@ -71,7 +71,10 @@ func (w *rings) alone(t testing.TB, from, bytes int) (drains, takes int64) {
 	r := run(t, engine.Input{
 		Fabric: w.fabric, Replay: &engine.Replay{Schedule: traced(t, replay.Options{}, traces...)}, Options: engine.Options{CriticalPath: true},
 	}, engine.Observer{})
-	return r.Path[0].Sending, r.Time
+	for _, l := range r.Limits { // each limits one flow
+		drains = max(drains, int64(l.FlowTime.Lo))
+	}
+	return drains, r.Time
 }
 
 // expected returns when each message starts and is acknowledged without synchronization. A

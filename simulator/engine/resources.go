@@ -63,9 +63,14 @@ func (e *engine) addResources() {
 	f := e.fabric
 	switches := e.switches()
 	methods := make([]topology.Method, len(switches))
-	spraying := 0
+	spraying, choosing := 0, 0
+	forks := f.Forks()
 	for i, s := range switches {
 		methods[i] = topology.Method{Plain: s.Hash == Plain || s.Hash == PlainSalted, Unsalted: s.Hash == Plain || s.Hash == CRC32}
+		if !forks[i] {
+			continue // each of its methods sends to the same link
+		}
+		choosing++
 		switch s.Routing {
 		case Spray:
 			methods[i].Spray = true
@@ -75,11 +80,12 @@ func (e *engine) addResources() {
 		}
 	}
 	e.routes = topology.NewRoutes(f, e.options.Seed, methods)
+	e.weighted = spraying == choosing // also if there is no choice
 	switch spraying {
 	case 0:
 		e.spreading = hashed
 		e.addLinks()
-	case len(switches):
+	case choosing:
 		e.spreading = sprayed
 		e.addBundles()
 	default:

@@ -8,8 +8,8 @@
 //
 // The model has the headers and acknowledgements of packets as wire bytes,
 // propagation, store-and-forward of one packet at every switch, the way back of the
-// last acknowledgement, packets that an overloaded stage trims (trim.go), and
-// queues that uneven spraying causes (spray.go). It has no other queues, no drops, no
+// last acknowledgement, packets that an overloaded stage trims if the NICs' transport does
+// (trim.go), and queues that uneven spraying causes (spray.go). It has no other queues, no drops, no
 // timeouts and no ramp-up of congestion control.
 //
 // A transfer counts as received when its sender has the last acknowledgement, as in
@@ -47,7 +47,7 @@ import (
 )
 
 // Version names the model. One version gives byte-identical results for the same input.
-const Version = "1.9.0"
+const Version = "1.11.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8
@@ -74,6 +74,23 @@ const (
 	Plain
 )
 
+// Transport says what NICs and switches do where more packets arrive than a link can send.
+type Transport uint8
+
+const (
+	// Trimming: switches cut packets to headers, and receivers pull them again (NDP, Ultra
+	// Ethernet).
+	Trimming Transport = iota
+	// Lossless: switches pause the ports that send to them (RoCE with PFC). Receivers take
+	// packets in any order.
+	Lossless
+	// Ideal: a link is shared without loss, pauses or queues.
+	Ideal
+)
+
+// String returns the transport's name, as clients see it.
+func (t Transport) String() string { return [...]string{"trimming", "lossless", "ideal"}[t] }
+
 // Switch is how the switches of a component work.
 type Switch struct {
 	Component string
@@ -87,8 +104,9 @@ type Switch struct {
 
 // Options of a run. The zero value works.
 type Options struct {
-	Seed    uint64 // 0 means 1
-	Routing Routing
+	Seed      uint64 // 0 means 1
+	Routing   Routing
+	Transport Transport // of all NICs
 	// Switches and NICs describe the switches and NICs of some components. Other
 	// switches follow Routing. Other NICs follow the entry without a component, which
 	// is the last one, or else DefaultPacket.
@@ -118,7 +136,7 @@ type Options struct {
 	// latency; no message is offered in the CoolDown before the limit.
 	WarmUp, CoolDown int64
 	// MaxFlows bounds the transfers in flight, and with them the memory, about
-	// 230 bytes each; 0 means 16,777,216, an allToAll of 4,096 ranks at once.
+	// 250 bytes each; 0 means 16,777,216, an allToAll of 4,096 ranks at once.
 	MaxFlows int
 
 	// CriticalPath asks for Result.Path. It has no effect with Traffic, whose messages start
@@ -266,11 +284,12 @@ func newEngine(in Input, observe Observer) (*engine, error) {
 		o.ProgressEvents = 1 << 16
 	}
 	o.MaxFlows = min(o.MaxFlows, math.MaxInt32>>hopBits)
-	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric, trimming: !o.Analytical}
+	e := &engine{input: in, options: o, observe: observe, fabric: in.Fabric}
 	e.causes = causes{on: o.CriticalPath && in.Traffic == nil, every: manyCauses, keep: manyCauses, chain: 1, current: none}
 	e.shapes.many = manyShapes
 	e.ordered = in.orders()
 	e.addResources()
+	e.trimming = !o.Analytical && o.Transport == Trimming && e.spreading != mixed
 	if err := e.addGroups(in.Groups, in.Hosts); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type stage struct {
 	flying  int64 // bits that the windows of its flows allow in flight now
 	rest    int64 // bits that its flows have left, at most 64 windows of each
 	trims   bool
+	resent  int64 // packets that it trims for each one that it carries, times one
 	weights int64 // of the flows without a rate yet, if it trims
 	trip    int64 // ps, the longest round trip without queues
 	sent    load  // by all of its flows
@@ -115,23 +116,6 @@ func (e *engine) add(g *stage, id int32) {
 	g.trip = max(g.trip, s.trip)
 	g.carry(s.wire, p.Ack)
 	g.control += s.wire.packets * (p.Header + 2*p.Ack)
-}
-
-// crowded reports whether the link is between switches and so much is in flight over it
-// that it may trim.
-func (e *engine) crowded(h int32) bool {
-	r := &e.resources[h]
-	var flying, trip int64
-	for _, ref := range r.flows {
-		f := &e.flows[ref>>hopBits]
-		s := e.shape(f)
-		if at := int32(ref & (1<<hopBits - 1)); at == 0 || at >= s.steps-1 {
-			return false
-		}
-		flying += min(s.window, e.left(f))
-		trip = max(trip, s.trip)
-	}
-	return uint64(flying) > mulDiv(uint64(r.rate), uint64(trip), picoseconds)/queueDen*(queueDen+queueNum-1)
 }
 
 // left returns what the flow has left to send now, in bits.

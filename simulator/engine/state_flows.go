@@ -87,6 +87,9 @@ func (e *engine) visitFlow(c *snapshot.Codec, id int32, f *flow) {
 	if e.ordered {
 		c.Bool(&f.followed)
 	}
+	if c.Bool(&f.shares); f.shares {
+		e.visitOwn(c, id)
+	}
 	if f.followed && t.phase == none {
 		c.Refuse("a message of rank %d follows one of no collective", t.from)
 	}
@@ -148,12 +151,15 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 		snapshot.Slice(c, &r.flows, func(ref *int32) { snapshot.Index(c, ref, 0, len(e.flows)<<hopBits) })
 		r.carried.visit(c)
 		c.Bool(&r.freed)
-		if c.Reading() {
+		if c.Reading() && !c.Failed() {
 			e.setPositions(c, id, r)
 		}
 		named += len(r.flows)
 		id++
 	})
+	if c.Failed() { // what was read of the flows is not checked
+		return
+	}
 	used := 0
 	for id := range e.flows {
 		if e.flows[id].attached {

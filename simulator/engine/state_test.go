@@ -119,9 +119,11 @@ func TestResumes(t *testing.T) {
 func anyInput(t *testing.T, rt *rapid.T) (engine.Input, string) {
 	const hosts = 12
 	o := engine.Options{
-		Routing:  rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing"),
-		Seed:     rapid.Uint64Range(0, 9).Draw(rt, "seed"),
-		Interval: 7_000_000, Beacon: 11_000_000, ProgressEvents: 1,
+		Routing: rapid.SampledFrom([]engine.Routing{engine.ECMP, engine.Spray, engine.Flowlet}).Draw(rt, "routing"),
+
+		Transport: rapid.SampledFrom([]engine.Transport{engine.Trimming, engine.Lossless, engine.Ideal}).Draw(rt, "transport"),
+		Seed:      rapid.Uint64Range(0, 9).Draw(rt, "seed"),
+		Interval:  7_000_000, Beacon: 11_000_000, ProgressEvents: 1,
 		MaxReports:   rapid.Int64Range(0, 5).Draw(rt, "reports"),
 		Start:        rapid.Int64Range(0, 1).Draw(rt, "start") * 1_000_000,
 		CriticalPath: rapid.Bool().Draw(rt, "critical path"),

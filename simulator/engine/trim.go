@@ -2,6 +2,9 @@ package engine
 
 import "math"
 
+// maxSent bounds what a flow sends with what it sends again, in bit/s.
+const maxSent = 1 << 50
+
 // trim subtracts the cost of overload from what overloaded stages have left.
 func (e *engine) trim() {
 	s := &e.solver
@@ -47,6 +50,8 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 	}
 	packet := uint64(g.sent.bits / 8)
 	header, pull := mulDiv(uint64(g.control), one, packet), mulDiv(uint64(g.acks), one, packet)
+	answered := e.answered(h)
+	header -= mulDiv(2*pull, one-answered, one)
 	mean := uint64(g.sent.bits / g.sent.packets)
 	queue := max(one*queueNum/queueDen, mulDiv(queuePackets*uint64(e.linksOf(h))*mean, one, carried))
 	w := min(mulDiv(uint64(g.flying), one, carried), 1<<32)
@@ -55,10 +60,12 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 	if last {
 		least = max(least, mulDiv(queue, uint64(g.offered), uint64(g.offered-r.rate)))
 	}
-	if g.trims = w > least-one/4; w <= least { // bursts overflow queues a little earlier
+	overflows := w > least-one/4
+	if g.trims = overflows && e.weighted; w <= least { // bursts overflow queues a little earlier
 		return r.rate
 	}
-	k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32) / 25 * 24
+	k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32)
+	k = mulDiv(k, one-pull, one-pull+mulDiv(2*pull, answered, one)) / 100 * 99
 	t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
 	if last && header > one/2 {
 		t = min(t, mulDiv(w, one/2, queue+one))
@@ -67,12 +74,62 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 	binds := min(w, max(k+queue, least))
 	falling := mulDiv(carried, binds-least, one)
 	t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
-	own := min(t, one) / 2 // separate pulls
-	if e.spreading == sprayed {
-		own = max(one*pullsNum/pullsDen, t) - t
-	}
+	own := max(one*pullsNum/pullsDen, t) - t // separate pulls
 	cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), one)
+	g.resent = int64(t)
 	return int64(mulDiv(uint64(r.rate), one, one+cost))
+}
+
+// resend subtracts what a flow sends again from the links of its NICs, before the flow is
+// frozen at the rate. A packet that a stage trims has used the sender's link, and its pull is
+// one of those of the receiver, which pulls as many packets as its link carries. Senders send
+// for all of their flows in turn, and receivers pull for theirs, so what a flow sends, with
+// what it sends again, is not more than an equal part.
+func (e *engine) resend(id int32, rate int64) {
+	path := e.path(id)[:e.shape(&e.flows[id]).steps]
+	if len(path) < 3 {
+		return
+	}
+	sent := uint64(rate)
+	for _, u := range path[1 : len(path)-1] {
+		sent = min(sent+mulDiv(sent, uint64(e.solver.stages[u.resource].resent), one), maxSent)
+	}
+	for _, h := range [...]int32{path[0].resource, path[len(path)-1].resource} {
+		g := &e.resources[h]
+		g.left -= max(min(int64(sent), g.left/int64(g.open))-rate, 0)
+	}
+}
+
+// answered returns which part of the nacks and pulls of a stage, as many as those of the packets
+// that it trims itself, it carries for the packets that its other direction trims. On hashed
+// links these follow paths of their own, so each link of a bundle carries the mean. A flow that
+// is alone on a link is not trimmed.
+func (e *engine) answered(h int32) uint64 {
+	over := func(h int32) int64 { return max(int64(len(e.resources[h].flows))-e.linksOf(h), 0) }
+	there, back, links := over(h), over(h^1), int64(1)
+	if there == 0 {
+		return one
+	}
+	if e.spreading == hashed {
+		back, links = e.collisions(2*e.fabric.Links[h/2].Bundle+h&1^1), int64(len(e.fabric.Bundles[e.fabric.Links[h/2].Bundle].Links))
+	}
+	return min(mulDiv(uint64(back), one, uint64(there*links)), one)
+}
+
+// collisions returns how many flows of a directed bundle are not the first on their link.
+func (e *engine) collisions(bundle int32) int64 {
+	s := &e.solver
+	if s.collisions == nil {
+		s.collisions = make([]counted, 2*len(e.fabric.Bundles))
+	}
+	c := &s.collisions[bundle]
+	if c.mark != s.epoch {
+		*c = counted{mark: s.epoch}
+		for _, id := range e.fabric.Bundles[bundle/2].Links {
+			c.flows += max(int64(len(e.resources[2*id+bundle%2].flows))-1, 0)
+		}
+	}
+	return c.flows
 }
 
 func pow8(x uint64) uint64 {
@@ -123,10 +180,12 @@ func (e *engine) weigh() {
 
 // weight returns the flow's weight in a stage that trims: what it has in flight, which
 // is a whole window, or what is left to send if that is less. A stage trims all
-// packets alike, so flows near their end get less, and the others catch up.
+// packets alike, so flows near their end get less, and the others catch up. Of n packets
+// among many, the last is at n/(n+1) of the way: hence one packet more.
 func (e *engine) weight(id int32) int64 {
 	f := &e.flows[id]
-	return max(min(e.shape(f).window, f.left.bits()), 1)
+	s := e.shape(f)
+	return max(min(s.window, f.left.bits())+s.wire.bits/s.wire.packets, 1)
 }
 
 // apportion divides the rate of a stage that trims among its flows, by their weights.

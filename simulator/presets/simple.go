@@ -3,6 +3,7 @@ package presets
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"netsim/simulator/collective"
 	"netsim/simulator/document"
@@ -14,7 +15,12 @@ import (
 type Simple struct {
 	Constraints topology.Constraints   `json:"topologyConstraints"`
 	Groups      []collective.GroupSpec `json:"groups"`
+	// Seed is that of a replicate in a study, 0 for the default. Clients do not send it.
+	Seed int64 `json:"seed,omitempty"`
 }
+
+// DefaultSeed is the seed of documents that name none.
+const DefaultSeed = 1
 
 // NewSimple normalises a request and derives its fabric. Every error is the client's; its
 // text is the 400 message of completions.md 4.1.
@@ -85,25 +91,52 @@ func ParseWorkload(content []byte) ([]collective.GroupSpec, error) {
 }
 
 // Document returns the configuration of the submission.
-func (s Simple) Document() (*document.Document, error) {
-	derivation, err := topology.Derive(s.Constraints, collective.Ranks(s.Groups))
+func (s Simple) Document() (*document.Document, error) { return s.Outline().Document() }
+
+// Outline is what the document of a submission is made from, so equal outlines have equal
+// documents. Sizes of operations are not in it: they are in the traceset.
+type Outline struct {
+	constraints topology.Constraints
+	ranks       int
+	algorithms  string // the parameters of the operations, in the order of collective.Matrix
+	seed        int64
+}
+
+// Outline returns the outline of the submission's document. The parameter of an operation
+// has the algorithm that all phases use, or the default if they differ. The algorithms in
+// the traceset take precedence (completions.md 4.3).
+func (s Simple) Outline() Outline {
+	var algorithms []string
+	for _, c := range collective.Matrix() {
+		algorithms = append(algorithms, agreed(s.Groups, c.OperationType, c.DefaultAlgorithm))
+	}
+	return Outline{s.Constraints, collective.Ranks(s.Groups), strings.Join(algorithms, " "), s.Seed}
+}
+
+// Document returns the document.
+func (o Outline) Document() (*document.Document, error) {
+	derivation, err := topology.Derive(o.constraints, o.ranks)
 	if err != nil {
 		return nil, err
 	}
 	b := derived{Derivation: derivation}
 	b.build()
-	b.workload(s.Groups)
+	b.replay(o)
+	if o.seed != 0 {
+		b.globals(values{"SimulationParameters.RandomSeed": float64(o.seed)})
+	}
 	return b.complete()
 }
 
-// workload declares the application that replays the groups. Its parameter for an
-// operation has the algorithm that all phases use, or the default if they differ. The
-// algorithms in the traceset take precedence (completions.md 4.3).
-func (d *draft) workload(groups []collective.GroupSpec) {
+// workload declares the application that replays the groups.
+func (d *draft) workload(groups []collective.GroupSpec) { d.replay(Simple{Groups: groups}.Outline()) }
+
+func (d *draft) replay(o Outline) {
 	const in = document.InChakra
-	v := values{in + "NumOfChakraFiles": float64(collective.Ranks(groups))}
-	for _, c := range collective.Matrix() {
-		v[in+document.AlgorithmParameter(c.OperationType)] = agreed(groups, c.OperationType, c.DefaultAlgorithm)
+	v := values{in + "NumOfChakraFiles": float64(o.ranks)}
+	algorithms := strings.Split(o.algorithms, " ")
+	for i, c := range collective.Matrix() {
+		v[in+document.AlgorithmParameter(c.OperationType)] = algorithms[i]
 	}
 	p, version := d.parameters(applicationModel, v)
 	d.doc.Applications = []document.Application{{

@@ -74,6 +74,45 @@ func TestFabricOfASimpleSubmission(t *testing.T) {
 	}
 }
 
+// TestOutlines: submissions that differ in sizes only have equal outlines, and any other
+// difference of their documents is in the outline.
+func TestOutlines(t *testing.T) {
+	t.Parallel()
+	made := map[presets.Outline]string{}
+	for _, seed := range []int64{0, 2} {
+		for _, ranks := range []int{8, 64, 300} {
+			for _, ratio := range topology.Ratios() {
+				for _, algorithm := range []string{collective.Ring, ""} {
+					for _, size := range []int64{1, 1 << 20} {
+						s, _, err := presets.NewSimple(&topology.Constraints{SubscriptionRatio: ratio}, &collective.Workload{Ranks: ranks, Phases: []collective.Phase{
+							{OperationType: collective.AllReduce, Algorithm: algorithm, DataSize: size}, {OperationType: collective.AllToAll, DataSize: size},
+						}}, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						s.Seed = seed
+						doc := reparsed(t, s)
+						if options, err := doc.Options(1); err != nil || options.Seed != uint64(max(seed, presets.DefaultSeed)) {
+							t.Errorf("seed %d gives %d (%v)", seed, options.Seed, err)
+						}
+						text, err := document.Canonical(doc)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if before, known := made[s.Outline()]; known && before != text {
+							t.Errorf("two documents of the outline %+v differ (-first +second):\n%s", s.Outline(), cmp.Diff(before, text))
+						}
+						made[s.Outline()] = text
+					}
+				}
+			}
+		}
+	}
+	if want := 2 * 3 * 4; len(made) != want {
+		t.Errorf("there are %d outlines, want %d", len(made), want)
+	}
+}
+
 func TestAlgorithmsThatPhasesAgreeOn(t *testing.T) {
 	t.Parallel()
 	phase := func(algorithm string) collective.Phase {

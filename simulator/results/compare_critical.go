@@ -43,11 +43,8 @@ func compareCritical(this, other *criticalPath) *comparedCritical {
 		Ranks:      []comparedRank{}, Links: []comparedCriticalLink{}, Operations: []comparedOperation{},
 	}
 	for run, p := range [...]*criticalPath{this, other} {
-		for part, share := range map[*pair]millionths{
-			&c.Computation: p.Parts.Computation, &c.Sending: p.Parts.Sending,
-			&c.Contention: p.Parts.Contention, &c.Latency: p.Parts.Latency,
-		} {
-			set(part, run, millionths(ratio(int64(p.Time), int64(share), 100_000_000)))
+		for i, time := range p.times() {
+			set([...]*pair{&c.Computation, &c.Sending, &c.Contention, &c.Latency}[i], run, millionths(time))
 		}
 		for _, k := range p.Ranks {
 			row := of(&c.Ranks, func(x *comparedRank) bool { return x.Rank == k.Rank }, comparedRank{Rank: k.Rank})
@@ -67,6 +64,27 @@ func compareCritical(this, other *criticalPath) *comparedCritical {
 	slices.SortStableFunc(c.Links, func(a, b comparedCriticalLink) int { return cmp.Compare(b.Time.apart(), a.Time.apart()) })
 	slices.SortStableFunc(c.Operations, func(a, b comparedOperation) int { return cmp.Compare(b.Time.apart(), a.Time.apart()) })
 	return c
+}
+
+// times returns the parts of the path in ps: computation, sending, contention and latency. They
+// add up to its time. A summary of an older engine has only their percentages; what these leave
+// by rounding belongs to the largest.
+func (p *criticalPath) times() [4]int64 {
+	t := p.Parts.pathTimes
+	times := [...]int64{t.Computation, t.Sending, t.Contention, t.Latency}
+	if t == (pathTimes{}) {
+		for i, share := range [...]millionths{p.Parts.Computation, p.Parts.Sending, p.Parts.Contention, p.Parts.Latency} {
+			times[i] = ratio(int64(p.Time), int64(share), 100_000_000)
+		}
+	}
+	largest, rest := &times[0], int64(p.Time)
+	for i := range times {
+		if rest -= times[i]; times[i] > *largest {
+			largest = &times[i]
+		}
+	}
+	*largest += rest
+	return times
 }
 
 // apart returns how far the figures of the runs are apart.
@@ -137,9 +155,9 @@ func (c *Comparison) cause(slow int, difference int64) string {
 	case "latency":
 		where = fmt.Sprintf(", with %d computations and transfers on the path instead of %d", x.Activities.of(slow), x.Activities.of(1-slow))
 	}
-	text := fmt.Sprintf(", mainly by %s on the critical path: %s us more%s", name, nearest(growth(part)), where)
-	if shorter := growth(part) - difference; shorter > 0 {
-		text += fmt.Sprintf(", while its other parts are %s us shorter", nearest(shorter))
+	text := fmt.Sprintf(", mainly by %s on the critical path: %s us more%s", name, tenths(millionths(growth(part))), where)
+	if shorter := growth(part) - difference; shorter >= 50_000 { // else it is 0.0 us
+		text += fmt.Sprintf(", while its other parts are %s us shorter", tenths(millionths(shorter)))
 	}
 	return text
 }
@@ -166,9 +184,8 @@ func firstOf[T any](rows []T, growth func(*T) int64) (most *T) {
 	return most
 }
 
-// nearest formats a time in ps as microseconds with one decimal. The parts of a path are known
-// to 10⁻⁸ of its time, so they are rounded.
-func nearest(ps int64) string { return tenths(millionths(ps + 50_000)) }
-
-// hundredths formats a figure with two decimals, rounded down.
-func hundredths(m millionths) string { return fmt.Sprintf("%d.%02d", m/1_000_000, m%1_000_000/10_000) }
+// hundredths formats a figure with two decimals.
+func hundredths(m millionths) string {
+	m = (m + 5_000) / 10_000
+	return fmt.Sprintf("%d.%02d", m/100, m%100)
+}

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 )
 
@@ -22,9 +23,18 @@ type criticalPath struct {
 
 type criticalParts struct {
 	Computation millionths `json:"computationPercent"`
-	Sending     millionths `json:"sendingPercent"`    // transfers, as long as they would drain alone
+	Sending     millionths `json:"sendingPercent"`    // transfers, as long as they would drain beside those of their sender only
 	Contention  millionths `json:"contentionPercent"` // how much longer they drained
 	Latency     millionths `json:"latencyPercent"`    // from the last bit sent to the last acknowledgement
+	pathTimes
+}
+
+// pathTimes are the parts of the time of a critical path, which they add up to.
+type pathTimes struct {
+	Computation int64 `json:"computationPs"`
+	Sending     int64 `json:"sendingPs"`
+	Contention  int64 `json:"contentionPs"`
+	Latency     int64 `json:"latencyPs"`
 }
 
 // longStep is one step. Its members after TimeUs are those of its longest activity.
@@ -64,10 +74,13 @@ type criticalOfKind struct {
 
 func (f *criticalFold) summary() *criticalPath {
 	whole := f.spent.sum()
-	share := func(part int64) millionths { return millionths(ratio(part, 100_000_000, whole)) }
+	share := func(part int64) millionths { return percent(big.NewInt(part), big.NewInt(whole)) }
 	s := &criticalPath{
 		Steps: f.rows, Activities: f.activities, Time: millionths(whole),
-		Parts: criticalParts{share(f.spent.compute), share(f.spent.sending), share(f.spent.contention), share(f.spent.latency)},
+		Parts: criticalParts{
+			share(f.spent.compute), share(f.spent.sending), share(f.spent.contention), share(f.spent.latency),
+			pathTimes{f.spent.compute, f.spent.sending, f.spent.contention, f.spent.latency},
+		},
 		Ranks: []criticalRank{}, Links: []criticalLink{}, Collectives: []criticalOfKind{}, Longest: []longStep{},
 	}
 	for _, k := range f.longest {

@@ -21,8 +21,11 @@ import (
 type critical struct {
 	Steps, Activities int64
 	TimeUs            float64
-	Parts             struct{ ComputationPercent, SendingPercent, ContentionPercent, LatencyPercent float64 }
-	Longest           []struct {
+	Parts             struct {
+		ComputationPercent, SendingPercent, ContentionPercent, LatencyPercent float64
+		ComputationPs, SendingPs, ContentionPs, LatencyPs                     int64
+	}
+	Longest []struct {
 		StartTimeUs, TimeUs                               float64
 		Activities, Rank, ToRank, CollectiveID, SizeBytes int64
 		NodeID                                            *uint64
@@ -47,12 +50,18 @@ type critical struct {
 // straggling returns the input of ringTraces in which rank 3 computes three times longer.
 func straggling(t *testing.T) engine.Input {
 	t.Helper()
+	return slowed(t, 3, 1)
+}
+
+// slowed returns the input of ringTraces in which rank 3 computes longer by a factor.
+func slowed(t *testing.T, num, den int64) engine.Input {
+	t.Helper()
 	in := kinds(t)["replay"]
 	in.Options.CriticalPath = true
 	nodes := in.Replay.Schedule.Ranks[3].Nodes
 	for i := range nodes {
 		if nodes[i].Op == schedule.Compute {
-			nodes[i].Value *= 3
+			nodes[i].Value = nodes[i].Value * num / den
 		}
 	}
 	return in
@@ -84,9 +93,19 @@ func TestStragglers(t *testing.T) {
 	if r := x.CriticalPath.Ranks[0]; r.Rank != 3 || r.Percent <= 50 {
 		t.Errorf("%+v computes most on the critical path, want rank 3 for more than half of it", r)
 	}
-	want := fmt.Sprintf("Rank 3 computed for 147.0 us, 3.0 times as long as the median of the ranks; its computations are %.1f %% of the critical path.", trunc(x.CriticalPath.Ranks[0].Percent))
+	want := fmt.Sprintf("Rank 3 computed for 147.0 us, 3.0 times as long as the median of the ranks; its computations are %.1f %% of the critical path.", x.CriticalPath.Ranks[0].Percent)
 	if !slices.Contains(x.Reading, want) || !slices.Contains(x.Reading, x.CriticalPath.Sentence) {
 		t.Errorf("reading %q, want %q and the sentence of the path", x.Reading, want)
+	}
+	for percent, found := range map[int64]bool{109: false, 110: true, 149: true} {
+		x.Stragglers = nil
+		out, _ := recordInput(t, results.Config{Simulation: "s"}, slowed(t, percent, 100))
+		if err := json.Unmarshal(out.content["summary.json"].Bytes(), &x); err != nil {
+			t.Fatal(err)
+		}
+		if s := x.Stragglers; found != (s != nil) || found && (s.Count != 1 || s.Ranks[0].Rank != 3) {
+			t.Errorf("a rank with %d %% of the median: stragglers %+v, want them: %t", percent, s, found)
+		}
 	}
 	in := kinds(t)["replay"]
 	plain, _ := recordInput(t, results.Config{Simulation: "s"}, in)
@@ -94,8 +113,6 @@ func TestStragglers(t *testing.T) {
 		t.Error("a run of equal ranks without a critical path has stragglers or a path")
 	}
 }
-
-func trunc(percent float64) float64 { return float64(int64(percent*10+1e-9)) / 10 }
 
 // TestCriticalPath: for every kind of run, the rows of critical-path follow one another up to
 // the end of the run, and the summaries in summary.json and of results/data are what the
@@ -144,6 +161,9 @@ func TestCriticalPath(t *testing.T) {
 				t.Errorf("the path ends at %s us, want %d ps", at, result.Time)
 			}
 			c := x.CriticalPath
+			if p := c.Parts; p.ComputationPs+p.SendingPs+p.ContentionPs+p.LatencyPs != result.Time {
+				t.Errorf("the parts %+v do not add up to %d ps", p, result.Time)
+			}
 			for k, percent := range []float64{c.Parts.ComputationPercent, c.Parts.SendingPercent, c.Parts.ContentionPercent, c.Parts.LatencyPercent} {
 				if !near(percent, 100*parts[k]/end, 1e-5) {
 					t.Errorf("part %d is %f %%, want %f", k, percent, 100*parts[k]/end)

@@ -171,14 +171,14 @@ func (s *limitShare) close(total *big.Int) {
 	s.Percent, s.FlowTime, s.Bytes = percent(&s.time, total), microseconds(&s.time), s.bits/8
 }
 
-// percent returns the part as a percentage of the whole, rounded down to a millionth of a
-// percent.
+// percent returns the part as a percentage of the whole, rounded to a millionth of a percent.
 func percent(part, whole *big.Int) millionths {
 	if whole.Sign() == 0 {
 		return 0
 	}
-	scaled := new(big.Int).Mul(part, big.NewInt(100_000_000))
-	return millionths(scaled.Quo(scaled, whole).Int64())
+	scaled := new(big.Int).Mul(part, big.NewInt(200_000_000))
+	scaled.Add(scaled, whole)
+	return millionths(scaled.Quo(scaled, new(big.Int).Lsh(whole, 1)).Int64())
 }
 
 // microseconds formats picoseconds as microseconds.
@@ -247,7 +247,8 @@ func direction(down bool) string {
 
 func tierName(f *topology.Fabric, node int32) string { return Tiers()[f.Nodes[node].Tier] }
 
-// utilization returns bits over what the rate could have sent, in millionths of a percent.
+// utilization returns bits over what the rate could have sent in the ps.
 func utilization(bits, rate, elapsed int64) millionths {
-	return millionths(ratio(ratio(bits, 1_000_000_000_000, elapsed), 100_000_000, rate))
+	sent := new(big.Int).Mul(big.NewInt(bits), big.NewInt(1_000_000_000_000))
+	return percent(sent, new(big.Int).Mul(big.NewInt(rate), big.NewInt(elapsed)))
 }

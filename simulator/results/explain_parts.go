@@ -167,5 +167,8 @@ func (s *limitShare) words() string {
 	return "Links from tier " + s.Tier + map[string]string{"ul": " upwards", "dl": " downwards"}[s.Direction]
 }
 
-// tenths formats a figure with one decimal, rounded down.
-func tenths(m millionths) string { return fmt.Sprintf("%d.%d", m/1_000_000, m%1_000_000/100_000) }
+// tenths formats a figure with one decimal.
+func tenths(m millionths) string {
+	m = (m + 50_000) / 100_000
+	return fmt.Sprintf("%d.%d", m/10, m%10)
+}

@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 // kinds returns an input for each kind of workload and of load balancing.
 func kinds(t *testing.T) map[string]engine.Input {
 	t.Helper()
-	options := engine.Options{Interval: 50_000_000, Beacon: 100_000_000}
+	options := engine.Options{Interval: 50_000_000, Beacon: 100_000_000, Transport: engine.Lossless}
 	groups := func(change func(*engine.Input)) engine.Input {
 		in := engine.Input{Fabric: fabric(t, "64x800G", 64), Groups: everyOperation(t), Options: options}
 		change(&in)
@@ -80,6 +80,10 @@ func kinds(t *testing.T) map[string]engine.Input {
 	return map[string]engine.Input{
 		"hashed":  groups(func(*engine.Input) {}),
 		"sprayed": groups(func(in *engine.Input) { in.Options.Routing = engine.Spray }),
+		"trimmed": groups(func(in *engine.Input) {
+			in.Options.Routing, in.Options.Transport = engine.Spray, engine.Trimming
+		}),
+		"trimmed, hashed": groups(func(in *engine.Input) { in.Options.Transport = engine.Trimming }),
 		"flowlets": groups(func(in *engine.Input) {
 			in.Options.Switches = []engine.Switch{{Component: leaf, Routing: engine.Flowlet, Gap: 1_000_000}}
 		}),

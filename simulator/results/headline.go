@@ -33,7 +33,7 @@ func headlineOf(x *Explained) (h Headline) {
 }
 
 // part returns a percentage as a part, in millionths.
-func (m millionths) part() int64 { return int64(m) / 100 }
+func (m millionths) part() int64 { return (int64(m) + 50) / 100 }
 
 // words joins the words that are not empty.
 func words(parts ...string) string {

@@ -27,8 +27,8 @@ func (k *computing) visit(c *snapshot.Codec) {
 	snapshot.Int(c, &k.time)
 }
 
-// stragglers are the ranks that computed much longer than others: at least half as long again
-// as the median of the ranks that computed.
+// stragglers are the ranks that computed longer than others: at least 1.1 times the median of
+// the ranks that computed.
 type stragglers struct {
 	Median millionths  `json:"medianComputeTimeUs"`
 	Count  int         `json:"count"`
@@ -52,7 +52,7 @@ func (r *Recorder) stragglers() *stragglers {
 	median := ranks[len(ranks)/2].time
 	s := stragglers{Median: millionths(median)}
 	for _, k := range ranks {
-		if median == 0 || k.time-median < median-median/2 {
+		if median == 0 || k.time-median < (median+9)/10 {
 			break
 		}
 		if s.Count++; s.Count <= maxCritical {
@@ -70,7 +70,7 @@ func (s *stragglers) read(path *criticalPath) string {
 	first := s.Ranks[0]
 	text := fmt.Sprintf("Rank %d computed for %s us, %s times as long as the median of the ranks", first.Rank, tenths(first.Compute), tenths(first.Ratio))
 	if s.Count > 1 {
-		text += fmt.Sprintf(", and %d others at least 1.5 times as long", s.Count-1)
+		text += fmt.Sprintf(", and %d others at least 1.1 times as long", s.Count-1)
 	}
 	if path != nil {
 		for _, on := range path.Ranks {

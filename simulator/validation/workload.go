@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	nicModel  = "roce-nic-v1" // the only one on which a chakra application runs
+	nicModel  = "roce-nic-v1" // the one to suggest
 	pathGroup = "LogicalGroupId"
 )
 
@@ -106,9 +106,13 @@ func (c *checker) servers() {
 				continue
 			}
 			nics++
-			if nic := c.declared[ref.Name]; nic != nil && nic.model != nicModel {
+			nic := c.declared[ref.Name]
+			if nic == nil {
+				continue
+			}
+			if _, known := document.TransportOf(nic.model); !known {
 				c.err("NIC_NOT_SUPPORTED", position{d.name, "", element(d.path+".components", i)},
-					"nic '%s' is a %s, and a chakra application runs on %s only; use that model", ref.Name, nic.model, nicModel)
+					"nic '%s' is a %s, of which no transport is known for a chakra application; use %s", ref.Name, nic.model, nicModel)
 			}
 		}
 		if nics == 0 {

@@ -57,6 +57,7 @@ type Archiver struct {
 	note []byte   // of last; nil for an empty archive
 
 	exclusive bool // the target is known not to replace a note
+	proved    bool // all positions of the archive were found in the log
 
 	mu     sync.Mutex
 	report Report
@@ -115,7 +116,7 @@ func (a *Archiver) Run(ctx context.Context) error {
 		}
 	})
 	if err != nil {
-		a.last = nil // the archive is read again
+		a.last, a.proved = nil, false // the archive is read again
 	}
 	if a.Done != nil {
 		a.Done(a.Report())
@@ -151,7 +152,7 @@ func (a *Archiver) run(ctx context.Context) error {
 			return fmt.Errorf("topic %s is being restored: archive the log when that is finished", t.Name)
 		}
 	}
-	if err := a.continues(d); err != nil {
+	if err := a.continues(ctx, d); err != nil {
 		return err
 	}
 	for {
@@ -265,33 +266,6 @@ func (a *Archiver) alone(ctx context.Context) error {
 		err = fault.New(fault.Conflict, "the note of segment %d in the archive is not the one that this process has written or read", a.last.Number)
 	}
 	return err
-}
-
-// continues refuses a log that is not the one in the archive.
-func (a *Archiver) continues(d eventlog.Description) error {
-	if a.note == nil {
-		a.last.Cluster = d.ClusterID
-	}
-	if a.last.Cluster != d.ClusterID {
-		return fault.New(fault.Conflict, "the archive is of the log in cluster %s, this is cluster %s: use another target", a.last.Cluster, d.ClusterID)
-	}
-	for _, was := range a.last.Topics {
-		i := slices.IndexFunc(d.Topics, func(t eventlog.Topic) bool { return t.Family == was.Family })
-		switch {
-		case i < 0:
-			return fault.New(fault.Conflict, "the log has no topic of %s any more", was.Family)
-		case d.Topics[i].ID != was.ID:
-			return fault.New(fault.Conflict, "the topic of %s was deleted and made again: its id is %s, the archive is of %s: use another target", was.Family, d.Topics[i].ID, was.ID)
-		case int32(len(d.Topics[i].Partitions)) != was.Partitions:
-			return fault.New(fault.Conflict, "the topic of %s has %d partitions, in the archive it has %d", was.Family, len(d.Topics[i].Partitions), was.Partitions)
-		}
-		for n, p := range d.Topics[i].Partitions {
-			if next := a.last.next(was.Family, int32(n)); p.End < next {
-				return fault.New(fault.Conflict, "the log lost its tail: %s/%d ends at offset %d, the archive has the records before %d", was.Family, n, p.End, next)
-			}
-		}
-	}
-	return nil
 }
 
 // write writes a segment: its file, then its note.

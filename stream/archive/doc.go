@@ -16,7 +16,7 @@
 //	previous <SHA-256 of the signed note before, or none>
 //	topic <family> <topic id> <partitions>
 //	section <family> <partition> <from> <to> <at> <bytes> <SHA-256 of these bytes>
-//	position <family> <partition> <next>
+//	position <family> <partition> <next> [<events.Sum of the record before>]
 //	group <consumer group> <family> <partition> <next> <metadata, or none>
 //
 // A section has the records from the offset from up to but not including to, and is at

@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -22,8 +23,8 @@ func (a *Archiver) segment(ctx context.Context, d eventlog.Description) (*Segmen
 	for _, t := range d.Topics {
 		s.Topics = append(s.Topics, Topic{t.Family, t.ID, int32(len(t.Partitions))})
 		for n, p := range t.Partitions {
-			from := a.last.next(t.Family, int32(n))
-			to := from
+			at := a.last.position(t.Family, int32(n))
+			from, to := at.Next, at.Next
 			if left > 0 && from < p.End {
 				records, size, err := a.records(ctx, t.Name, int32(n), from, p.End, left)
 				if err != nil {
@@ -31,11 +32,13 @@ func (a *Archiver) segment(ctx context.Context, d eventlog.Description) (*Segmen
 				}
 				left -= size
 				to = from + int64(len(records))
+				sum := events.SumOf(&records[len(records)-1])
+				at.Next, at.Last = to, hex.EncodeToString(sum[:])
 				packed := a.pack(eventlog.AppendBatches(nil, records))
 				s.Sections = append(s.Sections, Section{t.Family, int32(n), from, to, int64(len(file)), int64(len(packed)), sumOf(packed)})
 				file = append(file, packed...)
 			}
-			s.Positions = append(s.Positions, Position{t.Family, int32(n), to})
+			s.Positions = append(s.Positions, at)
 			behind += p.End - to
 		}
 	}

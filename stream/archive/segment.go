@@ -46,7 +46,8 @@ type Section struct {
 type Position struct {
 	Family    events.Family
 	Partition int32
-	Next      int64 // the first offset that is not archived
+	Next      int64  // the first offset that is not archived
+	Last      string // events.Sum of the record before it, hex; "" if it is not known
 }
 
 // Group is what a consumer group has committed for a partition.
@@ -79,7 +80,7 @@ func (s *Segment) text() string {
 		fmt.Fprintf(&b, "section %s %d %d %d %d %d %s\n", p.Family, p.Partition, p.From, p.To, p.At, p.Bytes, p.SHA256)
 	}
 	for _, p := range s.Positions {
-		fmt.Fprintf(&b, "position %s %d %d\n", p.Family, p.Partition, p.Next)
+		fmt.Fprintln(&b, strings.TrimSuffix(fmt.Sprintf("position %s %d %d %s", p.Family, p.Partition, p.Next, p.Last), " "))
 	}
 	for _, g := range s.Groups {
 		fmt.Fprintf(&b, "group %s %s %d %d %s\n", g.Name, g.Family, g.Partition, g.Next, orNone(g.Metadata))
@@ -118,7 +119,10 @@ func (s *Segment) read(kind string, w []string) bool {
 		}
 		return text
 	}
-	words := map[string]int{"segment": 1, "cluster": 1, "previous": 1, "topic": 3, "section": 7, "position": 3, "group": 5}
+	words := map[string]int{"segment": 1, "cluster": 1, "previous": 1, "topic": 3, "section": 7, "position": 4, "group": 5}
+	if kind == "position" && len(w) == words[kind]-1 {
+		w = append(w, "") // of a release that did not say which log it is
+	}
 	if len(w) != words[kind] {
 		return false
 	}
@@ -134,7 +138,7 @@ func (s *Segment) read(kind string, w []string) bool {
 	case "section":
 		s.Sections = append(s.Sections, Section{events.Family(w[0]), int32(number(1)), number(2), number(3), number(4), number(5), w[6]})
 	case "position":
-		s.Positions = append(s.Positions, Position{events.Family(w[0]), int32(number(1)), number(2)})
+		s.Positions = append(s.Positions, Position{events.Family(w[0]), int32(number(1)), number(2), w[3]})
 	case "group":
 		s.Groups = append(s.Groups, Group{w[0], events.Family(w[1]), int32(number(2)), number(3), orEmpty(w[4])})
 	default:
@@ -177,13 +181,31 @@ func trusted(signed []byte, keys []string) error {
 	return nil
 }
 
-// next returns how far a partition is archived.
-func (s *Segment) next(family events.Family, partition int32) int64 {
+// position returns how far a partition is archived.
+func (s *Segment) position(family events.Family, partition int32) Position {
 	i := slices.IndexFunc(s.Positions, func(p Position) bool { return p.Family == family && p.Partition == partition })
 	if i < 0 {
-		return 0
+		return Position{Family: family, Partition: partition}
 	}
-	return s.Positions[i].Next
+	return s.Positions[i]
+}
+
+func (s *Segment) next(family events.Family, partition int32) int64 {
+	return s.position(family, partition).Next
+}
+
+// anchor returns the position in the log of a topic.
+func (p *Position) anchor(topicID string) (events.Anchor, error) {
+	at := events.Anchor{TopicID: topicID, Next: p.Next}
+	if p.Last == "" {
+		return at, nil
+	}
+	sum, err := hex.DecodeString(p.Last)
+	if err != nil || len(sum) != len(at.Last) {
+		return at, fmt.Errorf("the sum of the last record of %s/%d is %q: %w", p.Family, p.Partition, p.Last, errForm)
+	}
+	at.Last = events.Sum(sum)
+	return at, nil
 }
 
 func sumOf(content []byte) string {

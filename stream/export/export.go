@@ -16,6 +16,7 @@ import (
 
 	"netsim/events"
 	"netsim/fault"
+	"netsim/infra/eventlog"
 	"netsim/stream/tables"
 )
 
@@ -24,6 +25,7 @@ type Export struct {
 	Request
 	Log     Log
 	Facts   Reader // of frames: data need not be decoded
+	Records eventlog.RecordReader
 	Target  Target
 	Workers int           // partitions at a time; as many as processors when 0
 	Stall   time.Duration // how long the read model may judge nothing more; a minute when 0
@@ -102,6 +104,9 @@ func (x *Export) open(ctx context.Context) error {
 	if err := x.manifest.resumable(x.Request, x.Log); err != nil {
 		return err
 	}
+	if err := x.prove(ctx); err != nil {
+		return err
+	}
 	x.manifest.describe()
 	for _, name := range names {
 		if name == ManifestName || x.manifest.lists(name) {
@@ -112,6 +117,24 @@ func (x *Export) open(ctx context.Context) error {
 		}
 		if err := x.Target.Remove(ctx, name); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// prove refuses a log that is not the one of which the files have the facts.
+func (x *Export) prove(ctx context.Context) error {
+	for _, p := range x.manifest.Partitions {
+		at, err := events.ParseAnchor(p.Anchor)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", ManifestName, err)
+		}
+		other, err := eventlog.Prove(ctx, x.Records, p.Topic, p.Partition, at)
+		if err != nil {
+			return err
+		}
+		if other != "" {
+			return fault.New(fault.Conflict, "the export has facts that the log does not have: %s; use another target", other)
 		}
 	}
 	return nil

@@ -36,8 +36,9 @@ type Partition struct {
 	TopicID   string        `json:"topicId"`
 	Partition int32         `json:"partition"`
 	From      int64         `json:"from"`
-	To        int64         `json:"to"`   // exclusive
-	Next      int64         `json:"next"` // the files have everything before
+	To        int64         `json:"to"`               // exclusive
+	Next      int64         `json:"next"`             // the files have everything before
+	Anchor    string        `json:"anchor,omitempty"` // of the last fact before next: in which log (events.Anchor)
 }
 
 // File is a finished file.

@@ -73,8 +73,9 @@ type writer struct {
 	filter *filter
 	row    tables.Row
 
-	file    File  // that is being written
-	records int64 // their bytes
+	file    File        // that is being written
+	records int64       // their bytes
+	last    *facts.Fact // that was read
 	draft   Draft
 	tally   *tally
 	buffer  *bufio.Writer
@@ -88,6 +89,7 @@ func (w *writer) batch(ctx context.Context, b facts.Batch) error {
 		if f.Offset >= w.To {
 			break
 		}
+		w.last = f
 		if err := w.table.Row(&w.row, f); err != nil {
 			return err
 		}
@@ -178,6 +180,9 @@ func (w *writer) move(m *Manifest) {
 	for i := range m.Partitions {
 		if p := &m.Partitions[i]; p.Family == w.Family && p.Partition == w.Partition.Partition {
 			p.Next = w.Next
+			if w.last != nil {
+				p.Anchor = events.Anchor{TopicID: w.TopicID}.After(w.last.Offset+1, events.SumOf(w.last.Record)).String()
+			}
 		}
 	}
 }

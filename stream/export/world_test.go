@@ -132,7 +132,7 @@ func (w *world) describe(t *testing.T) {
 func (w *world) export(format string, target export.Target) *export.Export {
 	return &export.Export{
 		Request: export.Request{Format: format, FileBytes: 9000},
-		Log:     w.log, Target: target, Facts: facts.NewFrameReader(w.EventLog, w.Watcher),
+		Log:     w.log, Target: target, Facts: facts.NewFrameReader(w.EventLog, w.Watcher), Records: w.EventLog,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/stream/tables"
 )
@@ -34,7 +35,10 @@ type file struct {
 }
 
 // moved is a range of a partition.
-type moved struct{ from, to int64 }
+type moved struct {
+	from, to int64
+	anchor   events.Anchor // at its end, without the topic; zero if it is not known
+}
 
 func newBuffer(t *tableEntry, limit int64) *buffer {
 	b := &buffer{table: t, limit: limit, full: make(chan struct{}, 1)}
@@ -77,7 +81,7 @@ func (b *buffer) add(ctx context.Context, s source, batch *facts.Batch) error {
 	if !begun {
 		m.from = batch.From
 	}
-	m.to = batch.To
+	m.to, m.anchor = batch.To, m.anchor.After(batch.To, batch.Last)
 	f.moved[s] = m
 	if f.bytes >= b.limit {
 		signal(b.full)

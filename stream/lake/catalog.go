@@ -20,6 +20,7 @@ type catalog struct {
 	dataPath string // with a slash at its end
 	tables   map[events.Family]*tableEntry
 	at       map[source]int64 // the first offset that is not in the lake
+	anchors  anchors          // in which log
 }
 
 // tableEntry is a table in the catalogue.
@@ -40,7 +41,7 @@ type source struct {
 // open creates what the catalogue lacks: its tables, those of the facts, their
 // columns and views. It returns what the writer needs to go on.
 func (l *Lake) open(ctx context.Context) (*catalog, error) {
-	c := &catalog{tables: map[events.Family]*tableEntry{}, at: map[source]int64{}}
+	c := &catalog{tables: map[events.Family]*tableEntry{}, at: map[source]int64{}, anchors: anchors{of: map[source]events.Anchor{}}}
 	err := again(ctx, func() error {
 		return pgx.BeginFunc(ctx, l.Pool, func(tx pgx.Tx) error {
 			if err := l.bootstrap(ctx, tx); err != nil {
@@ -61,7 +62,7 @@ func (l *Lake) open(ctx context.Context) (*catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the catalogue of the lake: %w", err)
 	}
-	return c, nil
+	return c, c.anchors.open(ctx, l.EventLog)
 }
 
 // Create creates the catalogue unless it exists. Run does it too.
@@ -81,19 +82,24 @@ func (l *Lake) bootstrap(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('create schema lake'))"); err != nil {
 		return err
 	}
-	var exists bool
-	if err := tx.QueryRow(ctx, `SELECT to_regclass('lake.netsim_upload') IS NOT NULL`).Scan(&exists); err != nil || exists {
+	var exists, whole bool
+	err := tx.QueryRow(ctx, `SELECT to_regclass('lake.netsim_upload') IS NOT NULL, to_regclass('lake.netsim_iceberg') IS NOT NULL AND EXISTS (
+		SELECT FROM pg_attribute WHERE attrelid = to_regclass('lake.netsim_position') AND attname = 'anchor')`).Scan(&exists, &whole)
+	if err != nil || exists && whole {
 		return err
 	}
-	if _, err := tx.Exec(ctx, catalogSQL); err != nil {
+	tables, _, _ := strings.Cut(icebergSQL, "\n-- name: ")
+	if _, err := tx.Exec(ctx, catalogSQL+tables); err != nil || exists {
 		return err
 	}
-	_, err := tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, newName()))
+	_, err = tx.Exec(ctx, bootstrapSQL, fmt.Sprintf("s3://%s/%s%s/", l.Bucket, Folder, newName()))
 	return err
 }
 
 // growth is what the catalogue lacks.
 type growth struct {
+	snapshot    int64 // that adds it; 0 before there is one
+	version     int64 // of the schema
 	newTables   []*tableEntry
 	tables      []int64 // the new and changed ones
 	columnTable []int64
@@ -102,17 +108,35 @@ type growth struct {
 	types       []string
 	endedViews  []int64
 	views       []view
+	created     []int64 // ids of new tables and views
 	changes     []string
 }
 
 // grow adds what the catalogue lacks in one snapshot.
 func grow(ctx context.Context, tx pgx.Tx, c *catalog, all []*tables.Table) error {
 	g, err := compare(ctx, tx, c, all)
-	if err != nil || len(g.tables)+len(g.views) == 0 {
+	if err == nil && len(g.tables)+len(g.views) > 0 {
+		err = g.write(ctx, tx)
+	}
+	if err == nil {
+		err = g.comment(ctx, tx, all)
+	}
+	if err != nil || g.snapshot == 0 {
 		return err
 	}
-	var snapshot, version, first int64
-	err = tx.QueryRow(ctx, statement(growSQL, "snapshot"), len(g.newTables)+len(g.views)).Scan(&snapshot, &version, &first)
+	_, err = tx.Exec(ctx, statement(growSQL, "changes"), g.snapshot, strings.Join(g.changes, ","))
+	return err
+}
+
+// begin takes the snapshot with room for new entries, and returns the id of the first.
+func (g *growth) begin(ctx context.Context, tx pgx.Tx, entries int) (first int64, err error) {
+	err = tx.QueryRow(ctx, statement(growSQL, "snapshot"), entries).Scan(&g.snapshot, &g.version, &first)
+	return first, err
+}
+
+// write adds tables, columns and views.
+func (g *growth) write(ctx context.Context, tx pgx.Tx) error {
+	first, err := g.begin(ctx, tx, len(g.newTables)+len(g.views))
 	if err != nil {
 		return err
 	}
@@ -130,11 +154,12 @@ func grow(ctx context.Context, tx pgx.Tx, c *catalog, all []*tables.Table) error
 	}
 	g.tables = slices.DeleteFunc(g.tables, func(id int64) bool { return id == 0 })
 	b := &pgx.Batch{}
-	b.Queue(statement(growSQL, "add_tables"), snapshot, ids, names)
-	b.Queue(statement(growSQL, "add_columns"), snapshot, g.columnTable, g.columns, g.names, g.types)
+	b.Queue(statement(growSQL, "add_tables"), g.snapshot, ids, names)
+	b.Queue(statement(growSQL, "add_columns"), g.snapshot, g.columnTable, g.columns, g.names, g.types)
 	b.Queue(statement(growSQL, "empty_columns"), g.columnTable, g.columns)
-	b.Queue(statement(growSQL, "versions"), snapshot, version, g.tables)
-	b.Queue(statement(growSQL, "end_views"), snapshot, g.endedViews)
+	b.Queue(statement(growSQL, "versions"), g.snapshot, g.version, g.tables)
+	b.Queue(statement(growSQL, "end_views"), g.snapshot, g.endedViews)
+	b.Queue(statement(growSQL, "end_comments"), g.snapshot, g.endedViews)
 	var viewIDs []int64
 	var viewNames, queries []string
 	for _, v := range g.views {
@@ -142,8 +167,8 @@ func grow(ctx context.Context, tx pgx.Tx, c *catalog, all []*tables.Table) error
 		first++
 		g.changes = append(g.changes, fmt.Sprintf(`created_view:"main"."%s"`, v.name))
 	}
-	b.Queue(statement(growSQL, "add_views"), snapshot, viewIDs, viewNames, queries)
-	b.Queue(statement(growSQL, "changes"), snapshot, strings.Join(g.changes, ","))
+	b.Queue(statement(growSQL, "add_views"), g.snapshot, viewIDs, viewNames, queries)
+	g.created = slices.Concat(ids, viewIDs)
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -241,14 +266,16 @@ func (l *Lake) positions(ctx context.Context, tx pgx.Tx, c *catalog) error {
 	}
 	b := &pgx.Batch{}
 	b.Queue(statement(growSQL, "positions"), families, partitions)
-	b.Queue(`SELECT family, partition, next FROM lake.netsim_position`).Query(func(rows pgx.Rows) error {
+	b.Queue(`SELECT family, partition, next, anchor FROM lake.netsim_position`).Query(func(rows pgx.Rows) error {
 		var s source
 		var next int64
-		_, err := pgx.ForEachRow(rows, []any{&s.family, &s.partition, &next}, func() error {
+		var anchor string
+		_, err := pgx.ForEachRow(rows, []any{&s.family, &s.partition, &next, &anchor}, func() (err error) {
 			if s.partition < l.Partitions[s.family] {
 				c.at[s] = next
+				c.anchors.of[s], err = events.ParseAnchor(anchor)
 			}
-			return nil
+			return err
 		})
 		return err
 	})

@@ -107,3 +107,5 @@ CREATE TABLE IF NOT EXISTS lake.netsim_position (
 CREATE TABLE IF NOT EXISTS lake.netsim_upload (
 	path text PRIMARY KEY, begun_at timestamptz NOT NULL DEFAULT clock_timestamp(), refused boolean NOT NULL DEFAULT false
 );
+-- In which log: events.Anchor.
+ALTER TABLE lake.netsim_position ADD COLUMN IF NOT EXISTS anchor text NOT NULL DEFAULT '';

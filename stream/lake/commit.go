@@ -46,6 +46,7 @@ func (w *writer) commit(ctx context.Context, cut, files []*newFile) error {
 	for _, f := range cut {
 		rows += f.rows
 		for s, m := range f.moved {
+			w.anchors.move(s, m)
 			w.report.move(s, m.to)
 		}
 	}
@@ -92,13 +93,15 @@ func (w *writer) queuePositions(b *pgx.Batch, cut []*newFile) {
 	var families []string
 	var partitions []int32
 	var from, to []int64
+	var anchors []string
 	for _, f := range cut {
 		for s, m := range f.moved {
 			families, partitions = append(families, string(s.family)), append(partitions, s.partition)
 			from, to = append(from, m.from), append(to, m.to)
+			anchors = append(anchors, w.anchors.after(s, m).String())
 		}
 	}
-	expect(b, int64(len(families)), errLost, statement(commitSQL, "position"), families, partitions, from, to, Subscriber, w.epoch)
+	expect(b, int64(len(families)), errLost, statement(commitSQL, "position"), families, partitions, from, to, anchors, Subscriber, w.epoch)
 }
 
 // positionsText says up to which offsets the snapshot has the log, as JSON:

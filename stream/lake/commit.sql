@@ -9,12 +9,13 @@ SELECT snapshot_id + 1, clock_timestamp(), schema_version, next_catalog_id, next
 FROM lake.ducklake_snapshot ORDER BY snapshot_id DESC LIMIT 1;
 
 -- name: position
--- Moves the positions ($1 families, $2 partitions, from $3 to $4), if this writer has
--- the lease of subscriber $5 with the epoch $6 and the positions are where it read them.
-UPDATE lake.netsim_position p SET next = m.next, epoch = $6
-FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[]) AS m (family, partition, was, next)
+-- Moves the positions ($1 families, $2 partitions, from $3 to $4, with the anchors $5), if
+-- this writer has the lease of subscriber $6 with the epoch $7 and the positions are where
+-- it read them.
+UPDATE lake.netsim_position p SET next = m.next, epoch = $7, anchor = m.anchor
+FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[]) AS m (family, partition, was, next, anchor)
 WHERE p.family = m.family AND p.partition = m.partition AND p.next = m.was
-	AND EXISTS (SELECT FROM facts.leases l WHERE l.subscriber = $5 AND l.shard = 0 AND l.epoch = $6);
+	AND EXISTS (SELECT FROM facts.leases l WHERE l.subscriber = $6 AND l.shard = 0 AND l.epoch = $7);
 
 -- name: uploaded
 -- The files ($1) are no longer being uploaded. A refused one must not be committed.

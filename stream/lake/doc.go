@@ -25,6 +25,22 @@
 // DuckDB may also write to the lake, for example to merge or to expire. Snapshots are
 // numbered, so that one of two that commit at once is refused, and tries again.
 //
+// # Which log
+//
+// Each position has its anchor (events.Anchor). The writer proves all of them when it
+// begins, and those that move before each commit. A log with other records is refused for
+// ever, because the rows of the lost events stay in the snapshots. A dropped lake is made
+// again.
+//
+// # Iceberg
+//
+// A minute after a change at the latest, the same files are published as Iceberg tables: an
+// edition has the metadata of a table, with one snapshot, the list of its manifests, and a
+// manifest for each day of files, which is kept while its files are the same. Intents and
+// deletion are those of the data. The locations of all tables are committed in one
+// transaction, to the table of Iceberg's JDBC catalogue. A file is deleted only after an
+// edition without it was published.
+//
 // # Deletion
 //
 // A file whose intent is older than DeleteAfter belongs to an attempt that did not

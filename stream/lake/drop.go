@@ -25,7 +25,7 @@ func Drop(ctx context.Context, pool *pgxpool.Pool, store Dropper, bucket string)
 		return err
 	}
 	if !exists {
-		return errMissing
+		return ErrMissing
 	}
 	if err := pool.QueryRow(ctx, `SELECT value FROM lake.ducklake_metadata WHERE key = 'data_path' AND scope IS NULL`).Scan(&path); err != nil {
 		return fmt.Errorf("read the path of the lake's files: %w", err)

@@ -37,3 +37,14 @@ func (l *Lake) LaterRelease() {
 		}
 	}
 }
+
+// ViewColumns returns the names of each view's columns, as its description lists them.
+func ViewColumns() map[string][]string {
+	all := map[string][]string{}
+	for _, v := range allViews(tables.All()) {
+		for _, c := range v.columns {
+			all[v.name] = append(all[v.name], c.name)
+		}
+	}
+	return all
+}

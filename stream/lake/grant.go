@@ -15,47 +15,30 @@ import (
 // Grant lets a role of PostgreSQL read the lake, also the tables that are added later. It
 // creates the role with the password, or with a null one, which cannot log in by
 // password, unless the role exists; a password changes that of an existing role. The
-// role gets no right on other schemas.
+// role gets no right on other schemas. It fails unless the role can read the lake then:
+// PostgreSQL only warns of a right that the caller may not give.
 func Grant(ctx context.Context, pool *pgxpool.Pool, role, password string) (created bool, err error) {
 	if role == "" || len(role) > 63 || strings.ContainsRune(role, 0) {
 		return false, fmt.Errorf("the role is %q: it must have 1 to 63 bytes", role)
 	}
-	name := pgx.Identifier{role}.Sanitize()
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		var exists, made, powerful bool
-		err := tx.QueryRow(ctx, `
-			SELECT to_regclass('lake.netsim_upload') IS NOT NULL, count(*) > 0, coalesce(bool_or(rolsuper OR rolcreaterole OR rolcreatedb), false)
-			FROM pg_roles WHERE rolname = $1`, role).Scan(&exists, &made, &powerful)
-		switch {
-		case err != nil:
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+		owner, err := ownerFor(ctx, tx, role)
+		if err != nil {
 			return err
-		case !exists:
-			return errMissing
-		case powerful:
-			return fmt.Errorf("the role %s may do more than read: give another one", role)
 		}
-		statements := []string{
+		if created, err = ensureRole(ctx, tx, role, password); err != nil {
+			return err
+		}
+		name, owned := pgx.Identifier{role}.Sanitize(), pgx.Identifier{owner}.Sanitize()
+		for _, statement := range []string{
 			"GRANT USAGE ON SCHEMA lake TO " + name,
 			"GRANT SELECT ON ALL TABLES IN SCHEMA lake TO " + name,
-			"ALTER DEFAULT PRIVILEGES IN SCHEMA lake GRANT SELECT ON TABLES TO " + name,
-		}
-		switch {
-		case !made && password == "":
-			statements = append([]string{"CREATE ROLE " + name + " LOGIN"}, statements...)
-		case !made:
-			statements = append([]string{"CREATE ROLE " + name + " LOGIN PASSWORD " + literal(password)}, statements...)
-		case password != "":
-			statements = append([]string{"ALTER ROLE " + name + " PASSWORD " + literal(password)}, statements...)
-		}
-		for i, statement := range statements {
+			"ALTER DEFAULT PRIVILEGES FOR ROLE " + owned + " IN SCHEMA lake GRANT SELECT ON TABLES TO " + name,
+		} {
 			if _, err := tx.Exec(ctx, statement); err != nil {
-				if i == 0 && password != "" {
-					err = errors.New("PostgreSQL refuses the role or its password") // its error may repeat the statement
-				}
 				return err
 			}
 		}
-		created = !made
 		return nil
 	})
 	if err != nil {
@@ -64,8 +47,60 @@ func Grant(ctx context.Context, pool *pgxpool.Pool, role, password string) (crea
 	return created, nil
 }
 
-// errMissing means that no process has created the lake yet.
-var errMissing = errors.New("there is no lake: a process with the role lake creates it")
+// ownerFor returns the owner of the lake, which gives its rights to the role. It refuses a
+// caller who does not act for the owner, and a role that may do more than read.
+func ownerFor(ctx context.Context, tx pgx.Tx, role string) (owner string, err error) {
+	var user string
+	var owns, powerful bool
+	err = tx.QueryRow(ctx, `
+		SELECT pg_get_userbyid(nspowner)::text, current_user::text, pg_has_role(nspowner, 'USAGE'),
+			EXISTS (SELECT FROM pg_roles WHERE rolname = $1 AND (rolsuper OR rolcreaterole OR rolcreatedb OR pg_has_role(oid, nspowner, 'MEMBER')))
+		FROM pg_namespace WHERE nspname = 'lake' AND to_regclass('lake.netsim_upload') IS NOT NULL`, role).Scan(&owner, &user, &owns, &powerful)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", ErrMissing
+	case err != nil:
+		return "", err
+	case powerful:
+		return "", fmt.Errorf("the role %s may do more than read: give another one", role)
+	case !owns:
+		return "", fmt.Errorf("the user %s of NETSIM_POSTGRES may not give rights on the lake: connect with its owner, %s", user, owner)
+	}
+	return owner, nil
+}
+
+// ensureRole creates the role, or changes its password if there is one.
+func ensureRole(ctx context.Context, tx pgx.Tx, role, password string) (created bool, err error) {
+	var exists, may bool
+	var user string
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1), rolsuper OR rolcreaterole, current_user::text
+		FROM pg_roles WHERE rolname = current_user`, role).Scan(&exists, &may, &user)
+	if err != nil || exists && password == "" {
+		return false, err
+	}
+	name := pgx.Identifier{role}.Sanitize()
+	statement := "ALTER ROLE " + name
+	if !exists {
+		statement = "CREATE ROLE " + name + " LOGIN"
+	}
+	if !may {
+		return false, fmt.Errorf("the user %s of NETSIM_POSTGRES has not CREATEROLE: as a superuser run %s with the password, "+
+			"and then this command without a password", user, statement)
+	}
+	if password != "" {
+		statement += " PASSWORD " + literal(password)
+	}
+	if _, err := tx.Exec(ctx, statement); err != nil {
+		if refused, ok := errors.AsType[*pgconn.PgError](err); ok { // its text may repeat the statement
+			err = fmt.Errorf("PostgreSQL refuses the role or its password (SQLSTATE %s)", refused.Code)
+		}
+		return false, err
+	}
+	return !exists, nil
+}
+
+// ErrMissing means that no process has created the lake yet.
+var ErrMissing = errors.New("there is no lake: a process with the role lake creates it")
 
 // literal quotes a text for a statement that takes no arguments.
 func literal(text string) string {

@@ -48,10 +48,44 @@ UPDATE lake.ducklake_view SET end_snapshot = $1 WHERE view_id = ANY ($2::bigint[
 INSERT INTO lake.ducklake_view
 SELECT id, gen_random_uuid(), $1, NULL, 0, name, 'duckdb', sql, '' FROM unnest($2::bigint[], $3::text[], $4::text[]) AS v (id, name, sql);
 
+-- name: commented
+-- The tables, their columns, and the views: kind, id, id of the column or 0, name, name of
+-- the column, comment.
+SELECT 'table', t.table_id, 0, t.table_name, '', coalesce(g.value, '')
+FROM lake.ducklake_table t LEFT JOIN lake.ducklake_tag g ON g.object_id = t.table_id AND g.key = 'comment' AND g.end_snapshot IS NULL
+WHERE t.end_snapshot IS NULL AND t.schema_id = 0
+UNION ALL
+SELECT 'table', t.table_id, c.column_id, t.table_name, c.column_name, coalesce(g.value, '')
+FROM lake.ducklake_table t JOIN lake.ducklake_column c ON c.table_id = t.table_id AND c.end_snapshot IS NULL
+LEFT JOIN lake.ducklake_column_tag g ON g.table_id = c.table_id AND g.column_id = c.column_id AND g.key = 'comment' AND g.end_snapshot IS NULL
+WHERE t.end_snapshot IS NULL AND t.schema_id = 0
+UNION ALL
+SELECT 'view', v.view_id, 0, v.view_name, '', coalesce(g.value, '')
+FROM lake.ducklake_view v LEFT JOIN lake.ducklake_tag g ON g.object_id = v.view_id AND g.key = 'comment' AND g.end_snapshot IS NULL
+WHERE v.end_snapshot IS NULL AND v.schema_id = 0;
+
+-- name: end_comments
+-- $1 snapshot, $2 tables and views.
+UPDATE lake.ducklake_tag SET end_snapshot = $1 WHERE object_id = ANY ($2::bigint[]) AND key = 'comment' AND end_snapshot IS NULL;
+
+-- name: add_comments
+-- $1 snapshot, $2 tables and views, $3 texts.
+INSERT INTO lake.ducklake_tag SELECT id, $1, NULL, 'comment', text FROM unnest($2::bigint[], $3::text[]) AS t (id, text);
+
+-- name: end_column_comments
+-- $1 snapshot, $2 tables, $3 columns.
+UPDATE lake.ducklake_column_tag g SET end_snapshot = $1 FROM unnest($2::bigint[], $3::bigint[]) AS c (table_id, column_id)
+WHERE g.table_id = c.table_id AND g.column_id = c.column_id AND g.key = 'comment' AND g.end_snapshot IS NULL;
+
+-- name: add_column_comments
+-- $1 snapshot, $2 tables, $3 columns, $4 texts.
+INSERT INTO lake.ducklake_column_tag
+SELECT table_id, column_id, $1, NULL, 'comment', text FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS c (table_id, column_id, text);
+
 -- name: changes
 INSERT INTO lake.ducklake_snapshot_changes (snapshot_id, changes_made, author) VALUES ($1, $2, 'netsim');
 
 -- name: positions
 -- Begins at offset 0 in partitions that are new: $1 families, $2 partitions.
-INSERT INTO lake.netsim_position SELECT family, partition, 0, 0 FROM unnest($1::text[], $2::int[]) AS p (family, partition)
+INSERT INTO lake.netsim_position (family, partition, next, epoch) SELECT family, partition, 0, 0 FROM unnest($1::text[], $2::int[]) AS p (family, partition)
 ON CONFLICT DO NOTHING;

@@ -72,6 +72,9 @@ func (w *world) requireFacts(t testing.TB, duck *testduckdb.Session) {
 			t.Fatalf("the table %s (-log +lake):\n%s", table.Name, diff)
 		}
 	}
+	if said := compareWithLog(t, w.World, w.Objects, w.store.Bucket); said != "" {
+		t.Fatalf("the audit finds %s", said)
+	}
 }
 
 // requirePrefixes checks that every snapshot has, of each partition, exactly the facts
@@ -139,7 +142,9 @@ func (w *world) requireFiles(t testing.TB) {
 	rows, err := w.DB.Query(t.Context(), `
 		SELECT substr(m.value, length('s3:///') + length($1) + 1) || p.path
 		FROM (SELECT 'main/' || t.path || f.path AS path FROM lake.ducklake_data_file f JOIN lake.ducklake_table t USING (table_id)
-			UNION SELECT path FROM lake.ducklake_files_scheduled_for_deletion) p, lake.ducklake_metadata m
+			UNION SELECT path FROM lake.ducklake_files_scheduled_for_deletion
+			UNION SELECT path FROM lake.netsim_iceberg_manifest UNION SELECT path FROM lake.netsim_iceberg_replaced
+			UNION SELECT unnest(ARRAY[metadata, list]) FROM lake.netsim_iceberg) p, lake.ducklake_metadata m
 		WHERE m.key = 'data_path' ORDER BY 1`, w.store.Bucket)
 	if err != nil {
 		t.Fatal(err)

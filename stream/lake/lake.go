@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/events"
+	"netsim/infra/eventlog"
 	"netsim/infra/facts"
 	"netsim/infra/objects"
 	"netsim/infra/wait"
@@ -37,6 +38,12 @@ type Facts interface {
 	Next(ctx context.Context, family events.Family, partition int32, from int64) (facts.Batch, error)
 }
 
+// Log is the log. eventlog.Kafka implements it.
+type Log interface {
+	eventlog.RecordReader
+	Describe(ctx context.Context) (eventlog.Description, error)
+}
+
 // Leases gives one process the lake. facts.Leases with one shard implements it.
 type Leases interface {
 	Run(ctx context.Context, work func(ctx context.Context, held []facts.Lease) error) error
@@ -48,6 +55,7 @@ type Config struct {
 	Objects    Objects
 	Bucket     string // of Objects
 	Facts      Facts
+	EventLog   Log                                               // of the facts
 	Judged     func(family events.Family, partition int32) int64 // the first offset that is not judged
 	Leases     Leases
 	Partitions map[events.Family]int32

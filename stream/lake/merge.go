@@ -112,7 +112,7 @@ func (w *writer) writeMerged(ctx context.Context, t *tableEntry, path string, fi
 	}()
 	var c *concat
 	for i := range files {
-		content, err := w.get(ctx, t.folder()+files[i].Path)
+		content, err := w.get(ctx, w.dataPath, t.folder()+files[i].Path)
 		if err != nil {
 			return m, err
 		}
@@ -137,12 +137,13 @@ func (w *writer) writeMerged(ctx context.Context, t *tableEntry, path string, fi
 	return m, upload.Close()
 }
 
-func (w *writer) get(ctx context.Context, path string) ([]byte, error) {
-	key, err := w.key(w.dataPath, path)
+// get reads a file at a path relative to the data path.
+func (l *Lake) get(ctx context.Context, dataPath, path string) ([]byte, error) {
+	key, err := l.key(dataPath, path)
 	if err != nil {
 		return nil, err
 	}
-	body, _, err := w.Objects.Get(ctx, key)
+	body, _, err := l.Objects.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,13 @@ func (w *writer) tidy(ctx context.Context) error {
 	if err := w.mergeAll(ctx); err != nil {
 		return err
 	}
+	if err := w.publishIceberg(ctx); err != nil { // before what it does not name any more is deleted
+		return err
+	}
 	if err := w.deleteUploads(ctx); err != nil {
+		return err
+	}
+	if err := w.deleteEditions(ctx); err != nil {
 		return err
 	}
 	return w.deleteReplaced(ctx)

@@ -3,13 +3,21 @@ package lake
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"netsim/stream/tables"
 )
 
 // view is a view of the lake, in DuckDB's SQL.
-type view struct{ name, sql string }
+type view struct {
+	name, sql string
+	comment   string
+	columns   []viewColumn
+}
+
+// viewColumn is a column of a view.
+type viewColumn struct{ name, comment string }
 
 //go:embed views.sql
 var viewsSQL string
@@ -19,18 +27,48 @@ func allViews(of []*tables.Table) []view {
 	var all []view
 	for _, part := range strings.Split(viewsSQL, "-- view: ")[1:] {
 		name, rest, _ := strings.Cut(part, "\n")
-		var lines []string
+		v := view{name: name}
+		var lines, said []string
 		for line := range strings.Lines(rest) {
-			if !strings.HasPrefix(line, "--") {
+			if column, is := strings.CutPrefix(line, "-- | "); is {
+				v.describe(of, column)
+			} else if text, is := strings.CutPrefix(line, "-- "); is {
+				said = append(said, strings.TrimSpace(text))
+			} else {
 				lines = append(lines, line)
 			}
 		}
-		all = append(all, view{name, strings.TrimSuffix(strings.TrimSpace(strings.Join(lines, "")), ";")})
+		v.sql, v.comment = strings.TrimSuffix(strings.TrimSpace(strings.Join(lines, "")), ";"), strings.Join(said, " ")
+		all = append(all, v)
 	}
 	for _, t := range of {
-		all = append(all, eventViews(t)...)
+		for _, v := range eventViews(t) { // several families have the type netsim.log.sealed.v1
+			if at := slices.IndexFunc(all, func(other view) bool { return other.name == v.name }); at >= 0 {
+				all[at].sql += " UNION ALL " + v.sql
+			} else {
+				all = append(all, v)
+			}
+		}
 	}
 	return all
+}
+
+// describe adds the column of a line "name | meaning", or those of a line
+// "of table | names", which mean what they do in the table.
+func (v *view) describe(of []*tables.Table, line string) {
+	name, meaning, _ := strings.Cut(strings.TrimSpace(line), " | ")
+	table, inherited := strings.CutPrefix(name, "of ")
+	if !inherited {
+		v.columns = append(v.columns, viewColumn{name, meaning})
+		return
+	}
+	for _, t := range of {
+		for _, name := range strings.Fields(meaning) {
+			if at := t.Index(name); t.Name == table && at >= 0 {
+				v.columns = append(v.columns, viewColumn{name, t.Columns[at].Comment()})
+			}
+		}
+	}
 }
 
 // eventViews returns a view for each event type of a table: the columns of the frame,
@@ -54,10 +92,12 @@ func eventViews(t *tables.Table) []view {
 	for _, event := range types {
 		name := viewName(event)
 		var list []string
+		var columns []viewColumn
 		named := map[string]bool{}
 		for _, c := range frame {
 			if c.Name != "type" && c.Name != "data" {
 				list, named[c.Name] = append(list, quote(c.Name)), true
+				columns = append(columns, viewColumn{c.Name, c.Comment()})
 			}
 		}
 		_, own, _ := strings.Cut(name, "_") // configuration_reference_set: the columns have the prefix reference_set_
@@ -68,8 +108,12 @@ func eventViews(t *tables.Table) []view {
 			}
 			named[short] = true
 			list = append(list, quote(c.Name)+" AS "+quote(short))
+			columns = append(columns, viewColumn{short, c.Comment()})
 		}
-		all = append(all, view{name, fmt.Sprintf("SELECT %s FROM %s WHERE type = '%s'", strings.Join(list, ", "), quote(t.Name), event)})
+		all = append(all, view{
+			name: name, sql: fmt.Sprintf("SELECT %s FROM %s WHERE type = '%s'", strings.Join(list, ", "), quote(t.Name), event),
+			comment: tables.MeaningOf(event), columns: columns,
+		})
 	}
 	return all
 }

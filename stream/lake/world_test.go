@@ -50,7 +50,7 @@ func (w *world) config() lake.Config {
 		partitions[family] = 2
 	}
 	return lake.Config{
-		Pool: w.DB, Objects: w.Objects, Bucket: w.store.Bucket, Facts: w.facts, Judged: w.Watcher.Next,
+		Pool: w.DB, Objects: w.Objects, Bucket: w.store.Bucket, Facts: w.facts, EventLog: w.EventLog, Judged: w.Watcher.Next,
 		Leases: w.leases("one"), Partitions: partitions, Every: 20 * time.Millisecond,
 		Bytes: 128 << 20, MergeAfter: 5 * time.Minute, DeleteAfter: time.Hour, Log: w.Logger,
 	}

@@ -128,6 +128,9 @@ func (w *writer) commitCut(ctx context.Context) error {
 			cut = append(cut, &newFile{table: w.catalog.tables[family], name: newName() + ".parquet", file: f})
 		}
 	}
+	if err := w.anchors.prove(ctx, cut); err != nil {
+		return err
+	}
 	files := slices.DeleteFunc(slices.Clone(cut), func(f *newFile) bool { return f.rows == 0 })
 	if len(files) > 0 {
 		if err := w.upload(ctx, files); err != nil {

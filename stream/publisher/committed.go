@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/IBM/sarama"
 
@@ -105,7 +104,7 @@ func eachCommitted(block *sarama.FetchResponseBlock, aborted map[int64]bool, fro
 		if b == nil || b.PartialTrailingRecord {
 			return from, errors.New("the broker returned an incomplete batch, or one of an old format")
 		}
-		for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend
+		for len(open) > 0 && open[0].FirstOffset <= b.LastOffset() { // they ascend, see fetch
 			aborted[open[0].ProducerID] = true
 			open = open[1:]
 		}
@@ -147,8 +146,8 @@ func (c *Committed) Claimed(ctx context.Context, family events.Family, partition
 	if err != nil {
 		return 0, err
 	}
-	of, versioned := strings.CutPrefix(committed[partition].Metadata, metadataVersion)
-	if !versioned {
+	of, _ := readMetadata(committed[partition].Metadata)
+	if of == "" {
 		return 0, nil
 	}
 	id, err := c.topicID(c.config.topic(family), partition)

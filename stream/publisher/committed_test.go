@@ -111,7 +111,7 @@ func TestOnlyCommittedRecordsAreRead(t *testing.T) {
 	if claimed := claims(); claimed != end {
 		t.Errorf("the publisher claims everything before %d, want %d", claimed, end)
 	}
-	for _, metadata := range []string{metadataVersion + "the id of a former topic", "", "set by hand"} {
+	for _, metadata := range []string{metadataVersion + "the id of a former topic:", "", "set by hand"} {
 		err := w.EventLog.CommitGroup(t.Context(), Group(c.Prefix), w.EventLog.Topic(events.Workspaces),
 			map[int32]eventlog.GroupOffset{partition: {Next: end, Metadata: metadata}})
 		if err != nil {

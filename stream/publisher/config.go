@@ -67,6 +67,7 @@ type Facts interface {
 // EventLog is the log and the offsets of its consumer groups. eventlog.Kafka implements
 // it.
 type EventLog interface {
+	Describe(ctx context.Context) (eventlog.Description, error)
 	Read(ctx context.Context, topic string, partition int32, from int64, maxBytes int, wait time.Duration) ([]events.Record, int64, error)
 	GroupOffsets(ctx context.Context, group, topic string, partitions int32) ([]eventlog.GroupOffset, error)
 	CommitGroup(ctx context.Context, group, topic string, offsets map[int32]eventlog.GroupOffset) error

@@ -27,8 +27,9 @@
 //
 // The group's position adds only what no record shows: how many records after the last
 // fact were read and are not facts, and what is published of a topic whose old records
-// were deleted. It is committed with the id of the public topic, and counts for no other.
-// A position that is missing, expired or set by hand changes nothing.
+// were deleted. It is committed with the id of the public topic, and counts for no other,
+// and with the record before it (events.Anchor): a log that has another one is refused. A
+// position that is missing, expired or set by hand changes nothing.
 //
 // # A topic that is made again
 //

@@ -1,8 +1,10 @@
 package publisher
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/IBM/sarama"
 
@@ -24,6 +26,7 @@ type scan struct {
 type published struct {
 	offset int64  // in the log; -1 for none
 	id     string // of the event
+	hash   string // likewise
 }
 
 var none = published{offset: -1}
@@ -100,26 +103,32 @@ func (s *scan) lastOf(b *sarama.RecordBatch, from, end int64) published {
 			continue
 		}
 		var m events.Message
-		id := ""
+		id, hash := "", ""
 		for _, h := range r.Headers {
-			if string(h.Key) == "ce_id" {
+			switch string(h.Key) {
+			case "ce_id":
 				id = string(h.Value)
+			case "ce_hash":
+				hash = string(h.Value)
 			}
 			m.Headers = append(m.Headers, events.Header{Key: string(h.Key), Value: h.Value})
 		}
 		if of, err := public.SourceOf(&m); err == nil && of.Topic == s.source.Topic && of.Partition == s.source.Partition {
-			last = published{of.Offset, id}
+			last = published{of.Offset, id, hash}
 		}
 	}
 	return last
 }
 
+// fetch reads batches from an offset on. The limit is the partition's and not the
+// request's: the embedded broker lists no aborted transactions of a partition that the
+// limit of the request cuts (docs/adr/0068).
 func (s *scan) fetch(from int64) (*sarama.FetchResponseBlock, error) {
 	leader, err := s.client.Leader(s.topic, s.partition)
 	if err != nil {
 		return nil, err
 	}
-	req := &sarama.FetchRequest{Version: 11, MinBytes: 1, MaxBytes: fetchBytes, Isolation: s.isolation, SessionEpoch: -1}
+	req := &sarama.FetchRequest{Version: 11, MinBytes: 1, MaxBytes: sarama.MaxResponseSize, Isolation: s.isolation, SessionEpoch: -1}
 	req.AddBlock(s.topic, s.partition, from, fetchBytes, -1)
 	res, err := leader.Fetch(req)
 	if err != nil {
@@ -132,5 +141,6 @@ func (s *scan) fetch(from int64) (*sarama.FetchResponseBlock, error) {
 	case block.Err != sarama.ErrNoError:
 		return nil, block.Err
 	}
+	slices.SortFunc(block.AbortedTransactions, func(a, b *sarama.AbortedTransaction) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
 	return block, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 type progress struct {
 	family events.Family
 	next   int64           // source offset of the first record that is not published
+	anchor events.Anchor   // of a position in the log up to next
 	last   map[int32]int64 // source offset of the last record of each public partition, -1 for none
 	topic  string          // id of the public topic
 }
@@ -25,11 +27,37 @@ type progress struct {
 // done reports whether a record of the source is in the public partition.
 func (p *progress) done(partition int32, offset int64) bool { return offset <= p.last[partition] }
 
-// metadata is what is committed beside a position: for which public topic it holds. A
-// topic that is made again has another id.
-func (p *progress) metadata() string { return metadataVersion + p.topic }
+// reached is a position in the log.
+type reached struct {
+	next   int64
+	anchor events.Anchor
+}
 
-const metadataVersion = "1:"
+// metadata is what is committed beside a position: for which public topic it holds, and in
+// which log it is. A topic that is made again has another id.
+func (p *progress) metadata(at events.Anchor) string {
+	return metadataVersion + p.topic + ":" + at.String()
+}
+
+const (
+	metadataVersion = "2:"
+	unanchored      = "1:" // of a release that did not say which log it is
+)
+
+// readMetadata reads what was committed beside a position. The topic is "" for a position
+// that an operator has set.
+func readMetadata(text string) (topic string, at events.Anchor) {
+	if of, ok := strings.CutPrefix(text, unanchored); ok {
+		return of, at
+	}
+	of, ok := strings.CutPrefix(text, metadataVersion)
+	of, anchor, anchored := strings.Cut(of, ":")
+	at, err := events.ParseAnchor(anchor)
+	if !ok || !anchored || err != nil {
+		return "", events.Anchor{}
+	}
+	return of, at
+}
 
 // resume returns where to continue.
 //
@@ -45,8 +73,8 @@ func resume(family events.Family, topic string, committed eventlog.GroupOffset, 
 			p.next = offset + 1
 		}
 	}
-	if of, ok := strings.CutPrefix(committed.Metadata, metadataVersion); ok && of == topic {
-		p.next = max(p.next, committed.Next)
+	if of, at := readMetadata(committed.Metadata); of == topic {
+		p.next, p.anchor = max(p.next, committed.Next), at
 	}
 	return p
 }
@@ -62,32 +90,91 @@ func (c *Config) find(ctx context.Context, client sarama.Client, shard int32, is
 	if err != nil {
 		return nil, err
 	}
+	log, err := c.EventLog.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all := map[events.Family]*progress{}
-	for _, family := range events.Families() {
-		source := c.source(family)
-		committed, err := c.EventLog.GroupOffsets(ctx, Group(c.Prefix), source, shard+1)
+	for _, t := range log.Topics {
+		p, err := c.findFamily(ctx, client, ids[t.Family], t.Family, shard, isolation)
 		if err != nil {
 			return nil, err
 		}
-		if committed[shard].Metadata == republishing {
-			return nil, fmt.Errorf("topic %s: %w", c.topic(family), errRepublishing)
+		p.anchor.TopicID = t.ID
+		all[t.Family] = p
+	}
+	return all, nil
+}
+
+// findFamily finds the progress of a shard in a family. The public topic has the id.
+func (c *Config) findFamily(ctx context.Context, client sarama.Client, id string, family events.Family, shard int32, isolation sarama.IsolationLevel) (*progress, error) {
+	source := c.source(family)
+	committed, err := c.EventLog.GroupOffsets(ctx, Group(c.Prefix), source, shard+1)
+	if err != nil {
+		return nil, err
+	}
+	if committed[shard].Metadata == republishing {
+		return nil, fmt.Errorf("topic %s: %w", c.topic(family), errRepublishing)
+	}
+	last := map[int32]int64{}
+	for partition := shard; partition < c.Partitions; partition += c.Shards {
+		of := scan{client, c.topic(family), partition, public.Source{Topic: source, Partition: shard}, isolation}
+		found, err := of.last()
+		if err == nil {
+			err = c.verify(ctx, source, shard, found)
 		}
-		last := map[int32]int64{}
-		for partition := shard; partition < c.Partitions; partition += c.Shards {
-			of := scan{client, c.topic(family), partition, public.Source{Topic: source, Partition: shard}, isolation}
-			found, err := of.last()
+		if err != nil {
+			return nil, err
+		}
+		last[partition] = found.offset
+	}
+	p := resume(family, id, committed[shard], last)
+	return &p, c.prove(ctx, family, shard, &p)
+}
+
+// prove returns errOtherLog unless the log has the record before the position.
+func (c *Config) prove(ctx context.Context, family events.Family, shard int32, p *progress) error {
+	other, err := eventlog.Prove(ctx, c.EventLog, c.source(family), shard, p.anchor)
+	if err == nil && other != "" {
+		err = fmt.Errorf("%s is published up to offset %d of partition %d: %w: %s", family, p.next, shard, errOtherLog, other)
+	}
+	return err
+}
+
+// OtherLog returns the families whose public topics have facts that the log does not
+// have, or are published up to a position in another log.
+func OtherLog(ctx context.Context, c Config) (families []events.Family, err error) {
+	if c, err = c.withDefaults(); err != nil {
+		return nil, err
+	}
+	client, err := sarama.NewClient(c.Brokers, c.sarama())
+	if err != nil {
+		return nil, fmt.Errorf("connect to read the public topics: %w", err)
+	}
+	defer client.Close() //nolint:errcheck // it only reads
+	topics, err := client.Topics()
+	if err != nil {
+		return nil, fmt.Errorf("list the public topics: %w", err)
+	}
+	for _, family := range events.Families() {
+		if !slices.Contains(topics, c.topic(family)) {
+			continue
+		}
+		for shard := range c.Shards {
+			ids, err := c.topicIDs(client, shard)
 			if err == nil {
-				err = c.verify(ctx, source, shard, found)
+				_, err = c.findFamily(ctx, client, ids[family], family, shard, sarama.ReadCommitted)
+			}
+			if errors.Is(err, errOtherLog) {
+				families = append(families, family)
+				break
 			}
 			if err != nil {
 				return nil, err
 			}
-			last[partition] = found.offset
 		}
-		p := resume(family, ids[family], committed[shard], last)
-		all[family] = &p
 	}
-	return all, nil
+	return families, nil
 }
 
 // errOtherLog is wrapped when a public topic has a fact that the log does not have.
@@ -107,10 +194,8 @@ func (c *Config) verify(ctx context.Context, source string, shard int32, last pu
 		return err
 	}
 	if len(records) > 0 && records[0].Offset == last.offset {
-		for _, h := range records[0].Headers {
-			if h.Key == "ce_id" && string(h.Value) == last.id {
-				return nil
-			}
+		if f, hash, err := events.ReadFrame(&records[0].Message); err == nil && f.ID == last.id && hash.String() == last.hash {
+			return nil
 		}
 	}
 	return fmt.Errorf("the fact %s of %s/%d@%d is published: %w", last.id, source, shard, last.offset, errOtherLog)

@@ -104,7 +104,10 @@ func (c *Config) recreate(ctx context.Context, admin sarama.ClusterAdmin, family
 				return err
 			}
 		case t.Err == sarama.ErrNoError && (t.Uuid != former.Uuid || former.Err != sarama.ErrNoError):
-			return c.check(admin, family, t)
+			err := c.check(admin, family, t)
+			if !errors.Is(err, sarama.ErrUnknownTopicOrPartition) { // not every broker knows the new topic at once
+				return err
+			}
 		}
 		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return err

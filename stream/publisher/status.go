@@ -10,12 +10,12 @@ import (
 
 // Status is how far a partition of the log is published.
 type Status struct {
-	Family     events.Family `json:"family"`
-	Partition  int32         `json:"partition"`  // of the log
-	Topic      string        `json:"topic"`      // the public one
-	Next       int64         `json:"next"`       // the first offset that is not published
-	LagRecords int64         `json:"lagRecords"` // judged and not published
-	LagSeconds float64       `json:"lagSeconds"` // since the log recorded the oldest of them
+	Family     events.Family
+	Partition  int32   // of the log
+	Topic      string  // the public one
+	Next       int64   // the first offset that is not published
+	LagRecords int64   // judged and not published
+	LagSeconds float64 // since the log recorded the oldest of them
 }
 
 // ReadStatus compares what the publishers, in any process, have committed with what is

@@ -42,8 +42,7 @@ func retentionText(d time.Duration) string {
 }
 
 // EnsureTopics makes the missing public topics, sets their retention, and checks them. Run
-// does it too. New topics are not known to all brokers at once, so it tries for a few
-// seconds.
+// does it too. New topics are not known to all brokers at once, so it tries for a minute.
 func (p *Publisher) EnsureTopics(ctx context.Context) error {
 	patient, cancel := context.WithTimeout(ctx, newTopicTimeout)
 	defer cancel()
@@ -55,7 +54,8 @@ func (p *Publisher) EnsureTopics(ctx context.Context) error {
 	}
 }
 
-const newTopicTimeout = 10 * time.Second
+// newTopicTimeout bounds how long busy brokers may not know a topic that one of them made.
+const newTopicTimeout = time.Minute
 
 // ensure checks the public topics. Unless Migrated is set, it makes the missing ones and
 // sets their retention first.

@@ -46,27 +46,41 @@ func (s *session) publish(ctx context.Context, taken []chunk) error {
 	s.take(s.shard, taken)
 	messages, next, count, err := s.messages(taken)
 	if err == nil {
+		err = s.prove(ctx, next)
+	}
+	if err == nil {
 		err = s.transact(ctx, messages, next)
 	}
 	if err != nil {
 		s.config.Observe(Observation{Outcome: outcomeFailed, Took: s.config.Now().Sub(began)})
 		return err
 	}
-	for family, offset := range next {
-		s.at[family].next = offset
+	for family, at := range next {
+		s.at[family].next, s.at[family].anchor = at.next, at.anchor
 	}
 	s.commit(s.shard, s.at)
 	s.config.Observe(Observation{Outcome: outcomeCommitted, Facts: count, Took: s.config.Now().Sub(began)})
 	return nil
 }
 
+// prove returns errOtherLog unless the log still has what is published before the next
+// positions.
+func (s *session) prove(ctx context.Context, next map[events.Family]reached) error {
+	for family := range next {
+		if err := s.config.prove(ctx, family, s.shard, s.at[family]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // messages returns the public records of what was taken, without those that are
 // published, and the positions after it.
-func (s *session) messages(taken []chunk) (list []*sarama.ProducerMessage, next map[events.Family]int64, count map[events.Family]int, err error) {
-	next, count = map[events.Family]int64{}, map[events.Family]int{}
+func (s *session) messages(taken []chunk) (list []*sarama.ProducerMessage, next map[events.Family]reached, count map[events.Family]int, err error) {
+	next, count = map[events.Family]reached{}, map[events.Family]int{}
 	for family, at := range s.at {
 		if len(taken) == 0 { // confirms every position
-			next[family] = at.next
+			next[family] = reached{at.next, at.anchor}
 		}
 	}
 	for i := range taken {
@@ -87,14 +101,18 @@ func (s *session) messages(taken []chunk) (list []*sarama.ProducerMessage, next 
 			list = append(list, s.config.identify(f.Type, s.names.record(f, topic, source, partition)))
 			count[c.family]++
 		}
-		next[c.family] = c.To
+		before, moved := next[c.family]
+		if !moved {
+			before.anchor = s.at[c.family].anchor
+		}
+		next[c.family] = reached{c.To, before.anchor.After(c.To, c.Last)}
 	}
 	return list, next, count, nil
 }
 
 // transact sends the messages and commits the positions, all or nothing with
 // transactions, and else in this order.
-func (s *session) transact(ctx context.Context, messages []*sarama.ProducerMessage, next map[events.Family]int64) error {
+func (s *session) transact(ctx context.Context, messages []*sarama.ProducerMessage, next map[events.Family]reached) error {
 	transactions := s.producer.IsTransactional()
 	if transactions {
 		if err := s.producer.BeginTxn(); err != nil {
@@ -114,10 +132,10 @@ func (s *session) transact(ctx context.Context, messages []*sarama.ProducerMessa
 		return s.commitGroup(ctx, next)
 	}
 	offsets := map[string][]*sarama.PartitionOffsetMetadata{}
-	for family, offset := range next {
-		metadata := s.at[family].metadata()
+	for family, at := range next {
+		metadata := s.at[family].metadata(at.anchor)
 		topic := s.config.source(family)
-		offsets[topic] = append(offsets[topic], &sarama.PartitionOffsetMetadata{Partition: s.shard, Offset: offset, LeaderEpoch: -1, Metadata: &metadata})
+		offsets[topic] = append(offsets[topic], &sarama.PartitionOffsetMetadata{Partition: s.shard, Offset: at.next, LeaderEpoch: -1, Metadata: &metadata})
 	}
 	if err := s.producer.AddOffsetsToTxn(offsets, Group(s.config.Prefix)); err != nil {
 		return fmt.Errorf("add the positions to the transaction: %w", err)
@@ -159,11 +177,10 @@ func (s *session) recognize() error {
 	return nil
 }
 
-func (s *session) commitGroup(ctx context.Context, next map[events.Family]int64) error {
-	for family, offset := range next {
-		at := s.at[family]
+func (s *session) commitGroup(ctx context.Context, next map[events.Family]reached) error {
+	for family, at := range next {
 		err := s.config.EventLog.CommitGroup(ctx, Group(s.config.Prefix), s.config.source(family),
-			map[int32]eventlog.GroupOffset{s.shard: {Next: offset, Metadata: at.metadata()}})
+			map[int32]eventlog.GroupOffset{s.shard: {Next: at.next, Metadata: s.at[family].metadata(at.anchor)}})
 		if err != nil {
 			return err
 		}

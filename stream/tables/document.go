@@ -29,15 +29,8 @@ change; a new member of an event is a new column at the end.
 | id | column | type | |
 |---|---|---|---|
 `)
-	meaning := map[string]string{
-		"event_id": "a UUID", "type": "the event's type, such as `netsim.simulation.started.v1`", "stream": "id of the aggregate", "sequence": "1, 2, 3 … within the stream",
-		"time": "when it happened", "recorded_at": "when the broker appended it", "partition_key": "workspace id, or account id where there is none",
-		"actor": "a user's id, or `system`; nullable", "command_id": "nullable", "correlation_id": "the request; nullable", "cause_id": "id of the event that this one reacts to; nullable",
-		"data_version": "of the data's schema", "event_hash": "SHA-256 in hex; the `eventHash` of billing", "source_partition": "where it is in the log", "source_offset": "",
-		"data": "the event's data, as it is stored",
-	}
 	for _, c := range frame() {
-		fmt.Fprintf(&out, "| %d | `%s` | %s | %s |\n", c.ID, c.Name, c.Type, meaning[c.Name])
+		fmt.Fprintf(&out, "| %d | `%s` | %s | %s |\n", c.ID, c.Name, c.Type, frameMeaning(c.Name))
 	}
 	for _, t := range all() {
 		fmt.Fprintf(&out, "\n## %s\n\n| id | column | type | of the events |\n|---|---|---|---|\n", t.Name)

@@ -240,7 +240,7 @@ func amounts(t *testing.T, table *tables.Table, eventType string, value []byte) 
 	}
 	for name := range members {
 		switch name {
-		case "amount", "rateAmount", "cost", "previousCost", "dayPrice", "unitDays":
+		case "amount", "previousAmount", "rateAmount", "cost", "previousCost", "dayPrice", "unitDays":
 			members[name] = "-12345678901234567890.123456789012345678"
 		case "date", "startDate", "endDate":
 			members[name] = "2024-02-29"
@@ -299,7 +299,7 @@ func random(t *rapid.T, v reflect.Value, name string) {
 		v.Set(reflect.ValueOf(time.Unix(nanos, rapid.Int64Range(0, 999_999_999).Draw(t, name)).UTC()))
 	case v.Kind() == reflect.String && (name == "date" || name == "startDate" || name == "endDate"):
 		v.SetString(time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, name), 0).UTC().Format(time.DateOnly))
-	case v.Kind() == reflect.String && strings.Contains("amount rateAmount cost previousCost dayPrice unitDays", name):
+	case v.Kind() == reflect.String && strings.Contains("amount previousAmount rateAmount cost previousCost dayPrice unitDays", name):
 		v.SetString(rapid.StringMatching(`-?[0-9]{1,20}(\.[0-9]{1,18})?`).Draw(t, name))
 	case v.Kind() == reflect.String:
 		v.SetString(rapid.String().Draw(t, name))

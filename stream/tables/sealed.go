@@ -67,7 +67,8 @@ func build(list []column) (tables []*Table, missing []string) {
 			if added {
 				missing = append(missing, column{t.Name, t.Columns[at].ID, t.Columns[at].Name, m.kind}.String())
 			}
-			t.Columns[at].Events = append(t.Columns[at].Events, m.event)
+			c := &t.Columns[at]
+			c.Events, c.members = append(c.Events, m.event), append(c.members, m.name)
 			if t.members[m.event] == nil {
 				t.members[m.event] = new(members)
 			}
@@ -200,7 +201,7 @@ func textType(event, name string) Type {
 		return Text
 	}
 	switch name {
-	case "amount", "rateAmount", "cost", "previousCost", "dayPrice", "unitDays":
+	case "amount", "previousAmount", "rateAmount", "cost", "previousCost", "dayPrice", "unitDays":
 		return Decimal
 	case "date", "startDate", "endDate":
 		return Date

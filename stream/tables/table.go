@@ -69,6 +69,8 @@ type Column struct {
 	Type     Type
 	Nullable bool
 	Events   []string // the event types that have it; none for a column of the frame
+
+	members []string // their members, by event type
 }
 
 // Table is a family's table.

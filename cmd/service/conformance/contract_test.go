@@ -26,7 +26,9 @@ import (
 type operation struct {
 	id, method, path string
 	statuses         []int
-	service          bool   // requires a service token
+	service          bool   // requires a service token, or a role
+	role             string // the role that opens an operation for service tokens, or ""
+	operator         bool   // requires the role operator
 	class            string // cost class
 	flag             string // feature flag, or ""
 	reads            bool   // changes nothing, whatever the method
@@ -37,12 +39,13 @@ type operation struct {
 	bodies           []any            // examples of the body
 	bodyless         bool             // the body is optional
 	maxBody          int              // largest body in bytes
-	lenient          bool             // a malformed id is 404, and the query is ignored
 }
 
 func (op operation) documents(status int) bool { return slices.Contains(op.statuses, status) }
 
 func (op operation) writes() bool { return op.method != "GET" && !op.reads }
+
+func (op operation) reading() bool { return !op.writes() }
 
 // document reads the contract, once.
 var document = sync.OnceValues(func() ([]operation, error) {
@@ -87,7 +90,8 @@ func every(operation) bool { return true }
 func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation) operation {
 	op := operation{id: from.OperationID, method: method, path: path, maxBody: 8 << 20, description: from.Description}
 	access, _ := from.Extensions["x-netsim-access"].(map[string]any)
-	op.service = access["token"] == "service"
+	op.service, op.operator = access["token"] == "service", access["token"] == "operator"
+	op.role, _ = access["role"].(string)
 	op.class, _ = access["class"].(string)
 	op.flag, _ = access["flag"].(string)
 	op.reads, _ = access["reads"].(bool)
@@ -96,8 +100,6 @@ func read(method, path string, item *openapi3.PathItem, from *openapi3.Operation
 		op.represents = op.represents || code < 300 && (len(answer.Value.Content) > 0 || answer.Value.Headers["ETag"] != nil)
 		op.statuses = append(op.statuses, code)
 	}
-	syntax := from.Responses.Status(http.StatusBadRequest)
-	op.lenient = syntax == nil || syntax.Value.Extensions["x-netsim-path"] == "unknown"
 	for _, p := range slices.Concat(item.Parameters, from.Parameters) {
 		op.parameters = append(op.parameters, p.Value)
 	}

@@ -55,6 +55,9 @@ func (w *world) fillLists(t *testing.T) {
 	c.Post("/api/v1/simulations", map[string]any{"configurationId": w.configuration, "name": "again", "duration": "1s"}).Want(201)
 	w.newMappingFile(t, events.DefaultWorkspace)
 	w.program.Grant(t, servicetest.NewAccount(), "1")
+	for range 2 {
+		w.program.Checkpoint(t, events.NewID("checkpoint"))
+	}
 	log := w.program.Beside(t).Commands
 	for _, id := range []int64{900_001, 900_002} {
 		if _, err := handle.Command(t.Context(), log, handle.Target{Stream: w.account, PartitionKey: w.account},

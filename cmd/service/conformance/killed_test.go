@@ -3,6 +3,8 @@
 package conformance_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"netsim/cmd/settings"
@@ -24,12 +26,21 @@ func TestWithoutTheLogReadsContinue(t *testing.T) {
 	defer broker.Restart()
 	w.all(t, requests, func(op operation, r servicetest.Reply) {
 		switch {
-		case op.id == "TerminateSimulation":
+		case op.id == "TerminateSimulation", op.id == "TerminateRun":
 			r.Refused(409, "CONFLICT") // the simulation has ended, so no event is appended
 		case op.id == "GetReadiness":
 			r.Want(503)
 		case op.writes():
 			wantRetryable(t, op, r)
+		case op.describesTheLog():
+			wantRetryable(t, op, r)
+			if _, message := refusal(r); !strings.Contains(message, "log") {
+				t.Errorf("%s says %q, want that the log is the reason", op.id, message)
+			}
+		case slices.Contains([]string{"GetStream", "ListCauses", "GetBundle"}, op.id): // they read facts from the log, unless they are in memory
+			if r.Status >= 300 {
+				wantRetryable(t, op, r)
+			}
 		case r.Status >= 300:
 			t.Errorf("%s without the log: got %d %s, want success", op.id, r.Status, r.Body)
 		}
@@ -46,4 +57,12 @@ func TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer(t *testing.T) {
 	postgres.Kill()
 	defer postgres.Restart()
 	w.withoutReadModel(t, requests)
+}
+
+// describesTheLog reports whether the operation is one of the operators' that compare
+// something with the log, or read or record something there.
+func (op operation) describesTheLog() bool {
+	return slices.Contains([]string{
+		"ListReadModels", "ListStreamFamilies", "ListReactions", "ListDeadLetters", "ShowDeadLetter", "ShowParkedFact", "ShowLake", "ListPublicTopics",
+	}, op.id)
 }

@@ -10,6 +10,7 @@ const (
 	byWorkspaces = "TestTheAnswerToAWorkspaceWriteIsItsOwn, in writeapi, checks it"
 	fromRequest  = "it depends on the request alone"
 	fromVersion  = "it shows the version that was read before the command, and has its tag"
+	fromAct      = "the act never changes once it has ended; what is left is that of now"
 	final        = "it shows a final state"
 	fromEvent    = "its status is that after the event; the numbers of points are those of now"
 	extracted    = "it shows the traceset with the metadata extracted so far; clients poll for the rest"
@@ -30,6 +31,8 @@ var owned = map[string]string{
 	"AttachTraceset": byEdits, "DetachTraceset": byEdits, "AttachMappingFile": byEdits, "DetachMappingFile": byEdits,
 	"ValidateConfiguration": fromVersion,
 	"CreateTemplate":        "TestATemplateIsAnsweredAsItWasMade, in writeapi, checks it",
+
+	"RetryParkedStream": fromAct, "RetryDeadLetter": fromAct, "RetryDeadLetters": fromAct, "TerminateRun": fromAct,
 
 	"SubmitSimple": fromRequest, "StartSimulation": fromRequest, "DeleteSimulation": fromRequest,
 	"TerminateSimulation": final,

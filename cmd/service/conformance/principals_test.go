@@ -2,12 +2,15 @@ package conformance_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +30,8 @@ type principal struct {
 	token  string
 	scheme string // of the header Authorization; default Bearer
 	is     standing
-	user   bool // may not use service operations
+	user   bool     // may not use service operations
+	roles  []string // of the token
 }
 
 // standing says how a principal stands to the resources of a private workspace.
@@ -47,8 +51,8 @@ func TestEveryPrincipalOnEveryRoute(t *testing.T) {
 	private := w.newPrivate(t)
 	before := private.state(t, w)
 	all := w.principals(t)
-	if len(all) < 40 {
-		t.Errorf("%d principals, want 40", len(all))
+	if len(all) < 50 {
+		t.Errorf("%d principals, want 50", len(all))
 	}
 	t.Run("requests", func(t *testing.T) {
 		each(t, every, func(t *testing.T, op operation) {
@@ -64,6 +68,7 @@ func TestEveryPrincipalOnEveryRoute(t *testing.T) {
 					t.Errorf("%s: got %d %s, want %d", p.name, reply.Status, reply.Body, want)
 				case want == 0 && about && (reply.Status == 401 || reply.Status == 403 || reply.Status == 404):
 					t.Errorf("%s: got %d %s, want to be admitted", p.name, reply.Status, reply.Body)
+				case p.operates(op):
 				case p.is == stranger, p.is == excluded && !op.bills():
 					for _, id := range private.ids {
 						if bytes.Contains(reply.Body, []byte(id)) && !strings.Contains(r.target(), id) && want == 0 {
@@ -85,14 +90,20 @@ func (p principal) verdict(op operation, about bool) int {
 	switch {
 	case p.is == unknown:
 		return http.StatusUnauthorized
-	case p.user && op.service:
+	case p.user && op.service && !slices.Contains(p.roles, op.role),
+		op.operator && !slices.Contains(p.roles, "operator"):
 		return http.StatusForbidden
-	case !about || p.is == admitted || p.is == excluded && op.bills():
+	case op.operator || !about || p.operates(op) || p.is == admitted || p.is == excluded && op.bills():
 		return 0
 	case p.is == stranger:
 		return http.StatusNotFound
 	}
 	return http.StatusForbidden
+}
+
+// operates reports whether the principal is an operator, who reads the facts of every account.
+func (p principal) operates(op operation) bool {
+	return slices.Contains(p.roles, "operator") && (op.id == "GetStream" || op.id == "ListCauses")
 }
 
 // bills reports whether the operation reads billing, which belongs to the whole account.
@@ -140,6 +151,11 @@ func (w *world) principals(t *testing.T) []principal {
 		return token(o)
 	}
 	user := func(claims map[string]any) string { return token(devissuer.Options{User: "tester", Claims: claims}) }
+	roles := func(is standing, o devissuer.Options, roles ...string) principal {
+		o.Roles = roles
+		name := fmt.Sprintf("%s of %s with the roles %q", cmp.Or(o.User, "a service"), cmp.Or(o.Account, "the account"), roles)
+		return principal{name: name, is: is, user: !o.Service, roles: roles, token: token(o)}
+	}
 	foreign := func(claims map[string]any) string {
 		return token(devissuer.Options{User: "tester", Account: other, Claims: claims})
 	}
@@ -163,6 +179,8 @@ func (w *world) principals(t *testing.T) []principal {
 		{name: "an account that is none", token: claims("account_id", "acct_1")},
 		{name: "workspaces that are none", token: claims("workspaces", []string{"workspace_1"})},
 		{name: "a user of every account", token: user(map[string]any{"account_id": "*"})},
+		{name: "a user of every account with every role", token: user(map[string]any{"account_id": "*", "roles": []string{"billing", "operator"}})},
+		{name: "roles that are none", token: claims("roles", map[string]any{"billing": true})},
 		{name: "an unsigned token", token: encoded([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + parts[1] + "."},
 		{name: "a signature that is empty", token: changed(2, "")},
 		{name: "another account, by changing the token", token: changed(1, encoded(stolen))},
@@ -190,6 +208,15 @@ func (w *world) principals(t *testing.T) []principal {
 		{name: "a user of the workspace", is: admitted, user: true, token: named(devissuer.Options{User: "tester"}, w.workspace)},
 		{name: "a user of several workspaces", is: admitted, user: true, token: named(devissuer.Options{User: "tester"}, elsewhere, w.workspace)},
 		{name: "a use of the token that is none", is: admitted, user: true, token: user(map[string]any{"token_use": "Service"})},
+		roles(stranger, devissuer.Options{User: "tester", Account: other}, "billing"),
+		roles(stranger, devissuer.Options{User: "tester", Account: other}, "billing", "operator"),
+		roles(stranger, devissuer.Options{Service: true, Account: other}, "billing", "operator"),
+		roles(excluded, devissuer.Options{User: "tester", Workspaces: []string{elsewhere}}, "billing"),
+		roles(admitted, devissuer.Options{User: "tester"}, "billing"),
+		roles(admitted, devissuer.Options{User: "tester"}, "operator"),
+		roles(admitted, devissuer.Options{User: "tester"}, "billing", "operator"),
+		roles(admitted, devissuer.Options{User: "tester"}, "Billing", "service", "*"),
+		roles(admitted, devissuer.Options{Service: true}, "operator"),
 		{name: "a service of every account", is: admitted, token: token(devissuer.Options{Service: true, Account: "*"})},
 	}
 }

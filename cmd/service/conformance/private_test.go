@@ -28,6 +28,7 @@ func (w *world) newPrivate(t *testing.T) private {
 	c.Post("/api/v1/configurations/"+p.ids["config_id"]+"/validate", nil).Want(200)
 	p.start = json.RawMessage(`{"configurationId": "` + p.ids["config_id"] + `", "name": "mine", "duration": "1s"}`)
 	p.ids["sim_id"] = member(t, c.Post("/api/v1/simulations", p.start).Want(201), "id")
+	p.ids["stream_id"] = p.ids["sim_id"]
 	c.Eventually("/api/v1/simulations/"+p.ids["sim_id"], func(r servicetest.Reply) bool { return r.Object()["status"] == "completed" })
 	c.Eventually("/api/v1/billing/items", func(r servicetest.Reply) bool {
 		items, _ := r.Object()["items"].([]any)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,17 +18,24 @@ import (
 // newAccountClient returns a service client of a new account without any resources.
 func newAccountClient(t *testing.T) *servicetest.Client {
 	t.Helper()
-	return servicetest.Shared(t).Service(t, servicetest.NewAccount())
+	return allowed(t, servicetest.Shared(t), servicetest.NewAccount())
 }
 
 func TestATokenIsRequired(t *testing.T) {
 	p := servicetest.Shared(t)
+	claim := func(t *testing.T, name string, value any) *servicetest.Client {
+		return p.Client(t, devissuer.Options{Service: true, Claims: map[string]any{name: value}})
+	}
 	each(t, every, func(t *testing.T, op operation) {
 		for what, c := range map[string]*servicetest.Client{
 			"no token":          p.Bearer(t, ""),
 			"a malformed token": p.Bearer(t, "malformed"),
 			"an expired token":  p.Client(t, devissuer.Options{Service: true, TTL: -time.Minute}),
-			"another audience":  p.Client(t, devissuer.Options{Service: true, Claims: map[string]any{"aud": "another"}}),
+			"another audience":  claim(t, "aud", "another"),
+			"another platform":  claim(t, "platform", "another"),
+			"of the future":     claim(t, "iat", time.Now().Add(2*time.Minute).Unix()),
+			"roles no list":     claim(t, "roles", 1),
+			"expiry as text":    claim(t, "exp", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)),
 		} {
 			r := op.request().send(c)
 			if code, _ := refusal(r); r.Status != 401 || code != "UNAUTHORIZED" || r.Header.Get("WWW-Authenticate") == "" {
@@ -41,6 +49,7 @@ func TestUsersMayNotUseServiceOperations(t *testing.T) {
 	p := servicetest.Shared(t)
 	each(t, func(op operation) bool { return op.service }, func(t *testing.T, op operation) {
 		op.request().send(p.User(t, servicetest.NewAccount())).Refused(403, "FORBIDDEN")
+		op.request().send(p.Person(t, servicetest.NewAccount(), "operator")).Refused(403, "FORBIDDEN")
 	})
 }
 
@@ -56,6 +65,19 @@ func TestUnknownResourcesAreNotFound(t *testing.T) {
 	})
 }
 
+// TestSyntaxComesBeforeExistence: of a resource that does not exist, a cursor and a token
+// that cannot be read are refused as such. TestParametersKeepToTheirBounds and
+// TestBodiesKeepToTheirBounds do the same with what the schemas say.
+func TestSyntaxComesBeforeExistence(t *testing.T) {
+	each(t, operation.reading, func(t *testing.T, op operation) {
+		for _, p := range op.parameters {
+			if p.Name == "next" || p.Name == "cursor" || p.Name == "Consistency-Token" {
+				op.request().with(p, "AAAA").send(newAccountClient(t)).Refused(400, "VALIDATION_ERROR")
+			}
+		}
+	})
+}
+
 func takes(s *openapi3.Schema, value any) bool { return s.VisitJSON(value) == nil }
 
 func TestUnknownQueryParametersAreRefused(t *testing.T) {
@@ -63,9 +85,8 @@ func TestUnknownQueryParametersAreRefused(t *testing.T) {
 		r := op.request()
 		r.query.Set("surprise", "1")
 		reply := r.send(newAccountClient(t))
-		_, message := refusal(reply)
-		if strings.Contains(message, "surprise") == op.lenient {
-			t.Errorf("got %d %s, want a refusal of the parameter if the contract has one", reply.Status, reply.Body)
+		if _, message := refusal(reply); reply.Status != 400 || !strings.Contains(message, "surprise") {
+			t.Errorf("got %d %s, want a 400 that names the parameter", reply.Status, reply.Body)
 		}
 	})
 }
@@ -198,8 +219,11 @@ func TestUnknownPartsAreNotFound(t *testing.T) {
 				continue
 			}
 			unknown := "no-such-thing"
-			if p.Schema.Value.Type.Includes("integer") {
+			switch {
+			case p.Schema.Value.Type.Includes("integer"):
 				unknown = "999999"
+			case !takes(p.Schema.Value, unknown):
+				unknown = example(p) // of which there is none
 			}
 			r.with(p, unknown).send(w.client(t)).Refused(404, "NOT_FOUND")
 			return

@@ -18,7 +18,7 @@ import (
 func TestARequestIsRepeatedUnderItsKey(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	repeatable := func(op operation) bool {
-		return op.key() != nil && op.id != "TerminateSimulation" && op.id != "TerminateStudy" && op.id != "ResumeStudy"
+		return op.key() != nil && op.id != "TerminateSimulation" && op.id != "TerminateRun" && op.id != "TerminateStudy" && op.id != "ResumeStudy"
 	}
 	each(t, repeatable, func(t *testing.T, op operation) {
 		c := w.client(t)

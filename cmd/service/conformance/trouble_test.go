@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"netsim/cmd/settings"
+	"netsim/infra/web"
 	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
@@ -30,12 +31,12 @@ func startBeside(t *testing.T, p *servicetest.Program, change func(*settings.Con
 	})
 }
 
-// fromMemory reports whether the service answers the operation without another server,
-// for example from the catalogue, or by computation.
+// fromMemory reports whether the service answers the operation without the read model, for
+// example from the catalogue, by computation, or from the log.
 func fromMemory(op operation) bool {
 	return slices.Contains([]string{
 		"GetHealth", "GetCompatibility", "PreviewSimple", "ValidateTopology", "ListChartDefinitions",
-		"ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
+		"ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions", "GetBundle",
 	}, op.id)
 }
 
@@ -55,7 +56,7 @@ func TestReadsEndWithTheirBudget(t *testing.T) {
 	p.Service(t, w.account).Post("/api/v1/workspaces", nil).Want(400) // loads the issuer's keys
 	reads := func(op operation) bool { return op.documents(504) && op.method == "GET" && !fromMemory(op) }
 	each(t, reads, func(t *testing.T, op operation) {
-		w.request(t, op).send(p.Service(t, w.account)).Refused(504, "GATEWAY_TIMEOUT")
+		w.request(t, op).send(allowed(t, p, w.account)).Refused(504, "GATEWAY_TIMEOUT")
 	})
 }
 
@@ -71,7 +72,7 @@ func TestWithoutTheIssuerNoRequestIsServed(t *testing.T) {
 func TestWritesAreShed(t *testing.T) {
 	p := startBeside(t, servicetest.Shared(t), func(c *settings.Config) { c.MaxWrites = 0 })
 	each(t, every, func(t *testing.T, op operation) {
-		r := op.request().send(p.Service(t, servicetest.NewAccount()))
+		r := op.request().send(allowed(t, p, servicetest.NewAccount()))
 		if op.class == "write" {
 			wantRetryable(t, op, r)
 		} else if r.Status == 503 {
@@ -85,13 +86,13 @@ func TestWritesAreShed(t *testing.T) {
 func TestRequestQuotasApplyToEveryOperation(t *testing.T) {
 	p, account, none := servicetest.Shared(t), servicetest.NewAccount(), new(int64)
 	limits := map[string]*int64{}
-	for _, class := range []string{"read", "write", "heavy", "stream", "upload"} {
-		limits["requests."+class] = none
+	for _, class := range web.Classes() {
+		limits[web.QuotaOf(class)] = none
 	}
 	p.SetQuotas(t, account, limits)
 	p.User(t, account).Eventually("/api/v1/workspaces", func(r servicetest.Reply) bool { return r.Status == 429 })
 	each(t, every, func(t *testing.T, op operation) {
-		r := op.request().send(p.Service(t, account))
+		r := op.request().send(allowed(t, p, account))
 		r.Refused(429, "RATE_LIMITED")
 		h := r.Header
 		if h.Get("Retry-After") == "" || h.Get("RateLimit-Policy") != `"requests.`+op.class+`";q=0;w=1` || !strings.HasPrefix(h.Get("RateLimit"), `"requests.`+op.class+`";r=0;t=`) {
@@ -154,7 +155,9 @@ func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	t.Parallel()
 	w := startOwn(t, func(*settings.Config) {})
 	requests := w.requests(t)
-	maps.DeleteFunc(requests, func(_ string, r request) bool { return !r.op.writes() || r.op.id == "TerminateSimulation" })
+	maps.DeleteFunc(requests, func(_ string, r request) bool {
+		return !r.op.writes() || r.op.id == "TerminateSimulation" || r.op.id == "TerminateRun"
+	})
 	conn, err := pgx.Connect(t.Context(), w.program.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +211,9 @@ func (w *world) withoutReadModel(t *testing.T, requests map[string]request) {
 			}
 		case op.id == "GetReadiness":
 			r.Want(503)
-		case strings.HasPrefix(op.path, "/api/v1/billing/"):
+		case op.id == "ListDeadLetters":
+			r.Want(200) // the log has them
+		case op.bills():
 			r.Refused(502, "BAD_GATEWAY") // document 1, Billing
 		default:
 			wantRetryable(t, op, r)

@@ -3,10 +3,14 @@ package conformance_test
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"netsim/events"
+	"netsim/infra/auth"
+	"netsim/infra/devissuer"
 	"netsim/internal/servicetest"
 )
 
@@ -16,6 +20,7 @@ type world struct {
 	account                                                  string
 	workspace, simulation, configuration, traceset, template string // the simulation is completed
 	mappingFile, study                                       string // the study is completed
+	caused                                                   string // the id of the request that made the simulation
 }
 
 func newWorld(t *testing.T, p *servicetest.Program) *world {
@@ -25,6 +30,8 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	c := w.client(t)
 	w.workspace = w.newWorkspace(t)
 	w.simulation = w.newSimulation(t)
+	facts, _ := c.Get("/api/v1/streams/" + w.simulation + "?limit=1").Want(200).Object()["facts"].([]any)
+	w.caused, _ = facts[0].(map[string]any)["correlationId"].(string)
 	w.configuration = member(t, c.Get("/api/v1/simulations/"+w.simulation).Want(200), "configurationId")
 	traceset, _ := c.Get("/api/v1/configurations/" + w.configuration).Want(200).Object()["activeTraceset"].(map[string]any)
 	w.traceset, _ = traceset["id"].(string)
@@ -38,10 +45,16 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	return w
 }
 
-// client returns a service client of the account, whose errors fail t.
+// client returns a client of the account that may use every operation, whose errors fail t.
 func (w *world) client(t *testing.T) *servicetest.Client {
 	t.Helper()
-	return w.program.Service(t, w.account)
+	return allowed(t, w.program, w.account)
+}
+
+// allowed returns a client of an account that may use every operation.
+func allowed(t *testing.T, p *servicetest.Program, account string) *servicetest.Client {
+	t.Helper()
+	return p.Client(t, devissuer.Options{Service: true, User: "robot", Account: account, Roles: []string{auth.OperatorRole}})
 }
 
 func member(t *testing.T, r servicetest.Reply, name string) string {
@@ -133,12 +146,17 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.newSimulation(t)
 		case name == "sim_id", name == "other_id":
 			r.path[name] = w.simulation
+		case name == "stream_id":
+			r.path[name] = w.simulation
+		case name == "correlation_id":
+			r.path[name] = w.caused
 		case name == "study_id" && op.id == "TerminateStudy":
 			r.path[name] = w.newStudy(t, 2000) // which take longer than what comes before the request
 		case name == "study_id" && op.id == "ResumeStudy":
 			r.path[name] = w.newStudy(t, 200)
 			w.client(t).Post("/api/v1/studies/"+r.path[name]+"/terminate", nil).Want(200)
 			w.awaitStudy(t, r.path[name], "terminated")
+			servicetest.AwaitStudyStopped(t, w.program.Config.Postgres, r.path[name])
 		case name == "study_id" && fresh:
 			r.path[name] = w.newStudy(t, 1)
 			w.awaitStudy(t, r.path[name], "completed")
@@ -158,9 +176,14 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.traceset
 		case name == "template_id":
 			r.path[name] = w.template
+		case name == "stream":
+			w.park(t, r.path)
 		case name == "version":
 			r.path[name] = "1"
 		}
+	}
+	if _, letter := r.path["offset"]; letter {
+		w.park(t, r.path)
 	}
 	body := func(text string) { r.body = json.RawMessage(text) }
 	switch op.id {
@@ -217,6 +240,15 @@ func (w *world) request(t *testing.T, op operation) request {
 		r.query.Set("workspaceId", events.DefaultWorkspace)
 	case "GetTracesetDownload":
 		r.query.Del("file")
+	case "ShowLake":
+		w.client(t).Eventually(r.target(), func(reply servicetest.Reply) bool { return reply.Status == 200 }) // it is made soon after the start
+	case "GetBundle":
+		w.program.Checkpoint(t, events.NewID("checkpoint"))
+		today := time.Now().UTC().Format(time.DateOnly)
+		r.query = url.Values{"from": {today}, "to": {today}, "preliminary": {"true"}}
+	case "GetCheckpoint":
+		r.path["name"] = events.NewID("checkpoint")
+		w.program.Checkpoint(t, r.path["name"])
 	case "GetBillingItem":
 		w.client(t).Eventually("/api/v1/billing/items", func(reply servicetest.Reply) bool {
 			items, _ := reply.Object()["items"].([]any)
@@ -233,7 +265,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	each(t, every, func(t *testing.T, op operation) {
 		switch r := w.request(t, op).send(w.client(t)); {
-		case op.id == "TerminateSimulation":
+		case op.id == "TerminateSimulation", op.id == "TerminateRun":
 			r.Refused(409, "CONFLICT") // the simulation is completed
 		case r.Status >= 300:
 			t.Errorf("got %d %s, want success", r.Status, r.Body)

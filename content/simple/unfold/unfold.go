@@ -44,9 +44,10 @@ func (s *Submissions) React(ctx context.Context, f events.Fact) error {
 }
 
 // Unfold creates the traceset and the configuration of a submission before React does, so
-// that they exist when the submission is answered. Repeating it changes nothing.
-func (s *Submissions) Unfold(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission) error {
-	return s.unfold(ctx, simulation, requested, submission, handle.System(simulation, "unfold"))
+// that they exist when the submission is answered. Repeating it changes nothing. Of the
+// origin, the request and the cause count.
+func (s *Submissions) Unfold(ctx context.Context, from handle.Origin, simulation string, requested events.SimulationRequested, submission *simple.Submission) error {
+	return s.unfold(ctx, simulation, requested, submission, from.Derive(simulation, "unfold"))
 }
 
 func (s *Submissions) unfold(ctx context.Context, simulation string, requested events.SimulationRequested, submission *simple.Submission, from handle.Origin) error {

@@ -72,11 +72,36 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Where processes may connect to. */}}
+{{/* Where processes may connect to: what the values open, and other ports that settings name. */}}
 {{- define "netsim.egress" -}}
-- to: {{- toYaml .dns | nindent 4 }}
+{{- $np := .Values.networkPolicy }}
+{{- $opened := list }}
+{{- range $_, $rule := $np.egress }}
+{{- range $rule.ports }}{{- $opened = append $opened (int .) }}{{- end }}
+{{- end }}
+{{- $named := list }}
+{{- $all := list .Values.settings .Values.defaults.settings .Values.migrate.settings }}
+{{- range $_, $p := .Values.processes }}{{- $all = append $all (dig "settings" dict (default dict $p)) }}{{- end }}
+{{- range $settings := $all }}
+{{- range $name := list "NETSIM_KAFKA" "NETSIM_KAFKA_OAUTH_TOKEN_URL" "NETSIM_S3_ENDPOINT" "NETSIM_OIDC_JWKS_URL" "NETSIM_OIDC_ISSUER" "NETSIM_CONSOLE_DISCOVERY_URL" "NETSIM_ENGINE_URLS" "NETSIM_SCHEMA_REGISTRY" "OTEL_EXPORTER_OTLP_ENDPOINT" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" }}
+{{- with get (default dict $settings) $name }}
+{{- range $address := splitList "," (toString .) }}
+{{- $host := regexReplaceAll "/.*$" (regexReplaceAll "^[a-z]+://" (trim $address) "") "" }}
+{{- $port := int (default (ternary "80" "443" (hasPrefix "http://" (trim $address))) (trimPrefix ":" (regexFind ":[0-9]+$" $host))) }}
+{{- if not (has $port (concat $opened $named)) }}{{- $named = append $named $port }}{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+- to: {{- toYaml $np.dns | nindent 4 }}
   ports: [{protocol: UDP, port: 53}, {protocol: TCP, port: 53}]
-{{- range $_, $rule := .egress }}
+{{- with $named }}
+- ports:
+    {{- range . }}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
+{{- end }}
+{{- range $_, $rule := $np.egress }}
 - ports:
     {{- range $rule.ports }}
     - {protocol: TCP, port: {{ . }}}

@@ -47,6 +47,11 @@ func TestBounds(t *testing.T) {
 		"csg-htsim NDP, own rows, sprayed, fitted":        700,
 		"csg-htsim NDP, own rows, sprayed, held out":      268,
 		"csg-htsim NDP, own rows, a path a flow":          40,
+		"csg-htsim NDP, other parameters, sprayed":        28,
+		"csg-htsim NDP, other parameters, a path a flow":  20,
+		"csg-htsim RoCE, other parameters, a path a flow": 36,
+		"csg-htsim NDP, small packets, sprayed, seen":     59,
+		"csg-htsim NDP, held out of engine 1.11, sprayed": 36,
 		"closed forms, with acknowledgements":             270,
 	} {
 		if rows[name] < least {

@@ -40,6 +40,8 @@ func (s *setting) kind() string {
 		return accuracy.OneSwitch
 	case s.Spray:
 		return accuracy.Sprayed
+	case !s.Trimming:
+		return accuracy.Lossless
 	default:
 		return accuracy.Hashed
 	}

@@ -113,6 +113,8 @@ func (s *section) bound() string {
 	switch {
 	case s.Exact:
 		return "exact"
+	case s.Near > 0 && s.Worst <= s.Near:
+		return fmt.Sprintf("in the spread of %d seeds, give or take %s", seeds, percent(s.Near))
 	case s.Near > 0:
 		return fmt.Sprintf("in the spread of %d seeds, give or take %s, but for %d that chance explains; none above %s",
 			seeds, percent(s.Near), s.chance(), percent(s.Worst))

@@ -14,6 +14,7 @@ type Network struct {
 	Rate, Delay  int64 // rate of a link in bit/s, and its delay in ps
 	MSS, Header  int64 // bytes
 	Spray        bool
+	Trimming     bool // the NICs' transport; without it they are lossless
 	Seed         uint64
 }
 
@@ -39,7 +40,11 @@ func (n *Network) Document() (*document.Document, error) {
 	}
 	b := builder{doc: d}
 	b.component("clos-switch-v1", "leaf", switches(n.Spines))
-	b.component("roce-nic-v1", "nic", fmt.Sprintf(`{"NetworkInterface":{%s,%s},"Transport":{"MSS":{"value":%d,"type":"bytes","unit":"B"},`+
+	nic := "roce-nic-v1"
+	if n.Trimming {
+		nic = "trimming-nic-v1"
+	}
+	b.component(nic, "nic", fmt.Sprintf(`{"NetworkInterface":{%s,%s},"Transport":{"MSS":{"value":%d,"type":"bytes","unit":"B"},`+
 		`"HeaderSize":{"value":%d,"type":"bytes","unit":"B"}}}`, port("Up"), medium, n.MSS, n.Header))
 	b.component("gpu-server-v1", "server", `{}`, ref(document.TypeNIC, "nic", 1))
 	b.container("leaf-rack-v1", "rack", ref(document.TypeSwitch, "leaf", 1), ref(document.TypeServer, "server", n.Hosts))

@@ -32,9 +32,18 @@ func Packets(r Record) (Case, string, error) {
 			return Case{}, "", fmt.Errorf("column mtu: %w", err)
 		}
 	}
+	link := map[string]int64{"gbps": 400, "delay_ns": 500}
+	for column := range link {
+		if r[column] == "" {
+			continue
+		}
+		if link[column], err = strconv.ParseInt(r[column], 10, 64); err != nil {
+			return Case{}, "", fmt.Errorf("column %s: %w", column, err)
+		}
+	}
 	n := Network{
-		Racks: ranks / hostsPerLeaf, Hosts: hostsPerLeaf, Spines: hostsPerLeaf / over, Rate: 400_000_000_000, Delay: 500_000,
-		MSS: mss, Header: 64, Spray: strings.HasSuffix(r["transport"], "_spray"),
+		Racks: ranks / hostsPerLeaf, Hosts: hostsPerLeaf, Spines: hostsPerLeaf / over, Rate: link["gbps"] * 1e9, Delay: link["delay_ns"] * 1000,
+		MSS: mss, Header: 64, Spray: strings.HasSuffix(r["transport"], "_spray"), Trimming: strings.HasPrefix(r["transport"], "ndp_"),
 	}
 	workload, _, _ := strings.Cut(r["workload"], "_n")
 	// csg-htsim sends only full packets, so a message size that is not a multiple of

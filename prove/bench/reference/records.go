@@ -28,14 +28,19 @@ func Records(dir, name string) ([]Record, error) {
 	return parse(name, f)
 }
 
-// Sprayed and Hashed are the tables of our own rows. README.md describes how they were
-// made.
+// Sprayed, Hashed and Transports are the tables of our own rows. README.md describes how
+// they were made.
 const (
 	Sprayed = "htsim_sprayed.csv"
 	Hashed  = "htsim_hashed.csv"
+	// Transports has rows of lossless and of trimming NICs with other parameters, for which
+	// no constant of the model was fitted.
+	Transports = "htsim_transports.csv"
+	// Later has rows of trimming NICs with other parameters, also with small packets.
+	Later = "htsim_later.csv"
 )
 
-//go:embed htsim_sprayed.csv htsim_hashed.csv
+//go:embed htsim_sprayed.csv htsim_hashed.csv htsim_transports.csv htsim_later.csv
 var own embed.FS
 
 // Own reads a table of our own rows.

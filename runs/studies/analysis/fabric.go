@@ -15,6 +15,7 @@ type Fabric struct {
 	NICs     []Parts
 	Copper   []Parts // links between NICs and switches
 	Optical  []Parts // links between switches
+	Servers  []Parts // the rate is the sum over the NICs
 }
 
 // Parts are equal parts.
@@ -33,6 +34,7 @@ func DerivedFabric(d *topology.Derivation) *Fabric {
 	}
 	f.NICs = add(f.NICs, speed, int64(d.TotalHosts))
 	f.Copper = add(f.Copper, speed, int64(d.Links.HostToRsw))
+	f.Servers = add(f.Servers, speed, int64(d.TotalHosts))
 	f.Optical = add(f.Optical, int64(d.Resolved.SwitchLinkSpeed)*bitsPerGbit, int64(d.Links.RswToFsw+d.Links.FswToSsw))
 	f.sort()
 	return f
@@ -69,6 +71,9 @@ func WiredFabric(w *topology.Fabric) *Fabric {
 			f.NICs = add(f.NICs, up[i], 1)
 		}
 	}
+	for host := range w.Hosts {
+		f.Servers = add(f.Servers, w.Rate(int32(host)), 1)
+	}
 	f.sort()
 	return f
 }
@@ -88,7 +93,7 @@ func add(list []Parts, rate, count int64) []Parts {
 }
 
 func (f *Fabric) sort() {
-	for _, list := range [][]Parts{f.Switches, f.NICs, f.Copper, f.Optical} {
+	for _, list := range [][]Parts{f.Switches, f.NICs, f.Copper, f.Optical, f.Servers} {
 		slices.SortFunc(list, func(a, b Parts) int { return cmp.Compare(a.Rate, b.Rate) })
 	}
 }

@@ -24,6 +24,7 @@ func TestDocument(t *testing.T) {
 	}{
 		{"Switch, by the sum of its connected ports", list.Switches}, {"NIC, by its rate", list.NICs},
 		{"Copper cable between a NIC and a switch", list.Copper}, {"Optical link between switches, with both transceivers and the fibre", list.Optical},
+		{"Server without its NICs, by the sum of their rates", list.Servers},
 	} {
 		want += "| " + kind.name + " | " + list.Currency + " | W |\n| --- | ---: | ---: |\n"
 		for _, c := range kind.classes {

@@ -23,7 +23,7 @@ func TestPricesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := analysis.CurrentPrices()
-	b, err := list.Bill(analysis.DerivedFabric(&d))
+	b, err := list.Bill(analysis.DerivedFabric(&d), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestMorePartsCostMore(t *testing.T) {
 			return []analysis.Parts{{Rate: rapid.Int64Range(1, 400_000).Draw(t, label+" Gbit/s") * 1_000_000_000, Count: rapid.Int64Range(1, 1000).Draw(t, label)}}
 		}
 		f := analysis.Fabric{Switches: parts("switches"), NICs: parts("NICs"), Copper: parts("copper"), Optical: parts("optical")}
-		before, err := list.Bill(&f)
+		before, err := list.Bill(&f, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestMorePartsCostMore(t *testing.T) {
 		} else {
 			kind[0].Rate += rapid.Int64Range(0, 100_000_000_000_000).Draw(t, "faster")
 		}
-		after, err := list.Bill(&f)
+		after, err := list.Bill(&f, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ const (
 // Sources has what the base and the axes of a study of a configuration name. All of it is
 // fixed: versions, templates, tracesets and mapping files do not change.
 type Sources struct {
+	Base        string                 // id of the configuration
 	Duration    string                 // of the base
 	Document    string                 // of the base's version
 	Traceset    string                 // id, "" for none
@@ -34,9 +36,32 @@ type Sources struct {
 	Templates   map[string]string      // documents, by id
 	Tracesets   map[string]TracesetRef // by id, also the base's
 	Files       map[string]string      // hashes of mapping files, by id, also the base's
-	// Check checks a document that the values of axes have changed, as JSON, against the
-	// contract. Only the start of a study does; nil checks nothing.
-	Check func(doc []byte) error
+	Check       Check
+}
+
+// Documents returns how many different documents and attachments the points of a study of a
+// configuration have at most: one for each combination of values of other axes than the
+// duration, and each replicate.
+func (p *Plan) Documents() int {
+	different := map[string]bool{}
+	for point := 0; point < p.Points(); point += p.replicates {
+		key := ""
+		for i, value := range p.Values(point) {
+			if p.Axes[i].Field != Duration {
+				key += value + "\n"
+			}
+		}
+		different[key] = true
+	}
+	return len(different) * p.replicates
+}
+
+// Bases returns the documents whose fields the axes replace: the base's, or the templates.
+func (s *Sources) Bases() []string {
+	if len(s.Templates) > 0 {
+		return slices.Collect(maps.Values(s.Templates))
+	}
+	return []string{s.Document}
 }
 
 // TracesetRef has the facts about a traceset that a study needs.
@@ -119,6 +144,10 @@ func (s *Sources) configured(p *Plan, point int) (Configured, error) {
 		case MappingFile:
 			value = &c.MappingFile
 		case Duration:
+			start := map[string]any{"configurationId": s.Base, "name": "point", "duration": json.RawMessage(text)}
+			if _, err := s.Check.body("StartSimulation", start); err != nil {
+				return c, err
+			}
 		}
 		*value = ""
 		if err := json.Unmarshal([]byte(text), value); err != nil {
@@ -148,6 +177,9 @@ func (s *Sources) configured(p *Plan, point int) (Configured, error) {
 	if c.MappingFile != "" {
 		c.Document.SetMapping(mapping.Name)
 	}
+	if k := point % p.replicates; k > 0 {
+		c.Document.AddToSeed(int64(k))
+	}
 	c.Text, err = document.Canonical(c.Document)
 	return c, err
 }
@@ -159,10 +191,9 @@ func (s *Sources) changed(text string, p *Plan, point int) (*document.Document, 
 	if err != nil {
 		return nil, err
 	}
-	if s.Check != nil {
-		if err := s.Check([]byte(document.CanonicalTree(tree))); err != nil {
-			return nil, err
-		}
+	body, err := s.Check.body("UpdateConfiguration", tree)
+	if err != nil {
+		return nil, err
 	}
 	if err := validation.CheckParamTrees(tree); err != nil {
 		return nil, err
@@ -171,7 +202,7 @@ func (s *Sources) changed(text string, p *Plan, point int) (*document.Document, 
 		return nil, err
 	}
 	doc := new(document.Document)
-	if err := strictly(tree, doc); err != nil {
+	if err := strictly(body, doc); err != nil {
 		return nil, err
 	}
 	return doc, validation.Complete(doc)
@@ -192,9 +223,17 @@ func OfNetwork(field string) bool {
 	return member != document.Applications && member != "globalParameters"
 }
 
-// CheckFields returns the fault of an axis whose values the attachments would overwrite.
+// CheckFields returns the fault of an axis whose field is none of a configuration, or whose
+// values the attachments would overwrite.
 func CheckFields(p *Plan) error {
+	members := []string{
+		document.Applications, document.Components, document.Containers, document.Links, "topology", "globalParameters",
+		Template, Traceset, MappingFile, Duration,
+	}
 	for i, a := range p.Axes {
+		if first := FieldOf(a)[0].Member; !slices.Contains(members, first) {
+			return fault.New(fault.Validation, "axes[%d].field must begin with one of [%s], got '%s'", i, strings.Join(members, ", "), first)
+		}
 		for _, step := range FieldOf(a) {
 			if slices.Contains([]string{"NumOfChakraFiles", "UseMapping", "MappingFileName"}, step.Member) {
 				return fault.New(fault.Validation, "axes[%d].field must be %s or %s, because %s follows from these", i, Traceset, MappingFile, step.Member)

@@ -141,3 +141,13 @@ func TestNetworksAreTold(t *testing.T) {
 		}
 	}
 }
+
+// text returns the canonical text of a document.
+func text(t *testing.T, d *document.Document) string {
+	t.Helper()
+	s, err := document.Canonical(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -43,6 +43,36 @@ func FieldOf(a Axis) Field {
 	return f
 }
 
+// within reports whether the field is another one, or a part of it, as both are written.
+func (f Field) within(other Field) bool {
+	return len(f) >= len(other) && slices.EqualFunc(f[:len(other)], other, Step.holds)
+}
+
+// holds reports whether a step leads to what another one goes through: to the same member,
+// and to all of its elements or the same one.
+func (s Step) holds(other Step) bool {
+	return s.Member == other.Member && (other.Element == "" || s.Element == other.Element)
+}
+
+// in returns the field with the indexes of its elements in a tree of decoded JSON, as far as
+// the tree has them.
+func (f Field) in(tree map[string]any) Field {
+	f = slices.Clone(f)
+	for i, s := range f {
+		there := tree[s.Member]
+		if s.Element != "" {
+			list, _ := there.([]any)
+			k, err := index(list, s.Element)
+			if err != nil {
+				return f
+			}
+			f[i].Element, there = strconv.Itoa(k), list[k]
+		}
+		tree, _ = there.(map[string]any)
+	}
+	return f
+}
+
 // errNoField is the error of a path that leads nowhere.
 var errNoField = errors.New("the base has no such field")
 

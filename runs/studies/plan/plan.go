@@ -22,8 +22,9 @@ const (
 
 // The bounds of a study.
 const (
-	MaxPoints = 10_000
-	MaxAxes   = 16
+	MaxPoints     = 10_000 // with their replicates
+	MaxAxes       = 16
+	MaxReplicates = 32
 	// maxCombinations bounds what a sample is drawn from, so that a number says which.
 	maxCombinations = 1 << 53
 )
@@ -36,17 +37,19 @@ type Axis struct {
 
 // Plan has the points of a study. The zero Plan has none.
 type Plan struct {
-	Axes   []Axis
-	method string
-	points int
-	drawn  []uint64 // the combinations of a sample
+	Axes       []Axis
+	method     string
+	points     int // combinations
+	replicates int
+	drawn      []uint64 // the combinations of a sample
+	first      [][]int  // of a list: by axis and point, the first point with the same value
 }
 
 // New returns the plan of a study. samples is the number of points of a sample, and seed
 // its seed; other methods ignore them. Every error is the client's, and names the member
 // of the request that is wrong.
 func New(axes []Axis, method string, samples int64, seed uint64) (*Plan, error) {
-	p := &Plan{Axes: axes, method: method}
+	p := &Plan{Axes: axes, method: method, replicates: 1}
 	for i, a := range axes {
 		if err := p.check(i, a); err != nil {
 			return nil, err
@@ -59,6 +62,7 @@ func New(axes []Axis, method string, samples int64, seed uint64) (*Plan, error) 
 			if len(a.Values) != p.points {
 				return nil, fmt.Errorf("axes[%d].values must have %d values like axes[0].values, because method is list; got %d", i, p.points, len(a.Values))
 			}
+			p.first = append(p.first, firsts(a.Values))
 		}
 	case Grid:
 		n, ok := p.combinations()
@@ -130,15 +134,14 @@ func draw(n uint64, count int, seed uint64) []uint64 {
 	return drawn
 }
 
-// Points returns the number of points.
-func (p *Plan) Points() int { return p.points }
-
-// At returns for each axis the index of its value at a point.
+// At returns for each axis the index of its value at a point. Equal values have the index of
+// the first one.
 func (p *Plan) At(point int) []int {
+	point /= p.replicates
 	at := make([]int, len(p.Axes))
 	if p.method == List {
 		for i := range at {
-			at[i] = point
+			at[i] = p.first[i][point]
 		}
 		return at
 	}
@@ -150,6 +153,18 @@ func (p *Plan) At(point int) []int {
 		n := uint64(len(p.Axes[i].Values))
 		at[i] = int(number % n)
 		number /= n
+	}
+	return at
+}
+
+// firsts returns for each value the index of the first one that equals it.
+func firsts(values []string) []int {
+	at, seen := make([]int, len(values)), map[string]int{}
+	for i, v := range values {
+		if _, twice := seen[v]; !twice {
+			seen[v] = i
+		}
+		at[i] = seen[v]
 	}
 	return at
 }

@@ -24,10 +24,13 @@ func excuses() []excuse {
 			"ListChartDefinitions", "ListComponents", "GetComponent", "ListModels", "GetModel", "ListModelVersions",
 		}, "answered from memory, so it does not time out"},
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
+		{422, []string{"GetBundle"}, "a period with more than 100,000 costs; audit/bundle_stream_test.go and readapi/billing_audit_test.go make it"},
+		{504, []string{"GetBundle"}, "a bundle has ten minutes to begin; infra/web/streams_test.go makes one that begins too late"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
-			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate", "TerminateStudy", "ResumeStudy", "DeleteStudy",
+			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate", "DeleteWorkspace", "TerminateStudy", "ResumeStudy", "DeleteStudy",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
+			"RetryParkedStream", "RetryDeadLetter", "RetryDeadLetters",
 		}, "nothing in the request can differ under the same key"},
 		{409, []string{
 			"DeleteConfiguration", "ValidateConfiguration", "CloneConfiguration", "AddApplication",
@@ -36,6 +39,7 @@ func excuses() []excuse {
 			"AddContainerReference", "ChangeContainerReference", "RemoveContainerReference",
 			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
 			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "DetachMappingFile", "UpdateWorkspace",
+			"RetryParkedStream", "RetryDeadLetter", "RetryDeadLetters",
 		}, "too many lost races with other processes; commands/handle/handle_test.go makes them"},
 	}
 }

@@ -52,7 +52,7 @@ func TestDataContractIsComplete(t *testing.T) {
 			if p.Name != f.Name || p.Required == f.Optional || p.LogicalType == "" || p.PhysicalType == "" {
 				t.Errorf("%s: property %+v of the field %s, optional %t", one.Name, p, f.Name, f.Optional)
 			}
-			if money := f.Name == "amount" || f.Name == "cost" || f.Name == "rateAmount" || f.Name == "previousCost" || f.Name == "dayPrice"; money {
+			if money := f.Name == "amount" || f.Name == "previousAmount" || f.Name == "cost" || f.Name == "rateAmount" || f.Name == "previousCost" || f.Name == "dayPrice"; money {
 				amounts++
 				if p.LogicalType != "number" || p.PhysicalType != "string" {
 					t.Errorf("%s.%s is %s as %s, want a number as string", one.Name, f.Name, p.LogicalType, p.PhysicalType)

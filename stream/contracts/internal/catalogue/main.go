@@ -1,12 +1,13 @@
 // Command catalogue generates the reference of events for those who read them:
-// docs/events.md, api/asyncapi.yaml, api/datacontract.yaml and a JSON Schema of each
-// type's data in api/events. It copies the meaning of types and fields from their Go
+// docs/events.md, api/asyncapi.yaml, api/datacontract.yaml, a JSON Schema of each
+// type's data in api/events, and the comments of columns in stream/tables. It copies the meaning of types and fields from their Go
 // comments. Run it with
 //
 //	go generate ./stream/contracts
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -38,6 +39,21 @@ func write(root string) error {
 	return nil
 }
 
+// meanings lists what types and the members of their data mean, for the comments of tables
+// and columns: type, member or - for the type itself, and meaning, with tabs.
+func meanings(types []eventType) []byte {
+	var out bytes.Buffer
+	for _, t := range types {
+		fmt.Fprintf(&out, "%s\t-\t%s\n", t.Name, t.When)
+		for _, f := range t.Fields {
+			if f.Comment != "" {
+				fmt.Fprintf(&out, "%s\t%s\t%s\n", t.Name, f.Name, f.Comment)
+			}
+		}
+	}
+	return out.Bytes()
+}
+
 // generate returns the generated files, by path below the repository's root.
 func generate(root string) (map[string][]byte, error) {
 	types, err := read(filepath.Join(root, "events"))
@@ -56,6 +72,7 @@ func generate(root string) (map[string][]byte, error) {
 	if files["api/datacontract.yaml"], err = openDataContract(types); err != nil {
 		return nil, err
 	}
+	files["stream/tables/meanings.txt"] = meanings(types)
 	if files["docs/events.md"], err = page(types); err != nil {
 		return nil, err
 	}

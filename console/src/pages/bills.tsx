@@ -1,0 +1,237 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { call } from "../api/client";
+import type { CostTotal } from "../api/contract";
+import { useSession } from "../api/session";
+import { clock } from "../lib/clock";
+import { compare, grouped, share, sum } from "../lib/decimal";
+import { count } from "../lib/units";
+import { billsRoute } from "../router";
+import { shown } from "../ui/curl";
+import { Failure, Name, Page, Shown } from "../ui/parts";
+
+/** What an account is charged, for people with the role billing. */
+export function Bills() {
+	const may = useSession()?.roles.includes("billing");
+	const search = billsRoute.useSearch();
+	const navigate = useNavigate({ from: "/bills" });
+	const today = new Date(clock.now() || 0).toISOString().slice(0, 10);
+	const from = /^\d{4}-\d{2}-\d{2}$/.test(search.from ?? "") ? (search.from as string) : `${today.slice(0, 8)}01`;
+	const to = /^\d{4}-\d{2}-\d{2}$/.test(search.to ?? "") ? (search.to as string) : today;
+	if (!may) {
+		return (
+			<Page title="Bills">
+				<p>
+					Bills of an account are read with the role <code>billing</code>, which your login does not have. Who manages your account at your identity provider can give it to you; then log in again.
+				</p>
+			</Page>
+		);
+	}
+	const range = { startDate: from, endDate: to };
+	return (
+		<Page
+			title="Bills"
+			actions={<Link to="/bills/verify">Verify a bundle</Link>}
+			calls={[shown("ListBalances", {}), shown("GetCostSummary", { query: range }), shown("ListCosts", { query: range }), shown("ListRates", { query: { date: to } })]}
+		>
+			<Balance />
+			<div className="filters">
+				<label>
+					First day
+					<input type="date" value={from} max={to} onChange={(event) => navigate({ search: (old) => ({ ...old, from: event.target.value }), replace: true })} />
+				</label>
+				<label>
+					Last day
+					<input type="date" value={to} min={from} onChange={(event) => navigate({ search: (old) => ({ ...old, to: event.target.value }), replace: true })} />
+				</label>
+			</div>
+			<Summary range={range} />
+			<Days range={range} />
+			<Rates date={to} />
+		</Page>
+	);
+}
+
+type Range = { startDate: string; endDate: string };
+
+function Balance() {
+	const balance = useQuery({ queryKey: ["balance"], queryFn: ({ signal }) => call("ListBalances", {}, signal) });
+	return (
+		<Shown of="the balance" query={balance}>
+			{({ balances }) => (
+				<ul className="cards">
+					{balances.map((one) => (
+						<li key={one.accountId + one.currency}>
+							<span className="quiet">
+								Balance of <Name>{one.accountName ?? one.accountId}</Name> ({one.accountType})
+							</span>
+							<strong className="amount">
+								{grouped(one.currentBalance)} {one.currency}
+							</strong>
+							<span>
+								{grouped(one.totalCredits)} credited, {grouped(one.totalDebits)} charged
+							</span>
+						</li>
+					))}
+				</ul>
+			)}
+		</Shown>
+	);
+}
+
+function Summary({ range }: { range: Range }) {
+	const summary = useQuery({ queryKey: ["costs", "summary", range], queryFn: ({ signal }) => call("GetCostSummary", { query: range }, signal) });
+	return (
+		<Shown of="the costs" query={summary}>
+			{(data) => {
+				const charged = (["CREDIT", "USD"] as const).flatMap((currency) => {
+					const of = data[currency];
+					return of && compare(of.total, "0") !== 0 ? [{ currency, of }] : [];
+				});
+				return charged.length === 0 ? (
+					<p>
+						Nothing was charged from {data.startDate} to {data.endDate}. A day's costs are complete after the night that follows it.
+					</p>
+				) : (
+					charged.map(({ currency, of }) => <Total key={currency} currency={currency} of={of} />)
+				);
+			}}
+		</Shown>
+	);
+}
+
+function Total({ currency, of }: { currency: string; of: NonNullable<CostTotal> }) {
+	return (
+		<section aria-label={`Costs in ${currency}`}>
+			<h2>
+				<span className="amount">{grouped(of.total)}</span> {currency}
+			</h2>
+			<Bars title="By rate" parts={of.byRate} whole={of.total} />
+			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} />
+		</section>
+	);
+}
+
+function Bars({ title, parts, whole }: { title: string; parts: Record<string, string>; whole: string }) {
+	return (
+		<>
+			<h3>{title}</h3>
+			<ul className="lines">
+				{Object.entries(parts)
+					.sort(([, a], [, b]) => compare(b, a))
+					.map(([name, amount]) => (
+						<li key={name}>
+							<span>
+								<bdi>{name}</bdi>
+							</span>
+							<svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
+								<rect className="sending" x={0} y={20} height={60} width={Math.max(0, share(amount, whole)) * 1000} />
+							</svg>
+							<span className="amount">{grouped(amount)}</span>
+						</li>
+					))}
+			</ul>
+		</>
+	);
+}
+
+function Days({ range }: { range: Range }) {
+	const costs = useInfiniteQuery({
+		queryKey: ["costs", range],
+		queryFn: ({ pageParam, signal }) => call("ListCosts", { query: { ...range, limit: 100, cursor: pageParam } }, signal),
+		initialPageParam: undefined as string | undefined,
+		getNextPageParam: (page) => page.pagination.nextCursor,
+	});
+	return (
+		<Shown of="the daily costs" query={costs}>
+			{(data) => {
+				const rows = data.pages.flatMap((page) => page.costs);
+				if (rows.length === 0) return null;
+				const days = Map.groupBy(rows, (row) => `${row.date} ${row.costCurrency}`);
+				return (
+					<section aria-label="Costs by day">
+						<h2>By day</h2>
+						{[...days].map(([day, list]) => (
+							<details key={day}>
+								<summary>
+									{list[0]?.date} · <span className="amount">{grouped(sum(list.map((row) => row.cost)))}</span> {list[0]?.costCurrency}
+									{costs.hasNextPage && day === [...days.keys()].at(-1) && " so far"}
+								</summary>
+								<div className="wide">
+									<table>
+										<thead>
+											<tr>
+												<th>Item</th>
+												<th>Rate</th>
+												<th className="number">Price of the rate</th>
+												<th className="number">Cost</th>
+											</tr>
+										</thead>
+										<tbody>
+											{list.map((row) => (
+												<tr key={row.dailyCostId}>
+													<td>
+														<bdi>{row.itemName ?? row.billingItemId}</bdi>
+													</td>
+													<td>{row.rateName}</td>
+													<td className="number">
+														{grouped(row.rateAmount)} a {row.details.period}
+													</td>
+													<td className="number">{grouped(row.cost)}</td>
+												</tr>
+											))}
+										</tbody>
+									</table>
+								</div>
+							</details>
+						))}
+						{costs.hasNextPage && (
+							<button type="button" onClick={() => costs.fetchNextPage()} disabled={costs.isFetchingNextPage}>
+								More days
+							</button>
+						)}
+					</section>
+				);
+			}}
+		</Shown>
+	);
+}
+
+function Rates({ date }: { date: string }) {
+	const rates = useQuery({ queryKey: ["rates", date], queryFn: ({ signal }) => call("ListRates", { query: { date, limit: 100 } }, signal) });
+	if (rates.error) return <Failure of="The rates cannot be read" error={rates.error} retry={rates.refetch} />;
+	return (
+		<Shown of="the rates" query={rates}>
+			{({ rates: list, pagination }) => (
+				<section aria-label="Rates">
+					<h2>Rates on {date}</h2>
+					<div className="wide">
+						<table>
+							<thead>
+								<tr>
+									<th>Rate</th>
+									<th>Kind</th>
+									<th>From unit</th>
+									<th className="number">Price</th>
+								</tr>
+							</thead>
+							<tbody>
+								{list.map((rate) => (
+									<tr key={rate.rateId}>
+										<td>{rate.rateName}</td>
+										<td>{rate.rateType}</td>
+										<td>{count(rate.tierStart)}</td>
+										<td className="number">
+											{grouped(rate.amount)} {rate.metadata.currency} for {count(rate.metadata.unitSize)} {rate.metadata.unitName} a {rate.period}
+										</td>
+									</tr>
+								))}
+							</tbody>
+						</table>
+					</div>
+					{pagination.hasMore && <p className="quiet">These are the first {list.length}.</p>}
+				</section>
+			)}
+		</Shown>
+	);
+}

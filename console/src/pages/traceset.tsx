@@ -1,0 +1,183 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { call } from "../api/client";
+import type { Traceset } from "../api/contract";
+import { write } from "../api/json";
+import { bytes, count } from "../lib/units";
+import { tracesetRoute } from "../router";
+import { Confirm } from "../ui/confirm";
+import { shown } from "../ui/curl";
+import { InputTabs } from "../ui/inputs";
+import { Facts, Failure, Page, Shown, StatusMark, Time } from "../ui/parts";
+import { UseIn } from "../ui/useIn";
+
+const scopes = { workspace: "the members of its workspace", tenant: "your account", public: "everyone" };
+
+export function TracesetPage() {
+	const { id } = tracesetRoute.useParams();
+	const path = { id };
+	const traceset = useQuery({
+		queryKey: ["traceset", id],
+		queryFn: ({ signal }) => call("GetTraceset", { path }, signal),
+		refetchInterval: ({ state }) => (state.data && ["uploading", "processing"].includes(state.data.status) ? 1_000 : false),
+	});
+	return (
+		<Page
+			title={traceset.data?.name ?? "Traceset"}
+			calls={[shown("GetTraceset", { path }), shown("ValidateTraceset", { path }, "Reads the stored files and checks them."), shown("GetTracesetDownload", { path })]}
+		>
+			<InputTabs of="files" />
+			<Shown of="the traceset" query={traceset}>
+				{(one) => (
+					<>
+						{one.description && (
+							<p>
+								<bdi>{one.description}</bdi>
+							</p>
+						)}
+						<Facts
+							of={[
+								["Status", <StatusMark key="status" value={one.status} />],
+								["Ranks", one.rankCount === undefined ? "not known yet" : count(one.rankCount)],
+								["Size", bytes(one.totalSize)],
+								["Seen by", scopes[one.scope]],
+								["Created", <Time key="created" at={one.createdAt} />],
+								["Expires", one.expiresAt ? <Time key="expires" at={one.expiresAt} /> : "never"],
+							]}
+						/>
+						{one.status === "processing" && <p role="status">The service reads the files now. The page follows it.</p>}
+						{one.status === "uploading" && <p>It is being uploaded. Nothing can be said of its content yet.</p>}
+						{one.statusMessage && (
+							<p className="finding error">
+								Its files cannot be used: <bdi>{one.statusMessage}</bdi>
+							</p>
+						)}
+						<Files of={one} />
+						{one.workloadMetadata && Object.keys(one.workloadMetadata).length > 0 && (
+							<>
+								<h2>What is said of the workload</h2>
+								<pre tabIndex={0}>{write(one.workloadMetadata)}</pre>
+							</>
+						)}
+						{one.status === "ready" && <Content of={one} />}
+						{one.status === "ready" && <UseIn what={{ traceset: id }} />}
+						<Remove of={one} />
+					</>
+				)}
+			</Shown>
+		</Page>
+	);
+}
+
+function Files({ of: { files } }: { of: Traceset }) {
+	return (
+		<section aria-labelledby="files">
+			<h2 id="files">Files</h2>
+			<section className="wide" tabIndex={0} aria-label="Table of the files">
+				<table>
+					<thead>
+						<tr>
+							<th>File</th>
+							<th>Ranks</th>
+							<th>Holds</th>
+							<th className="number">Size</th>
+							<th>SHA-256</th>
+						</tr>
+					</thead>
+					<tbody>
+						{files.map((file) => (
+							<tr key={file.name}>
+								<th scope="row">
+									<bdi>{file.name}</bdi>
+								</th>
+								<td>{file.rankRange ? (file.rankRange.start === file.rankRange.end ? file.rankRange.start : `${file.rankRange.start} to ${file.rankRange.end}`) : "—"}</td>
+								<td>{file.role === "primary" ? "traces of ranks" : "something else"}</td>
+								<td className="number">{bytes(file.size)}</td>
+								<td>
+									<code title={file.hash}>{file.hash.replace("sha256:", "").slice(0, 16) || "—"}</code>
+								</td>
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</section>
+		</section>
+	);
+}
+
+const checks: Record<string, string> = {
+	file_integrity: "Files are what was uploaded",
+	metadata_complete: "Their content is known",
+	topology_correlation: "A topology has room for the ranks",
+	ranks: "Ranks are complete",
+	readable_files: "Files can be read to their end",
+	dependency_graph: "Dependencies have no cycle",
+	message_pairing: "Every send has its receive",
+	process_groups: "All members of process groups take part",
+};
+
+/** What the stored files hold, as the service reads them now. */
+function Content({ of: { id } }: { of: Traceset }) {
+	const check = useMutation({ mutationFn: () => call("ValidateTraceset", { path: { id } }) });
+	const link = useMutation({ mutationFn: () => call("GetTracesetDownload", { path: { id } }), onSuccess: ({ url }) => location.assign(url) });
+	return (
+		<section aria-labelledby="content">
+			<h2 id="content">What it contains</h2>
+			<div className="actions">
+				<button type="button" disabled={check.isPending} onClick={() => check.mutate()}>
+					{check.isPending ? "Reading the files …" : "Read and check the files"}
+				</button>
+				<button type="button" disabled={link.isPending} onClick={() => link.mutate()}>
+					Download
+				</button>
+			</div>
+			{check.error && <Failure of="The files were not checked" error={check.error} />}
+			{check.data && (
+				<>
+					<p role="status">
+						<strong>{check.data.valid ? "All checks passed." : "Not all checks passed."}</strong>
+					</p>
+					<ul className="plain">
+						{check.data.checks.map((one) => (
+							<li key={one.name}>
+								<span className={`status ${one.passed ? "ready" : "invalid"}`}>{one.passed ? "passed" : "failed"}</span> <strong>{checks[one.name] ?? one.name}:</strong> <bdi>{one.message}</bdi>
+							</li>
+						))}
+					</ul>
+				</>
+			)}
+			{link.error && <Failure of="It cannot be downloaded" error={link.error} />}
+		</section>
+	);
+}
+
+function Remove({ of: { id, name } }: { of: Traceset }) {
+	const [asking, ask] = useState(false);
+	const client = useQueryClient();
+	const navigate = useNavigate();
+	const remove = useMutation({
+		mutationFn: () => call("DeleteTraceset", { path: { id } }),
+		onSuccess: () => {
+			client.invalidateQueries({ queryKey: ["tracesets"] });
+			navigate({ to: "/tracesets" });
+		},
+		onSettled: () => ask(false),
+	});
+	return (
+		<>
+			<h2>Delete it</h2>
+			<button type="button" onClick={() => ask(true)}>
+				Delete this traceset
+			</button>
+			{remove.error && <Failure of="It was not deleted" error={remove.error} />}
+			{asking && (
+				<Confirm title="Delete this traceset?" yes="Delete it" busy={remove.isPending} onYes={() => remove.mutate()} onNo={() => ask(false)}>
+					<p>
+						<bdi>{name}</bdi> is gone at once. Configurations that it is attached to fail validation then. Simulations that run go on.
+					</p>
+				</Confirm>
+			)}
+		</>
+	);
+}

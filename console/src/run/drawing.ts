@@ -1,0 +1,44 @@
+import { type RefObject, useEffect, useRef, useState } from "react";
+
+/** What every worker that draws replies, besides what it says when it has loaded. */
+export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | { type: "failed"; message: string } | { type: "drawn"; frame: number; milliseconds: number } | { type: "picked"; text: string };
+
+/**
+ * A worker that draws in an element: what it has replied, and how wide the element is. begin starts it,
+ * and must be the same function until another picture is wanted.
+ */
+export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin: (within: HTMLElement) => Worker) {
+	const worker = useRef<Worker>(undefined);
+	const [loaded, setLoaded] = useState<Loaded>();
+	const [failed, setFailed] = useState("");
+	const [picked, setPicked] = useState("");
+	const [drawn, setDrawn] = useState<{ frame: number; milliseconds: number }>();
+	const [width, setWidth] = useState(0);
+	useEffect(() => {
+		const within = element.current;
+		if (!within) return;
+		const own = begin(within);
+		own.onmessage = ({ data }: MessageEvent<Reply<Loaded>>) => {
+			if (data.type === "loaded") setLoaded(data);
+			else if (data.type === "failed") setFailed(data.message);
+			else if (data.type === "picked") setPicked(data.text);
+			else setDrawn(data);
+		};
+		own.onerror = () => setFailed("its worker cannot be started");
+		worker.current = own;
+		const resized = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+		resized.observe(within);
+		return () => {
+			resized.disconnect();
+			own.terminate();
+		};
+	}, [element, begin]);
+	return { worker, loaded, failed, picked, drawn, width };
+}
+
+/** A new canvas as the only child of an element, for a worker: one that a worker has taken cannot be taken again. */
+export function offscreen(within: Element | null): OffscreenCanvas {
+	const canvas = document.createElement("canvas");
+	within?.replaceChildren(canvas);
+	return canvas.transferControlToOffscreen();
+}

@@ -1,0 +1,149 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
+import { call } from "../api/client";
+import type { Simulation } from "../api/contract";
+import { useDark } from "../lib/dark";
+import { useDebounced } from "../lib/debounced";
+import { count, picoseconds } from "../lib/units";
+import { type RunSearch, runRoute } from "../router";
+import { Failure, Loading, TimeAxis } from "../ui/parts";
+import { offscreen, useDrawing } from "./drawing";
+import type { Asked, Loaded } from "./fabric.worker";
+import { byKey, clamped, readView, type View, writeView, zoomed } from "./view";
+import { useWheel, zoomOf } from "./wheel";
+
+/** The links to the files of a record. */
+function useFiles(id: string, record: string) {
+	return useQuery({
+		queryKey: ["results", id, "files", record],
+		queryFn: async ({ signal }) => (await call("GetResults", { path: { sim_id: id }, query: { metrics: record, limit: 100 } }, signal)).files.map((file) => file.downloadUrl),
+		retry: false,
+		staleTime: 600_000,
+	});
+}
+
+export function Fabric({ run }: { run: Simulation }) {
+	const topology = useFiles(run.id, "topology-report");
+	const loads = useFiles(run.id, "nd-stats");
+	const error = topology.error ?? loads.error;
+	if (error) return <Failure of="The fabric needs the files of the results" error={error} />;
+	if (!topology.data || !loads.data) return <Loading of="the fabric" />;
+	if (topology.data.length === 0) return <p>The results of this run have no record of its fabric. Runs of remote engines need not have one.</p>;
+	return <Picture key={run.id} topology={topology.data} loads={loads.data} />;
+}
+
+function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
+	const search = runRoute.useSearch();
+	const navigate = useNavigate({ from: "/simulations/$id" });
+	const [view, setView] = useState<View>(() => readView(search.zoom));
+	const dark = useDark();
+	const element = useRef<HTMLDivElement>(null);
+	const links = useRef<HTMLDivElement>(null);
+	const begin = useCallback(
+		(within: HTMLElement) => {
+			const own = new Worker(new URL("./fabric.worker.ts", import.meta.url), { type: "module", name: "fabric" });
+			const pictures = [offscreen(links.current), offscreen(within.querySelector(".heat"))] as const;
+			own.postMessage({ type: "load", canvas: pictures[0], heat: pictures[1], topology, loads } satisfies Asked, [...pictures]);
+			return own;
+		},
+		[topology, loads],
+	);
+	const { worker, loaded, failed, picked, drawn, width } = useDrawing<Loaded>(element, begin);
+	const interval = Math.min(Number(search.t ?? -1), (loaded?.times.length ?? 0) - 1);
+
+	useEffect(() => {
+		if (width > 0) worker.current?.postMessage({ type: "draw", width, height: 360, ratio: devicePixelRatio, dark, view, interval } satisfies Asked);
+	}, [worker, width, dark, view, interval]);
+
+	const settled = useDebounced(view, 300);
+	useEffect(() => {
+		navigate({ search: (old: RunSearch) => ({ ...old, zoom: writeView(settled) }), replace: true });
+	}, [settled, navigate]);
+
+	const drag = useRef<{ x: number; from: number }>(undefined);
+	const place = (event: PointerEvent) => {
+		const box = event.currentTarget.getBoundingClientRect();
+		return { x: event.clientX - box.left, y: event.clientY - box.top };
+	};
+	useWheel(links, (event, about) => setView((old) => zoomed(old, zoomOf(event), about)));
+	const key = (event: KeyboardEvent) => {
+		const next = byKey(view, event.key);
+		if (!next) return;
+		setView(next);
+		event.preventDefault();
+	};
+	return (
+		<section aria-label="Fabric">
+			{failed && <Failure of="The fabric cannot be drawn" error={new Error(failed)} />}
+			{loaded ? (
+				<p>
+					{loaded.tiers.map(({ name, count: nodes }) => `${count(nodes)} ${name}`).join(", ")}; {count(loaded.links)} links. A link has the colour of its busier direction: <Scale /> of its rate.
+				</p>
+			) : (
+				!failed && <Loading of="the fabric" />
+			)}
+			<div ref={element} className="fabric">
+				<div
+					ref={links}
+					className="links"
+					role="application"
+					aria-label="The fabric. Plus and minus zoom, the arrows move, 0 shows all."
+					tabIndex={0}
+					onKeyDown={key}
+					onPointerDown={(event) => {
+						event.currentTarget.setPointerCapture(event.pointerId);
+						drag.current = { x: event.clientX, from: view.from };
+					}}
+					onPointerUp={() => {
+						drag.current = undefined;
+					}}
+					onPointerMove={(event) => {
+						if (drag.current) setView(clamped({ scale: view.scale, from: drag.current.from - (event.clientX - drag.current.x) / width / view.scale }));
+						else worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
+					}}
+				/>
+				<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
+					{picked || "Point at a node to read its load."}
+				</p>
+				{loaded && loaded.times.length > 0 && (
+					<label>
+						{interval < 0 ? "Mean over the run" : `The interval until ${picoseconds(Math.round((loaded.times[interval] ?? 0) * 1e12))} of simulated time`}
+						<input
+							type="range"
+							min={-1}
+							max={loaded.times.length - 1}
+							value={interval}
+							onChange={(event) => navigate({ search: (old: RunSearch) => ({ ...old, t: event.target.value === "-1" ? "" : event.target.value }), replace: true })}
+						/>
+					</label>
+				)}
+				<h2>Heat over time</h2>
+				<p className="legend">
+					<span>
+						Colours are parts of the rate: <Scale />
+					</span>
+					<span>Rows are directions of links, by the tiers that they join; columns are intervals of simulated time.</span>
+				</p>
+				<div className="plot heat-plot">
+					<div className="bands">
+						{loaded?.bands.map((band) => (
+							<span key={band}>{band}</span>
+						))}
+					</div>
+					<div className="heat" role="img" aria-label={`Heat over time: links of ${loaded?.bands.join(", then ") ?? "each tier"}; columns are intervals of simulated time`} />
+					{loaded && loaded.times.length > 0 && <TimeAxis end={Math.round((loaded.times.at(-1) ?? 0) * 1e12)} />}
+				</div>
+			</div>
+		</section>
+	);
+}
+
+/** What the colours mean. */
+function Scale() {
+	return (
+		<span className="scaled">
+			0 % <span className="scale" /> 100 %
+		</span>
+	);
+}

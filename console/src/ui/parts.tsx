@@ -1,0 +1,194 @@
+import { Fragment, type ReactNode, useEffect, useState } from "react";
+import { Refusal } from "../api/client";
+import { ago, clock } from "../lib/clock";
+import { micro, picoseconds, rounded } from "../lib/units";
+import { type Call, Curl } from "./curl";
+
+/** A page with its heading, and with what the same is on the command line. A title may be a name that a person chose. */
+export function Page({ title, actions, calls, children }: { title: string; actions?: ReactNode; calls?: Call[]; children: ReactNode }) {
+	useEffect(() => {
+		document.title = `${title} · netsim`;
+	}, [title]);
+	return (
+		<>
+			<header className="page">
+				<h1>
+					<Name>{title}</Name>
+				</h1>
+				{actions && <div className="actions">{actions}</div>}
+			</header>
+			{children}
+			{calls && <Curl calls={calls} />}
+		</>
+	);
+}
+
+export function Loading({ of = "the page" }: { of?: string }) {
+	return (
+		<p className="quiet" role="status">
+			Loading {of} …
+		</p>
+	);
+}
+
+/** A name that a person chose. Its direction does not change that of the text around it. */
+export function Name({ children }: { children: string }) {
+	return <bdi className="name">{children}</bdi>;
+}
+
+/** A figure to some significant digits. The whole is its title. */
+export function Short({ of, digits = 4 }: { of: string; digits?: number }) {
+	const short = rounded(of, digits);
+	return short === of ? of : <span title={of}>{short}</span>;
+}
+
+/** The path of a field, which may break after its dots and nowhere else. */
+export function Field({ children }: { children: string }) {
+	return (
+		<bdi className="field">
+			{children.split(/(?<=\.)/).map((part, at) => (
+				<Fragment key={at}>
+					{at > 0 && <wbr />}
+					{part}
+				</Fragment>
+			))}
+		</bdi>
+	);
+}
+
+/** A sentence of the API. Where it names runs by ids, the names that are known stand. */
+export function Sentence({ children, name }: { children: string; name?: (id: string) => string }) {
+	return (
+		<>
+			{micro(children)
+				.split(/(\bsim_[0-9a-z]{26}\b)/)
+				.map((part, at) =>
+					name && at % 2 === 1 && name(part) !== part ? (
+						<span key={at} title={part}>
+							<Name>{name(part)}</Name>
+						</span>
+					) : (
+						part
+					),
+				)}
+		</>
+	);
+}
+
+/** What lies below a picture over time: from when to when. */
+export function TimeAxis({ end }: { end: number | bigint }) {
+	return (
+		<div className="axis" aria-label={`From 0 to ${picoseconds(end)}`} role="img">
+			{[0, 1, 2, 3, 4].map((part) => (
+				<span key={part}>{part === 0 ? "0" : rounded(picoseconds((BigInt(end) * BigInt(part)) / 4n), part === 4 ? 6 : 4)}</span>
+			))}
+		</div>
+	);
+}
+
+export function StatusMark({ value }: { value: string }) {
+	return <span className={`status ${value}`}>{value}</span>;
+}
+
+/** An instant, as what it is to a person now. The title has it to the millisecond. */
+export function Time({ at }: { at: string }) {
+	useTicks(15_000);
+	return (
+		<time dateTime={at} title={at}>
+			{ago(at)}
+		</time>
+	);
+}
+
+/** Draws the component again every so often. */
+export function useTicks(milliseconds: number, on = true): number {
+	const [, tick] = useState(0);
+	useEffect(() => {
+		if (!on) return;
+		const timer = setInterval(() => tick((n) => n + 1), milliseconds);
+		return () => clearInterval(timer);
+	}, [milliseconds, on]);
+	return clock.now();
+}
+
+/** What happened, and what can be done. */
+export function Failure({ of, error, retry }: { of: string; error: unknown; retry?: (() => void) | undefined }) {
+	const refused = error instanceof Refusal ? error : undefined;
+	const message = error instanceof Error ? error.message : String(error);
+	return (
+		<section className="failure" role="alert">
+			<p>
+				<strong>{of}:</strong> <bdi>{message}</bdi>.
+			</p>
+			<p>{remedy(refused)}</p>
+			{refused?.requestId && (
+				<p className="quiet">
+					Request <code>{refused.requestId}</code>
+				</p>
+			)}
+			{retry && (
+				<button type="button" onClick={retry}>
+					Try again
+				</button>
+			)}
+		</section>
+	);
+}
+
+function remedy(refused: Refusal | undefined): string {
+	switch (refused?.status) {
+		case undefined:
+			return "This is a defect of the console. Reload the page; if it happens again, report it with the message above.";
+		case 0:
+			return "Check your connection, and whether the service runs. The page tries again by itself when you are online.";
+		case 400:
+		case 413:
+		case 422:
+			return "Change the value that the message names.";
+		case 401:
+			return "Your session has ended. Log in again.";
+		case 402:
+			return "Your account has no credit for this. Its bills page shows the balance; who manages the account can add credit.";
+		case 403:
+			return "Your account may not do this. Who manages the workspace can give you access.";
+		case 404:
+			return "It does not exist, was deleted, or belongs to another account. Check the address.";
+		case 409:
+		case 412:
+			return "It has changed since this page was loaded. Reload and look at what it is now.";
+		case 429:
+			return `Too many requests.${refused.retryAfter ? ` Try again in ${refused.retryAfter} s.` : " Wait a moment and try again."}`;
+		default:
+			return "The service has trouble. Wait a moment and try again; its operators find the request by its number.";
+	}
+}
+
+type Loaded<T> = { of: string; query: { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown }; children: (data: T) => ReactNode };
+
+/** What a query found, or that it is loading, or why it failed. Never nothing. */
+export function Shown<T>({ of, query, children }: Loaded<T>) {
+	if (query.data !== undefined) {
+		return (
+			<>
+				{query.error !== null && <Failure of={`${of} may be out of date`} error={query.error} retry={query.refetch} />}
+				{children(query.data)}
+			</>
+		);
+	}
+	if (query.error !== null) return <Failure of={`Loading ${of} failed`} error={query.error} retry={query.refetch} />;
+	return <Loading of={of} />;
+}
+
+/** A term and what it is. */
+export function Facts({ of, ids = false }: { of: [string, ReactNode][]; ids?: boolean }) {
+	return (
+		<dl className={ids ? "facts ids" : "facts"}>
+			{of.map(([term, value]) => (
+				<div key={term}>
+					<dt>{term}</dt>
+					<dd>{value}</dd>
+				</div>
+			))}
+		</dl>
+	);
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from "react";
+
+/** A table whose rows stand as labels and values on a phone. */
+export function Table({ label, head, rows }: { label: string; head: string[]; rows: { id: string; cells: ReactNode[] }[] }) {
+	return (
+		<section className="wide" tabIndex={0} aria-label={label}>
+			<table className="stacked">
+				<thead>
+					<tr>
+						{head.map((text) => (
+							<th key={text} scope="col">
+								{text}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{rows.map(({ id, cells }) => (
+						<tr key={id}>
+							{cells.map((cell, column) => (
+								<td key={head[column]} data-label={head[column]}>
+									<bdi>{cell}</bdi>
+								</td>
+							))}
+						</tr>
+					))}
+				</tbody>
+			</table>
+		</section>
+	);
+}
