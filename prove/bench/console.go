@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,18 +39,20 @@ func (b *bench) consoles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lines, err := os.ReadFile(figures)
+	lines, err := os.Open(figures)
 	if err != nil {
 		return err
 	}
-	for s := bufio.NewScanner(bytes.NewReader(lines)); s.Scan(); {
+	defer lines.Close()
+	for d := json.NewDecoder(lines); ; {
 		var f figure
-		if err := json.Unmarshal(s.Bytes(), &f); err != nil {
+		if err := d.Decode(&f); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("a figure of the console: %w", err)
 		}
 		b.report.add(f)
 	}
-	return nil
 }
 
 // node runs a program of the console's and returns its output.

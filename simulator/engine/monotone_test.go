@@ -16,7 +16,7 @@ import (
 //     two later transfers onto one link at once (Graham's anomaly). Of 16,500 drawn
 //     cases the worst was 8 % slower.
 //   - Two fifths if such transfers are of less than 1 KiB: then one more packet before
-//     them is a large part of their time. Of 23,000 drawn cases five were more than an
+//     them is a large part of their time. Of 23,000 drawn cases four were more than an
 //     eighth slower, the worst 27 %, all with delays below a nanosecond.
 //   - A fiftieth if all transfers start together: hashed links and uneven queues can
 //     still differ.

@@ -52,18 +52,20 @@ func (e *engine) identity() string {
 // visit visits every field that a run changes. The others depend on the input
 // alone, or are scratch space of one event; state_fields_test.go lists them.
 func (e *engine) visit(c *snapshot.Codec) {
-	e.visitReports(c)
-	e.visitCauses(c)
+	parts := []func(*snapshot.Codec){
+		e.visitReports, e.visitCauses, e.visitGroups, e.visitRanks, e.visitReplay, e.visitTraffic,
+		e.visitFlows, e.visitLeaving, e.visitResources, e.visitComponents, e.visitFlowlets, e.visitQueue,
+	}
+	for _, part := range parts {
+		part(c)
+		if c.Failed() { // later parts index what this one reads
+			return
+		}
+	}
+}
+
+func (e *engine) visitGroups(c *snapshot.Codec) {
 	snapshot.Each(c, "groups", e.groups, func(g *group) { g.visit(c) })
-	e.visitRanks(c)
-	e.visitReplay(c)
-	e.visitTraffic(c)
-	e.visitFlows(c)
-	e.visitLeaving(c)
-	e.visitResources(c)
-	e.visitComponents(c)
-	e.visitFlowlets(c)
-	e.visitQueue(c)
 }
 
 func (e *engine) visitReports(c *snapshot.Codec) {

@@ -26,9 +26,6 @@ func (e *engine) visitFlows(c *snapshot.Codec) {
 		free[id] = true
 	}
 	for id := range int32(count) {
-		if c.Failed() {
-			return
-		}
 		if c.Reading() {
 			e.flows = append(e.flows, flow{component: alone, cause: none})
 			e.hops = append(e.hops, e.noHops[:e.stride]...)
@@ -157,9 +154,6 @@ func (e *engine) visitResources(c *snapshot.Codec) {
 		named += len(r.flows)
 		id++
 	})
-	if c.Failed() { // what was read of the flows is not checked
-		return
-	}
 	used := 0
 	for id := range e.flows {
 		if e.flows[id].attached {
