@@ -22,8 +22,7 @@ import (
 // the rebuild was interrupted.
 func TestBatchesDoNotMatter(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()                    //nolint:gosec // a test's
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's
+	random := testworld.Random(t)
 	log := newMemoryLog(3)
 	appendHistory(t, log, random)
 	w := &testworld.World{Servers: testworld.Servers{Database: teststack.Postgres(t)}, Logger: testworld.Silent()}
@@ -49,7 +48,7 @@ func TestBatchesDoNotMatter(t *testing.T) {
 	}
 	for i := range 6 {
 		batch, copyFrom, cut := 1+random.IntN(1<<random.IntN(11)), 1+random.IntN(1<<random.IntN(8)), random.IntN(log.records)
-		name := fmt.Sprintf("seed %d, batches of %d, copies from %d, interrupted after %d records", seed, batch, copyFrom, cut)
+		name := fmt.Sprintf("batches of %d, copies from %d, interrupted after %d records", batch, copyFrom, cut)
 		schema := fmt.Sprint("model", i)
 		ctx, interrupt := context.WithCancel(t.Context())
 		committed := 0

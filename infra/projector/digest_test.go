@@ -3,10 +3,8 @@ package projector_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -72,10 +70,8 @@ func TestDigestsNameTheChangedValue(t *testing.T) {
 	if found := compare(); len(found) > 0 {
 		t.Errorf("the read models differ: %+v", found)
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
 	columns := changeable(t, b)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := testworld.Random(t)
 	random.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 	changed := 0
 	for _, c := range columns {
