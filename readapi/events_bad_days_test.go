@@ -141,9 +141,13 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 		ids := make([]string, 50)
 		var writers sync.WaitGroup
 		for i := range ids {
-			writers.Go(func() {
-				reply := owner.Post(workspaces, object{"name": fmt.Sprint(n, " ", i), "description": long})
-				ids[i], _ = reply.Object()["id"].(string)
+			key := servicetest.Header{Name: "Idempotency-Key", Value: fmt.Sprint(n, " ", i)}
+			writers.Go(func() { // until it is created: a busy service may refuse it, or not know in time
+				testworld.Await(t, func() bool {
+					reply := owner.Post(workspaces, object{"name": fmt.Sprint(n, " ", i), "description": long}, key)
+					ids[i], _ = reply.Object()["id"].(string)
+					return reply.Status == 201
+				})
 			})
 		}
 		testwait.Group(t, &writers, "the writers")
