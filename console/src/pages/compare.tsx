@@ -84,7 +84,7 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 	return (
 		<>
 			<section className="wide" tabIndex={0} aria-label="Differences">
-				<table className="compare">
+				<table className="stacked compare">
 					<thead>
 						<tr>
 							<th scope="col">Only what differs</th>
@@ -120,7 +120,9 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 											<Field>{row.label}</Field>
 										</th>
 										{row.values.map((value, at) => (
-											<td key={columns[at]}>{row.show(value, at === 0 ? undefined : row.values[0])}</td>
+											<td key={columns[at]} data-label={name(columns[at] ?? "")}>
+												{row.show(value, at === 0 ? undefined : row.values[0])}
+											</td>
 										))}
 									</tr>
 								))}
@@ -211,6 +213,6 @@ function inputs(list: SimulationComparison[]): Row[] {
 		const found = list.map((one) => one.inputs.changes.find((input) => `${input.subject} ${input.path}`.trim() === path));
 		const before = found.find((input) => input?.before !== undefined)?.before;
 		// A run without the change has the value of the baseline.
-		return { label: path, values: [before, ...found.map((input) => (input ? (input.after ?? input.text) : before))], show: text };
+		return { label: path.replace(/^submission /, ""), values: [before, ...found.map((input) => (input ? (input.after ?? input.text) : before))], show: text };
 	});
 }

@@ -7,7 +7,7 @@ import { lasting, measured } from "../lib/clock";
 import { final } from "../lib/filters";
 import { liveWords, useLive } from "../lib/live";
 import { current } from "../lib/reload";
-import { spaced } from "../lib/units";
+import { inUnits } from "../lib/units";
 import { runRoute } from "../router";
 import { Cost } from "../run/cost";
 import { Progress } from "../run/progress";
@@ -106,7 +106,7 @@ function Status({ run }: { run: Simulation }) {
 			<p className="headline">
 				<StatusMark value={run.status} /> {following && <span className={`live ${live.state}`}>{liveWords[live.state]}</span>} <Time at={run.createdAt} />
 				{since !== undefined && since >= 0 && ` · ${following ? "running for" : "ran for"} ${(following ? lasting : measured)(since)} of wall-clock time`}
-				{run.metrics && ` · ${spaced(run.metrics.simulatedTime)} simulated`}
+				{run.metrics && ` · ${inUnits(run.metrics.simulatedTime)} simulated`}
 			</p>
 			{run.failureReason && (
 				<section className="failure">

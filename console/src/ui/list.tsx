@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef } from "react";
+import { fieldLabel } from "../lib/fields";
 import { Field } from "./parts";
 
 type Props<Row> = {
@@ -68,7 +69,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 								style={{ position: "absolute", insetInline: 0, transform: `translateY(${item.start}px)` }}
 							>
 								{cells(rows[item.index] as Row).map((cell, column) => (
-									<span role="cell" key={columns[column]}>
+									<span role="cell" key={columns[column]} data-label={fieldLabel(columns[column] ?? "")}>
 										{cell}
 									</span>
 								))}

@@ -1,7 +1,9 @@
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { ago, clock } from "../lib/clock";
-import { micro, picoseconds, rounded } from "../lib/units";
+import { grouped, short } from "../lib/decimal";
+import { fieldLabel } from "../lib/fields";
+import { inUnits, picoseconds, rounded } from "../lib/units";
 import { type Call, Curl } from "./curl";
 
 /** A page with its heading, and with what the same is on the command line. A title may be a name that a person chose. */
@@ -42,11 +44,39 @@ export function Short({ of, digits = 4 }: { of: string; digits?: number }) {
 	return short === of ? of : <span title={of}>{short}</span>;
 }
 
-/** The path of a field, which may break after its dots and nowhere else. */
-export function Field({ children }: { children: string }) {
+/**
+ * An amount, short. All of its digits are its title; a click shows and copies them, because a phone
+ * has no titles. Within what is clicked already it is plain.
+ */
+export function Amount({ of, unit, plain = false }: { of: string; unit?: string | undefined; plain?: boolean }) {
+	const [whole, setWhole] = useState(false);
+	const brief = short(of);
+	const text = (
+		<>
+			<span className="amount">{whole ? grouped(of) : brief}</span>
+			{unit && ` ${unit}`}
+		</>
+	);
+	const title = `${of}${unit ? ` ${unit}` : ""}`;
+	if (plain || !brief.startsWith("≈")) return <span title={title}>{text}</span>;
+	const turn = () => {
+		setWhole(!whole);
+		// Without HTTPS a browser has no clipboard; then it is only shown.
+		if (!whole) navigator.clipboard?.writeText(of).catch(() => undefined);
+	};
 	return (
-		<bdi className="field">
-			{children.split(/(?<=\.)/).map((part, at) => (
+		<button type="button" className="short" title={`${title}; a click shows and copies it`} aria-pressed={whole} onClick={turn}>
+			{text}
+		</button>
+	);
+}
+
+/** A field in words, with its path as the title; without words its path, which may break after its dots and nowhere else. */
+export function Field({ children }: { children: string }) {
+	const label = fieldLabel(children);
+	return (
+		<bdi className="field" title={label === children ? undefined : children}>
+			{label.split(/(?<=\.)/).map((part, at) => (
 				<Fragment key={at}>
 					{at > 0 && <wbr />}
 					{part}
@@ -60,7 +90,7 @@ export function Field({ children }: { children: string }) {
 export function Sentence({ children, name }: { children: string; name?: (id: string) => string }) {
 	return (
 		<>
-			{micro(children)
+			{inUnits(children)
 				.split(/(\bsim_[0-9a-z]{26}\b)/)
 				.map((part, at) =>
 					name && at % 2 === 1 && name(part) !== part ? (
