@@ -24,7 +24,7 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 	return {
 		start: ["", "Choose a question"],
 		simulations: ["simulations", /\d+ loaded/],
-		submit: ["simulations/new?ranks=256&subscription=4:1", /While it runs|An equal run/],
+		submit: ["simulations/new?ranks=256&subscription=4:1", /Held while it runs|An equal run/],
 		run: [`simulations/${a}`, "Accuracy:"],
 		timeline: [`simulations/${a}?view=timeline`, "Collectives"],
 		spans: [`simulations/${a}?view=timeline&density=spans`, /spans in .* rows/],

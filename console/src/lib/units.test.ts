@@ -46,6 +46,7 @@ test("figures for people have some digits, and digits before the point stay", ()
 test("texts of the API have the units of the console", () => {
 	expect(inUnits("took 303.1 us: of us, 5us")).toBe("took 303.1\u00a0µs: of us, 5\u00a0µs");
 	expect(inUnits("9.6Tbps of 10Kbps, 18.2KB in 3 s")).toBe("9.6\u00a0Tbit/s of 10\u00a0kbit/s, 18.2\u00a0kB in 3\u00a0s");
+	expect(inUnits("an allReduce of 1048576 bytes")).toBe("an allReduce of 1\u00a0MiB");
 	expect(inUnits("64x800G, 3 switches, sim_1s2, 5 ms-like")).toBe("64x800G, 3 switches, sim_1s2, 5\u00a0ms-like");
 });
 

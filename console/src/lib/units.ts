@@ -66,16 +66,18 @@ export function rounded(figure: string, digits: number): string {
  * 2.5us is 2.5 µs, and 9.6 Tbps is 9.6 Tbit/s.
  */
 export function inUnits(text: string): string {
-	return text.replace(/(?<![\w.])(\d+(?:\.\d+)?)\s?(ps|ns|us|µs|ms|s|[KMGTP]?bps|[KMGTP]?i?B|%)(?![\w/])/g, (_all, figure: string, unit: string) => {
-		return (
-			figure +
-			hard +
-			unit
-				.replace("us", "µs")
-				.replace("bps", "bit/s")
-				.replace(/^K(?!i)/, "k")
-		);
-	});
+	return text
+		.replace(/\b(\d{4,15}) bytes\b/g, (_all, figure: string) => bytes(Number(figure)))
+		.replace(/(?<![\w.])(\d+(?:\.\d+)?)\s?(ps|ns|us|µs|ms|s|[KMGTP]?bps|[KMGTP]?i?B|%)(?![\w/])/g, (_all, figure: string, unit: string) => {
+			return (
+				figure +
+				hard +
+				unit
+					.replace("us", "µs")
+					.replace("bps", "bit/s")
+					.replace(/^K(?!i)/, "k")
+			);
+		});
 }
 
 function stepped(value: bigint, units: string[], step: number): string {

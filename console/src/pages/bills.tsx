@@ -10,6 +10,7 @@ import { billsRoute } from "../router";
 import { shown } from "../ui/curl";
 import { Amount, Failure, Name, Page, Shown } from "../ui/parts";
 import { Table } from "../ui/table";
+import { useWorkspaces } from "../ui/workspaces";
 
 /** What an account is charged, for people with the role billing. */
 export function Bills() {
@@ -52,6 +53,9 @@ export function Bills() {
 		</Page>
 	);
 }
+
+/** How much a price is for: "1 024 ranks", and "1 workspace". */
+const units = ({ unitSize, unitName }: { unitSize: number; unitName: string }) => `${count(unitSize)} ${unitSize === 1 ? unitName.replace(/s$/, "") : unitName}`;
 
 /** For how long a price is: "an hour". */
 const per = (period: string) => `${period === "hour" ? "an" : "a"} ${period}`;
@@ -105,28 +109,29 @@ function Summary({ range }: { range: Range }) {
 }
 
 function Total({ currency, of }: { currency: string; of: NonNullable<CostTotal> }) {
+	const workspaces = useWorkspaces().data?.workspaces ?? [];
 	return (
 		<section aria-label={`Costs in ${currency}`}>
 			<h2>
 				<Amount of={of.total} unit={currency} />
 			</h2>
 			<Bars title="By rate" parts={of.byRate} whole={of.total} />
-			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} />
+			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} name={(id) => workspaces.find((one) => one.id === id)?.name ?? id} />
 		</section>
 	);
 }
 
-function Bars({ title, parts, whole }: { title: string; parts: Record<string, string>; whole: string }) {
+function Bars({ title, parts, whole, name = (id) => id }: { title: string; parts: Record<string, string>; whole: string; name?: (id: string) => string }) {
 	return (
 		<>
 			<h3>{title}</h3>
 			<ul className="lines">
 				{Object.entries(parts)
 					.sort(([, a], [, b]) => compare(b, a))
-					.map(([name, amount]) => (
-						<li key={name}>
-							<span>
-								<bdi>{name}</bdi>
+					.map(([id, amount]) => (
+						<li key={id}>
+							<span title={id}>
+								<bdi>{name(id)}</bdi>
 							</span>
 							<svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
 								<rect className="sending" x={0} y={20} height={60} width={Math.max(0, share(amount, whole)) * 1000} />
@@ -210,8 +215,7 @@ function Rates({ date }: { date: string }) {
 								rate.rateType,
 								count(rate.tierStart),
 								<>
-									<Amount of={rate.amount} unit={rate.metadata.currency} /> for {count(rate.metadata.unitSize)} {rate.metadata.unitName}
-									{rate.metadata.unitSize !== 1 && !rate.metadata.unitName.endsWith("s") && "s"} {per(rate.period)}
+									<Amount of={rate.amount} unit={rate.metadata.currency} /> for {units(rate.metadata)} {per(rate.period)}
 								</>,
 							],
 						}))}

@@ -8,7 +8,7 @@ import { grouped } from "../lib/decimal";
 import { bitRate, bytes, change, count, percent, picoseconds } from "../lib/units";
 import { compareRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Failure, Field, Loading, Name, Page, Sentence, Short } from "../ui/parts";
+import { Failure, Field, Loading, Name, Page, Sentence, Short, tierWords } from "../ui/parts";
 
 const figures: Record<string, readonly [label: string, format: (value: number) => string, digits?: number]> = {
 	simulatedTimePs: ["Simulated time", picoseconds],
@@ -130,7 +130,9 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 						))}
 				</table>
 			</section>
-			<p className="quiet">{count(equal)} figures are equal and not shown.</p>
+			<p className="quiet">
+				{count(equal)} figures are equal and not shown. {tierWords}
+			</p>
 		</>
 	);
 }
@@ -141,10 +143,10 @@ function figure(format: (value: number) => string, digits: number | undefined) {
 		typeof value !== "number" ? (
 			<span className="quiet">none</span>
 		) : (
-			<>
+			<span>
 				{digits === undefined ? format(value) : <Short of={format(value)} digits={digits} />}
 				{typeof base === "number" && <span className="quiet"> {change(base, value)}</span>}
-			</>
+			</span>
 		);
 }
 

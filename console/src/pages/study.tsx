@@ -15,7 +15,7 @@ import { shown } from "../ui/curl";
 import { Choice } from "../ui/filters";
 import { VirtualList } from "../ui/list";
 import { Pareto } from "../ui/pareto";
-import { Page, Short, Shown, StatusMark, Time } from "../ui/parts";
+import { Page, Short, Shown, StatusMark, Time, tierWords } from "../ui/parts";
 
 export function Study() {
 	const { id } = studyRoute.useParams();
@@ -145,6 +145,7 @@ function Points({ study }: { study: StudyType }) {
 							pages={results}
 							whole={!results.isError} // the plots are of all points
 						/>
+						<p className="quiet">{tierWords}</p>
 						{workload && <Sensitivity axes={workload.axes} />}
 					</>
 				);

@@ -86,11 +86,15 @@ export function Field({ children }: { children: string }) {
 	);
 }
 
+/** What the names of tiers and directions mean, below what has them. */
+export const tierWords = "RSW, FSW and SSW are the rack, fabric and spine switches; ul and dl are their links up and down.";
+
 /** A sentence of the API. Where it names runs by ids, the names that are known stand. */
 export function Sentence({ children, name }: { children: string; name?: (id: string) => string }) {
 	return (
 		<>
 			{inUnits(children)
+				.replace(/\b[a-z]\w*(\[\d+\])?(\.[a-z]\w*(\[\d+\])?)+/gi, fieldLabel)
 				.split(/(\bsim_[0-9a-z]{26}\b)/)
 				.map((part, at) =>
 					name && at % 2 === 1 && name(part) !== part ? (
@@ -105,12 +109,15 @@ export function Sentence({ children, name }: { children: string; name?: (id: str
 	);
 }
 
-/** What lies below a picture over time: from when to when. */
-export function TimeAxis({ end }: { end: number | bigint }) {
+/** What lies below a picture over time: from when to when, in picoseconds. The less of the time it shows, the more digits it needs. */
+export function TimeAxis({ start = 0, end }: { start?: number | bigint; end: number | bigint }) {
+	const [from, to] = [BigInt(start), BigInt(end)];
+	const more = Math.max(Math.ceil(Math.log10(Number(to) / Math.max(Number(to - from), 1))), 0) || 0;
+	const at = (part: number) => from + ((to - from) * BigInt(part)) / 4n;
 	return (
-		<div className="axis" aria-label={`From 0 to ${picoseconds(end)}`} role="img">
+		<div className="axis" aria-label={`From ${picoseconds(from)} to ${picoseconds(to)}`} role="img">
 			{[0, 1, 2, 3, 4].map((part) => (
-				<span key={part}>{part === 0 ? "0" : rounded(picoseconds((BigInt(end) * BigInt(part)) / 4n), part === 4 ? 6 : 4)}</span>
+				<span key={part}>{at(part) === 0n ? "0" : rounded(picoseconds(at(part)), more + (part === 4 ? 6 : 4))}</span>
 			))}
 		</div>
 	);
@@ -120,12 +127,12 @@ export function StatusMark({ value }: { value: string }) {
 	return <span className={`status ${value}`}>{value}</span>;
 }
 
-/** An instant, as what it is to a person now. The title has it to the millisecond. */
-export function Time({ at }: { at: string }) {
+/** An instant, as what it is to a person now, or whole: to the second in UTC. The title has it to the millisecond. */
+export function Time({ at, whole = false }: { at: string; whole?: boolean }) {
 	useTicks(15_000);
 	return (
 		<time dateTime={at} title={at}>
-			{ago(at)}
+			{whole ? `${at.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC` : ago(at)}
 		</time>
 	);
 }
