@@ -14,6 +14,7 @@ import { runRoute } from "../router";
 import { Cost } from "../run/cost";
 import { Progress } from "../run/progress";
 import { Result } from "../run/result";
+import { ConfigurationLink } from "../ui/configurationLink";
 import { shown } from "../ui/curl";
 import { Facts, Failure, Loading, Name, Page, Shown, StatusMark, Time, useTicks } from "../ui/parts";
 
@@ -79,10 +80,7 @@ function Overview({ run }: { run: Simulation }) {
 					[
 						"Configuration",
 						<span key="id">
-							<Link to="/configurations/$id" params={{ id: run.configurationId }}>
-								<code>{run.configurationId}</code>
-							</Link>
-							, version {run.configurationVersion}
+							<ConfigurationLink id={run.configurationId} />, version {run.configurationVersion}
 						</span>,
 					],
 					[

@@ -1,6 +1,6 @@
 import type { SimulationProgress } from "../api/contract";
 import { bytes, count, inUnits, percent } from "../lib/units";
-import { Facts } from "../ui/parts";
+import { Facts, Time } from "../ui/parts";
 
 /** How far a run has come. */
 export function Progress({ of: p }: { of: SimulationProgress }) {
@@ -13,7 +13,11 @@ export function Progress({ of: p }: { of: SimulationProgress }) {
 					{p.estimatedRemaining && `, about ${inUnits(p.estimatedRemaining)} remain`}
 				</p>
 			)}
-			{p.stalledSince && <p className="banner">Simulated time has stood still since {p.stalledSince}. If it stays so, the service ends the run and says why.</p>}
+			{p.stalledSince && (
+				<p className="banner">
+					Simulated time has stood still since <Time at={p.stalledSince} whole />. If it stays so, the service ends the run and says why.
+				</p>
+			)}
 			<Facts
 				of={[
 					["Simulated time", inUnits(p.simulatedTime)],

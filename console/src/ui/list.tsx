@@ -41,6 +41,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 	);
 	const items = virtual.getVirtualItems();
 	const last = items.at(-1)?.index ?? -1;
+	const beyond = virtual.getTotalSize() > (virtual.scrollRect?.height ?? Number.POSITIVE_INFINITY) + 1;
 	useEffect(() => {
 		if (more && !loading && (whole || last >= rows.length - 20)) loadMore?.();
 	}, [more, loading, whole, last, rows.length, loadMore]);
@@ -79,7 +80,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 				</div>
 			</div>
 			<p className="quiet" role="status">
-				{loading ? "Loading more …" : `${rows.length} loaded${more ? ", more follow" : ""}`}
+				{loading ? "Loading more …" : `${rows.length} loaded${more ? ", more follow" : ""}${beyond ? "; the list scrolls" : ""}`}
 			</p>
 		</div>
 	);
