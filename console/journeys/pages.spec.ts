@@ -71,7 +71,7 @@ async function holes(page: Page): Promise<string[]> {
 	);
 }
 
-/** Texts that lie over each other, that their box cuts off, and numbers that break within. */
+/** Texts that lie over each other, and numbers and words that break within. Names and ids may break. */
 async function unreadable(page: Page): Promise<string[]> {
 	return page.evaluate(() => {
 		const wrong: string[] = [];
@@ -82,11 +82,11 @@ async function unreadable(page: Page): Promise<string[]> {
 			const text = node.textContent ?? "";
 			if (!text.trim() || !parent.checkVisibility({ visibilityProperty: true }) || parent.closest("pre, select, title")) continue;
 			const range = document.createRange();
-			if (!parent.closest("code, .log, .causes, .name")) {
-				for (const number of text.matchAll(/(?<![\w.-])[−-]?\d[\d.\u2009\u202f]*(?![\w-])/g)) {
-					range.setStart(node, number.index);
-					range.setEnd(node, number.index + number[0].length);
-					if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) wrong.push(`the number ${number[0]} breaks`);
+			if (!parent.closest("code, .log, .causes, .name, .changes, td > bdi")) {
+				for (const part of text.matchAll(/(?<![\w.-])([−-]?\d[\d.\u2009\u202f]*|\p{L}{2,16})(?![\w-])/gu)) {
+					range.setStart(node, part.index);
+					range.setEnd(node, part.index + part[0].length);
+					if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) wrong.push(`"${part[0]}" breaks`);
 				}
 			}
 			range.selectNodeContents(node);
