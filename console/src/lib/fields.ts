@@ -14,8 +14,9 @@ const known: Record<string, { label: string; values?: string }> = {
 
 /** The path of a field in words: workload.phases[0].dataSize is "Size of phase 1". A path without words stays as it is. */
 export function fieldLabel(path: string): string {
-	const label = known[path.replace(/\[\d+\]/g, "[]")]?.label;
-	if (!label) return path;
+	const indexed = path.includes("["); // most paths are not, and a study has a label for each of its points
+	const label = known[indexed ? path.replace(/\[\d+\]/g, "[]") : path]?.label;
+	if (!label || !indexed) return label ?? path;
 	const of = [...path.matchAll(/(phase|group)s\[(\d+)\]/g)].map(([, list, at]) => ` of ${list} ${Number(at) + 1}`);
 	return label + of.reverse().join("");
 }
