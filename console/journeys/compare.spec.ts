@@ -11,9 +11,9 @@ test("runs are chosen in the list, and only what differs is shown, from a baseli
 	await page.getByRole("link", { name: "Compare 2" }).click();
 	await expect(page.getByRole("heading", { name: "Compare" })).toBeVisible();
 	const table = page.getByRole("region", { name: "Differences" });
-	await expect(table.getByText("subscriptionRatio")).toBeVisible();
+	await expect(table.getByText("Subscription", { exact: true })).toBeVisible();
 	await expect(table.getByRole("rowheader", { name: "Ranks", exact: true })).toBeHidden();
 	await page.getByRole("button", { name: "Make it the baseline" }).click();
 	await expect(page).toHaveURL(new RegExp(`baseline=(${thin}|${full})`));
-	await expect(table.getByText("subscriptionRatio")).toBeVisible();
+	await expect(table.getByText("Subscription", { exact: true })).toBeVisible();
 });

@@ -26,6 +26,6 @@ test("the fabric changes with the form, and a refusal stands where it can be cor
 	await page.getByLabel(/Size/).fill("0");
 	await expect(page.getByRole("alert")).toContainText("Change the value that the message names");
 	await page.getByLabel(/Size/).fill("2 MiB");
-	await expect(page.getByText("2\u2009097\u2009152 bytes")).toBeVisible();
+	await expect(page.getByText("2\u202f097\u202f152 bytes")).toBeVisible();
 	await expect(page.getByRole("alert")).toBeHidden();
 });

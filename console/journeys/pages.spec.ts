@@ -24,7 +24,7 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 	return {
 		start: ["", "Choose a question"],
 		simulations: ["simulations", /\d+ loaded/],
-		submit: ["simulations/new?ranks=256&subscription=4:1", /While it runs|An equal run/],
+		submit: ["simulations/new?ranks=256&subscription=4:1", /Held while it runs|An equal run/],
 		run: [`simulations/${a}`, "Accuracy:"],
 		timeline: [`simulations/${a}?view=timeline`, "Collectives"],
 		spans: [`simulations/${a}?view=timeline&density=spans`, /spans in .* rows/],
@@ -71,6 +71,48 @@ async function holes(page: Page): Promise<string[]> {
 	);
 }
 
+/** Texts that lie over each other, and numbers and words that break within. Names and ids may break. */
+async function unreadable(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const wrong: string[] = [];
+		const seen: { text: string; parent: Element; rect: DOMRect }[] = [];
+		const walk = document.createTreeWalker(document.querySelector("main") as Element, NodeFilter.SHOW_TEXT);
+		for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+			const parent = node.parentElement as Element;
+			const text = node.textContent ?? "";
+			if (!text.trim() || !parent.checkVisibility({ visibilityProperty: true }) || parent.closest("pre, select, title")) continue;
+			const range = document.createRange();
+			if (!parent.closest("code, .log, .causes, .name, .changes, td > bdi")) {
+				for (const part of text.matchAll(/(?<![\w.-])([−-]?\d[\d.\u2009\u202f]*|\p{L}{2,16})(?![\w-])/gu)) {
+					range.setStart(node, part.index);
+					range.setEnd(node, part.index + part[0].length);
+					if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) wrong.push(`"${part[0]}" breaks`);
+				}
+			}
+			range.selectNodeContents(node);
+			const boxes: DOMRect[] = [];
+			for (let box: Element | null = parent; box && box !== document.body; box = box.parentElement) {
+				if (getComputedStyle(box).overflowX !== "visible") boxes.push(box.getBoundingClientRect());
+			}
+			for (const rect of range.getClientRects()) {
+				const left = Math.max(rect.left, ...boxes.map((box) => box.left));
+				const right = Math.min(rect.right, ...boxes.map((box) => box.right));
+				const top = Math.max(rect.top, ...boxes.map((box) => box.top));
+				const bottom = Math.min(rect.bottom, ...boxes.map((box) => box.bottom));
+				if (right > left && bottom > top) seen.push({ text: text.trim().slice(0, 40), parent, rect: new DOMRect(left, top, right - left, bottom - top) });
+			}
+		}
+		for (const [at, a] of seen.entries()) {
+			for (const b of seen.slice(at + 1)) {
+				const across = Math.min(a.rect.right, b.rect.right) - Math.max(a.rect.left, b.rect.left);
+				const down = Math.min(a.rect.bottom, b.rect.bottom) - Math.max(a.rect.top, b.rect.top);
+				if (across > 2 && down > 6 && a.parent !== b.parent) wrong.push(`"${a.text}" lies over "${b.text}"`);
+			}
+		}
+		return [...new Set(wrong)];
+	});
+}
+
 /** Looks at pages in light and dark, wide and narrow. */
 async function look(page: Page, all: Record<string, [string, RegExp | string]>): Promise<void> {
 	for (const [name, [address, shows]] of Object.entries(all)) {
@@ -83,6 +125,7 @@ async function look(page: Page, all: Record<string, [string, RegExp | string]>):
 				await expect(page.getByText(shows).first()).toBeVisible();
 				await accessible(page);
 				expect.soft(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${name} ${size}`).toBeLessThanOrEqual(0);
+				expect.soft(await unreadable(page), `texts of ${name} ${size}`).toEqual([]);
 				expect.soft(await holes(page), `lists of ${name} ${size}`).toEqual([]);
 				await page.screenshot({ path: `../.cache/journeys/pages/${name}-${colorScheme}-${size}.png`, fullPage: true });
 			}

@@ -22,10 +22,10 @@ test("a run shows its result, its fabric, its path, its files and its log", asyn
 	await views.getByRole("link", { name: "Timeline" }).click();
 	await expect(page.getByRole("img", { name: /What 64 rows of ranks did/ })).toBeVisible();
 	await page.getByRole("navigation", { name: "Densities of the timeline" }).getByRole("link", { name: "Every span" }).click();
-	await expect(page.getByText(/spans in .* rows; 0 ps to/)).toBeVisible();
+	await expect(page.getByText(/spans in .* rows; 0\sps to/)).toBeVisible();
 	const spans = page.getByRole("application", { name: /^Every span/ });
 	await spans.hover({ position: { x: 300, y: 5 } });
-	await expect(page.getByText(/^rank 0, sending: .*to rank \d+, .*lasts/)).toBeVisible();
+	await expect(page.getByText(/^rank 0, transferring: .*to rank \d+, .*lasts/)).toBeVisible();
 	await spans.press("+");
 	await spans.press("PageDown");
 	await expect(page).toHaveURL(/zoom=1\.5.*row=30/);

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { api, completed, expect, login, logout, test } from "./journey";
+import { accessible, api, completed, expect, login, logout, test } from "./journey";
 
 test("points of a study arrive, and the dominated ones are grey", async ({ page }) => {
 	await page.goto("studies");
@@ -41,22 +41,22 @@ test("a study of two axes is read as a map, by workload, and taken away as a tab
 	await expect(page.locator(".pareto circle")).toHaveCount(2);
 	const map = page.getByRole("region", { name: "Heat map" });
 	await expect(map.getByRole("button")).toHaveCount(4);
-	await page.getByLabel("Workload of the plot").selectOption({ label: "dataSize 4194304" });
+	await page.getByLabel("Workload of the plot").selectOption({ label: "Size of phase 1 4 MiB" });
 	await expect(page).toHaveURL(/workload=1/);
 	await map
-		.getByRole("row", { name: /^4194304/ })
+		.getByRole("row", { name: /^4.MiB/ })
 		.getByRole("button")
 		.last()
 		.click();
 	await expect(page).toHaveURL(/point=3/);
-	await expect(page.getByRole("figure")).toContainText("Point 3: subscriptionRatio 4:1, dataSize 4194304");
+	await expect(page.getByRole("figure")).toContainText("Point 3: Subscription 4:1, Size of phase 1 4 MiB");
 	await page.getByLabel("Across").selectOption(size);
 	await page.getByLabel("Shows").selectOption("Price of the fabric");
-	await expect(map.getByRole("columnheader")).toHaveText(["1048576", "4194304"]);
+	await expect(map.getByRole("columnheader")).toHaveText(["1 MiB", "4 MiB"]);
 	await expect(map.getByRole("rowheader")).toHaveText(["1:1", "4:1"]);
 	await page.reload();
-	await expect(map.getByRole("columnheader")).toHaveText(["1048576", "4194304"]);
-	await expect(page.getByRole("list").filter({ hasText: "subscriptionRatio, time" })).toContainText(/× \d/);
+	await expect(map.getByRole("columnheader")).toHaveText(["1 MiB", "4 MiB"]);
+	await expect(page.getByRole("list").filter({ hasText: "Subscription, time" })).toContainText(/× \d/);
 	const [table] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
 	const lines = readFileSync(await table.path(), "utf8")
 		.trim()
@@ -157,7 +157,10 @@ test("amounts are shown with all their digits", async ({ page }) => {
 	for (const [operation, json] of Object.entries(replies)) await page.route(new RegExp(`/billing/${operation}(\\?|$)`), (route) => route.fulfill({ json }));
 	await page.goto("bills");
 	await login(page);
-	const apart = "123\u2009456\u2009789\u2009012.345678901234567891";
-	await expect(page.getByRole("heading", { name: `${apart} CREDIT` })).toBeVisible();
+	const heading = page.getByRole("region", { name: "Costs in CREDIT" }).getByRole("heading", { level: 2 });
+	await expect(heading).toHaveText("≈ 123 456 789 012.35 CREDIT");
+	await heading.getByRole("button").click();
+	await expect(heading).toHaveText("123 456 789 012.345678901234567891 CREDIT");
+	await accessible(page);
 	await expect(page.getByText("-0.000000000000000001 CREDIT")).toBeVisible();
 });

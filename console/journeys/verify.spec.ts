@@ -20,7 +20,7 @@ test("a bundle is verified and explained down to the log, and a forged one is re
 	// A cost: its day, its events, their records and the checkpoint.
 	await page.getByRole("link", { name: "Explain line 25" }).click();
 	const explained = page.getByRole("region", { name: "Line 25 explained" });
-	await expect(explained).toContainText("item 1 on 2026-11-03 costs 1\u2009200 CREDIT");
+	await expect(explained).toContainText("item 1 on 2026-11-03 costs 1\u202f200 CREDIT");
 	await expect(explained.getByRole("listitem")).toHaveCount(2);
 	await expect(explained.getByRole("listitem").last()).toContainText("update at 2026-11-03T12:00:00.000Z: 6 units");
 	await expect(explained).toContainText("proves the chain up to event 9");

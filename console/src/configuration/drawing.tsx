@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { TopologyValidation } from "../api/contract";
 import { count } from "../lib/units";
+import { useWidth } from "../lib/width";
 import { Facts, Shown } from "../ui/parts";
 import { type Document, drawn } from "./document";
 
@@ -49,16 +50,20 @@ function Unfolded({ topology }: { topology: TopologyValidation }) {
 }
 
 const tierNames = ["SSW", "FSW", "RSW", "hosts"];
-const width = 480;
 const step = 96;
+const left = 60;
 
 /** The components of each tier from the top down, and the links between them. */
 function Tiers({ map }: { map: Network }) {
 	const tiers = [...new Set(map.nodes.map((node) => node.tier))].sort((a, b) => a - b);
-	const places = placed(map, tiers);
+	const [ref, width] = useWidth(480);
+	const widest = Math.max(...tiers.map((tier) => map.nodes.filter((node) => node.tier === tier).length));
+	const box = Math.min((width - left) / widest - 8, 140);
+	const letters = Math.floor((box - 40) / 7);
+	const places = placed(map, tiers, width);
 	const label = map.nodes.map((node) => `${count(node.count)} ${node.name}`).join(", ");
 	return (
-		<svg className="sketch" viewBox={`0 0 ${width} ${tiers.length * step}`} role="img" aria-label={`The network: ${label}`}>
+		<svg ref={ref} className="sketch" viewBox={`0 0 ${width} ${tiers.length * step}`} role="img" aria-label={`The network: ${label}`}>
 			{map.links.map((link, index) => {
 				const [from, to] = [places.get(link.from), places.get(link.to)];
 				if (!from || !to) return null;
@@ -75,9 +80,9 @@ function Tiers({ map }: { map: Network }) {
 				const { x, y } = places.get(`${node.tier} ${node.name}`) ?? { x: 0, y: 0 };
 				return (
 					<g key={`${node.tier} ${node.name}`}>
-						<rect className="node" x={x - 70} y={y - 16} width={140} height={32} rx={6} />
+						<rect className="node" x={x - box / 2} y={y - 16} width={box} height={32} rx={6} />
 						<text className="on-node" x={x} y={y + 4} textAnchor="middle">
-							{count(node.count)} × {node.name.length > 14 ? `${node.name.slice(0, 13)}…` : node.name}
+							{count(node.count)} × {node.name.length > letters ? `${node.name.slice(0, letters - 1)}…` : node.name}
 							<title>{node.name}</title>
 						</text>
 					</g>
@@ -93,12 +98,12 @@ function Tiers({ map }: { map: Network }) {
 }
 
 /** Where the components are: by tier and name, and by name alone, which is the first of that name. */
-function placed({ nodes }: Network, tiers: number[]): Map<string, { x: number; y: number }> {
+function placed({ nodes }: Network, tiers: number[], width: number): Map<string, { x: number; y: number }> {
 	const places = new Map<string, { x: number; y: number }>();
 	for (const [row, tier] of tiers.entries()) {
 		const beside = nodes.filter((node) => node.tier === tier);
 		for (const [index, node] of beside.entries()) {
-			const place = { x: 60 + ((width - 60) * (index + 0.5)) / beside.length, y: row * step + 30 };
+			const place = { x: left + ((width - left) * (index + 0.5)) / beside.length, y: row * step + 30 };
 			places.set(`${tier} ${node.name}`, place);
 			if (!places.has(node.name)) places.set(node.name, place);
 		}

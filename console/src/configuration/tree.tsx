@@ -117,7 +117,7 @@ export function Parameters({
 			{entity && rows.length === 0 && <p>It has no parameters.</p>}
 			{rows.length > 0 && (
 				<section className="wide" tabIndex={0} aria-label="Table of the parameters">
-					<table>
+					<table className="stacked">
 						<thead>
 							<tr>
 								<th>Parameter</th>
@@ -135,11 +135,11 @@ export function Parameters({
 											{path.join(" › ")}
 											{known.description && <div className="quiet">{known.description}</div>}
 										</th>
-										<td>
+										<td data-label="Value">
 											<Value label={path.join(" ")} leaf={known} edit={edits[key]} set={edit && !known.readonly ? (changed) => edit(key, changed) : undefined} />
 											<Findings of={own.filter((finding) => isAt(finding, path))} />
 										</td>
-										<td>{boundsText(known)}</td>
+										<td data-label="Allowed">{boundsText(known)}</td>
 									</tr>
 								);
 							})}

@@ -36,6 +36,6 @@ test("a header that is no date counts nothing", () => {
 
 test("what was measured is in milliseconds below 10 s", () => {
 	expect(measured(0.955)).toBe("955 ms");
-	expect(measured(9.1234)).toBe("9\u2009123 ms");
+	expect(measured(9.1234)).toBe("9\u202f123 ms");
 	expect(measured(12.9)).toBe("12 s");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compare, grouped, share, sum } from "./decimal";
+import { compare, grouped, share, short, sum } from "./decimal";
 
 test("amounts of 30 digits are added exactly", () => {
 	expect(sum(["123456789012.345678901234567891", "0.000000000000000009", "-0.1"])).toBe("123456789012.2456789012345679");
@@ -14,8 +14,22 @@ test("amounts are ordered by all their digits", () => {
 });
 
 test("all digits are shown", () => {
-	expect(grouped("-1234567.123456789012345678")).toBe("-1\u2009234\u2009567.123456789012345678");
+	expect(grouped("-1234567.123456789012345678")).toBe("-1\u202f234\u202f567.123456789012345678");
 	expect(grouped("999")).toBe("999");
+});
+
+test("a short amount says what it is, and that it is not all", () => {
+	expect(short("1234.567890123456789012")).toBe("≈\u00a01\u202f234.57");
+	expect(short("0.041666666666666667")).toBe("≈\u00a00.04167");
+	expect(short("0.000001")).toBe("0.000001");
+	expect(short("0.000000000000123456")).toBe("≈\u00a00.0000000000001235");
+	expect(short("-0.000001")).toBe("-0.000001");
+	expect(short("-12.345678")).toBe("≈\u00a0-12.35");
+	expect(short("0.999999")).toBe("≈\u00a01");
+	expect(short("99.999999")).toBe("≈\u00a0100");
+	expect(short("12.500000")).toBe("12.5");
+	expect(short("0.00")).toBe("0.00");
+	expect(short("10")).toBe("10");
 });
 
 test("a share is of the whole", () => {

@@ -37,11 +37,30 @@ export function share(part: string, whole: string): number {
 	return of === 0n ? 0 : Number((lift(x, decimals) * 1_000_000n) / of) / 1_000_000;
 }
 
-/** An amount with its thousands apart. All its digits stay. */
+/** An amount with its thousands apart, between which no line breaks. All its digits stay. */
 export function grouped(amount: string): string {
 	const [whole = "", part] = amount.split(".");
-	const apart = whole.replace(/\B(?=(\d{3})+$)/g, "\u2009");
+	const apart = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
 	return part === undefined ? apart : `${apart}.${part}`;
+}
+
+const decimals = 2;
+const significant = 4;
+
+/**
+ * An amount to two decimals, or to more if it is so small that it needs them for four significant
+ * digits: 0.000001 stays so. One that lost digits begins with ≈, so 0.99999 is never just 1.
+ */
+export function short(amount: string): string {
+	const [, sign = "", whole = "", part = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+	const zeros = /^0*/.exec(part)?.[0].length ?? 0;
+	const kept = Math.max(decimals, /[1-9]/.test(whole) ? 0 : zeros + significant);
+	if (part.length <= kept) return grouped(amount);
+	const unit = 10n ** BigInt(part.length - kept);
+	const rounded = (BigInt(whole + part) + unit / 2n) / unit;
+	const text = written({ units: rounded, decimals: kept });
+	const exact = compare(text, `${whole}.${part}`) === 0;
+	return `${exact ? "" : "≈\u00a0"}${sign}${grouped(text)}`;
 }
 
 function lift(x: Scaled, decimals: number): bigint {

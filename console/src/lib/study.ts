@@ -11,15 +11,6 @@ export type Axis = { field: string; values: string };
 
 export const mostReplicates = 32;
 
-/** Fields that an axis can vary, with values to begin with. Any other field of the submission can be written. */
-export const offered: Record<string, string> = {
-	"topologyConstraints.subscriptionRatio": "1:1, 2:1, 4:1",
-	"topologyConstraints.switchRadix": "64x800G, 128x400G, 256x200G",
-	"workload.ranks": "64, 128, 256",
-	"workload.phases[0].dataSize": "1 MiB, 16 MiB",
-	"workload.phases[0].algorithm": "ring, recursiveHalvingDoubling",
-};
-
 export function readStudy(search: Words): StudyForm {
 	return { ...readSubmission(search), ...word(search, "study"), ...word(search, "axes"), ...word(search, "replicates"), ...(search.stop === "true" && { stop: "true" }) };
 }

@@ -1,4 +1,4 @@
-import type { SimpleSubmission } from "../api/contract";
+import type { SimpleSubmission, SimpleWorkload, TopologyConstraints } from "../api/contract";
 import { type Words, word } from "./search";
 
 /** A phase of the form. The size is in bytes. */
@@ -44,6 +44,23 @@ export function submission(form: Form): SimpleSubmission {
 				...(form.subscription && { subscriptionRatio: form.subscription as (typeof subscriptions)[number] }),
 			},
 		}),
+	};
+}
+
+/**
+ * The form of a simple submission as the event that began its run has it, in JSON with all of its
+ * defaults. Undefined if the form cannot say it: it has one group.
+ */
+export function formOf(simple: string, name: string): Form | undefined {
+	const { groups, topologyConstraints }: { groups: { count: number; groupSize: number; phases: SimpleWorkload["phases"] }[]; topologyConstraints: TopologyConstraints } = JSON.parse(simple);
+	const [group, ...others] = groups;
+	if (group?.count !== 1 || others.length > 0) return undefined;
+	return {
+		name,
+		ranks: String(group.groupSize),
+		phases: writePhases(group.phases.map(({ operationType, algorithm, dataSize }) => ({ operation: operationType, ...(algorithm && { algorithm }), bytes: dataSize }))),
+		...(topologyConstraints.switchRadix && { radix: topologyConstraints.switchRadix }),
+		...(topologyConstraints.subscriptionRatio && { subscription: topologyConstraints.subscriptionRatio }),
 	};
 }
 

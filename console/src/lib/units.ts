@@ -1,8 +1,9 @@
 /**
  * Numbers with their units. A figure that a person compares keeps all its digits: a step of a
- * thousand only moves the point.
+ * thousand only moves the point. No line breaks within a number, or before its unit.
  */
-const thin = "\u2009";
+const thin = "\u202f";
+const hard = "\u00a0";
 
 /** An integer with its thousands apart. */
 export function count(value: number | bigint): string {
@@ -29,12 +30,12 @@ export function bytes(value: number | bigint): string {
 		unit++;
 	}
 	const binary = ["B", "KiB", "MiB", "GiB", "TiB"][unit] as string;
-	return unit === 0 ? `${count(exact)} B` : `${count(scaled)} ${binary}`;
+	return unit === 0 ? `${count(exact)}${hard}B` : `${count(scaled)}${hard}${binary}`;
 }
 
 /** A part of one as a percentage. */
 export function percent(part: number): string {
-	return `${Number((part * 100).toFixed(4))} %`;
+	return `${Number((part * 100).toFixed(4))}${hard}%`;
 }
 
 /** How much longer or larger b is than a, in words. */
@@ -42,7 +43,7 @@ export function change(a: number, b: number): string {
 	if (a === b) return "equal";
 	if (a === 0) return "from 0";
 	const by = ((b - a) / a) * 100;
-	return `${by > 0 ? "+" : "−"}${Math.abs(by) < 0.05 ? "<0.1" : Math.abs(by).toFixed(1)} %`;
+	return `${by > 0 ? "+" : "−"}${Math.abs(by) < 0.05 ? "<0.1" : Math.abs(by).toFixed(1)}${hard}%`;
 }
 
 /**
@@ -51,7 +52,7 @@ export function change(a: number, b: number): string {
  * which a person needs the size; the whole belongs into a title.
  */
 export function rounded(figure: string, digits: number): string {
-	return figure.replace(/(\d[\d\u2009]*)\.(\d+)/, (_all, whole: string, part: string) => {
+	return figure.replace(/(\d[\d\u202f]*)\.(\d+)/, (_all, whole: string, part: string) => {
 		const leading = whole === "0" ? (/^0*/.exec(part)?.[0].length ?? 0) : -whole.replaceAll(thin, "").length;
 		const short = Number(`${whole.replaceAll(thin, "")}.${part}`).toFixed(Math.min(Math.max(leading + digits, 0), 100));
 		const [before = "", after = ""] = short.split(".");
@@ -60,23 +61,32 @@ export function rounded(figure: string, digits: number): string {
 	});
 }
 
-/** Sentences of the API with the signs of the console: us is µs. */
-export function micro(text: string): string {
-	return text.replace(/(\d\s?)us\b/g, "$1µs");
-}
-
-/** A duration in the API's own words, 2.5ms, with a space before the unit. */
-export function spaced(text: string): string {
-	return text.replace(/^([\d.]+)([A-Za-z]+)$/, (_all, number, unit) => `${number} ${unit === "us" ? "µs" : unit}`);
+/**
+ * Texts of the API with the units of the console, each of which stays on the line of its number:
+ * 2.5us is 2.5 µs, and 9.6 Tbps is 9.6 Tbit/s.
+ */
+export function inUnits(text: string): string {
+	return text
+		.replace(/\b(\d{4,15}) bytes\b/g, (_all, figure: string) => bytes(Number(figure)))
+		.replace(/(?<![\w.])(\d+(?:\.\d+)?)\s?(ps|ns|us|µs|ms|s|[KMGTP]?bps|[KMGTP]?i?B|%)(?![\w/])/g, (_all, figure: string, unit: string) => {
+			return (
+				figure +
+				hard +
+				unit
+					.replace("us", "µs")
+					.replace("bps", "bit/s")
+					.replace(/^K(?!i)/, "k")
+			);
+		});
 }
 
 function stepped(value: bigint, units: string[], step: number): string {
 	const digits = value.toString();
 	const unit = Math.min(Math.floor((digits.length - 1) / step), units.length - 1);
-	if (unit === 0) return `${digits} ${units[0]}`;
+	if (unit === 0) return `${digits}${hard}${units[0]}`;
 	const at = digits.length - unit * step;
 	const part = digits.slice(at).replace(/0+$/, "");
-	return `${count(BigInt(digits.slice(0, at)))}${part ? `.${part}` : ""} ${units[unit]}`;
+	return `${count(BigInt(digits.slice(0, at)))}${part ? `.${part}` : ""}${hard}${units[unit]}`;
 }
 
 /** Reads a size such as "64", "1 MiB", "1.5 GiB" or "10 MB" as bytes; undefined if it is none. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { differing, readCompare, runsOf } from "./compare";
 import { query, readFilters, toggled } from "./filters";
 import { parseSearch, stringifySearch } from "./search";
-import { readPhases, readSubmission, submission, writePhases } from "./submission";
+import { formOf, readPhases, readSubmission, submission, writePhases } from "./submission";
 
 test("filters come back from their address", () => {
 	const filters = { status: "running,failed", search: "a b&c=ü,<x>", sort: "name:asc", createdAfter: "2026-11-01" };
@@ -63,4 +63,15 @@ test("at most eight runs are compared, and the baseline is one of them", () => {
 test("only what differs is shown", () => {
 	const rows = [{ values: [1, 1] }, { values: [1, 2] }, { values: [undefined, 0] }, { values: [undefined, undefined] }];
 	expect(differing(rows)).toEqual([rows[1], rows[2]]);
+});
+
+test("a run is a prepared submission again, unless it has several groups", () => {
+	const group = '{"count":1,"groupSize":256,"phases":[{"algorithm":"ring","dataSize":4194304,"operationType":"allReduce"}]}';
+	const form = formOf(`{"groups":[${group}],"topologyConstraints":{"subscriptionRatio":"4:1","switchRadix":"128x400G"}}`, "again");
+	expect(submission(form ?? {})).toEqual({
+		name: "again",
+		workload: { ranks: 256, phases: [{ operationType: "allReduce", algorithm: "ring", dataSize: 4194304 }] },
+		topologyConstraints: { switchRadix: "128x400G", subscriptionRatio: "4:1" },
+	});
+	expect(formOf(`{"groups":[${group},${group}],"topologyConstraints":{}}`, "two")).toBeUndefined();
 });

@@ -4,11 +4,13 @@ import { call } from "../api/client";
 import type { CostTotal } from "../api/contract";
 import { useSession } from "../api/session";
 import { clock } from "../lib/clock";
-import { compare, grouped, share, sum } from "../lib/decimal";
+import { compare, share, sum } from "../lib/decimal";
 import { count } from "../lib/units";
 import { billsRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Failure, Name, Page, Shown } from "../ui/parts";
+import { Amount, Failure, Name, Page, Shown } from "../ui/parts";
+import { Table } from "../ui/table";
+import { useWorkspaces } from "../ui/workspaces";
 
 /** What an account is charged, for people with the role billing. */
 export function Bills() {
@@ -52,6 +54,12 @@ export function Bills() {
 	);
 }
 
+/** How much a price is for: "1 024 ranks", and "1 workspace". */
+const units = ({ unitSize, unitName }: { unitSize: number; unitName: string }) => `${count(unitSize)} ${unitSize === 1 ? unitName.replace(/s$/, "") : unitName}`;
+
+/** For how long a price is: "an hour". */
+const per = (period: string) => `${period === "hour" ? "an" : "a"} ${period}`;
+
 type Range = { startDate: string; endDate: string };
 
 function Balance() {
@@ -65,11 +73,11 @@ function Balance() {
 							<span className="quiet">
 								Balance of <Name>{one.accountName ?? one.accountId}</Name> ({one.accountType})
 							</span>
-							<strong className="amount">
-								{grouped(one.currentBalance)} {one.currency}
+							<strong>
+								<Amount of={one.currentBalance} unit={one.currency} />
 							</strong>
 							<span>
-								{grouped(one.totalCredits)} credited, {grouped(one.totalDebits)} charged
+								<Amount of={one.totalCredits} /> credited, <Amount of={one.totalDebits} /> charged
 							</span>
 						</li>
 					))}
@@ -101,33 +109,34 @@ function Summary({ range }: { range: Range }) {
 }
 
 function Total({ currency, of }: { currency: string; of: NonNullable<CostTotal> }) {
+	const workspaces = useWorkspaces().data?.workspaces ?? [];
 	return (
 		<section aria-label={`Costs in ${currency}`}>
 			<h2>
-				<span className="amount">{grouped(of.total)}</span> {currency}
+				<Amount of={of.total} unit={currency} />
 			</h2>
 			<Bars title="By rate" parts={of.byRate} whole={of.total} />
-			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} />
+			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} name={(id) => workspaces.find((one) => one.id === id)?.name ?? id} />
 		</section>
 	);
 }
 
-function Bars({ title, parts, whole }: { title: string; parts: Record<string, string>; whole: string }) {
+function Bars({ title, parts, whole, name = (id) => id }: { title: string; parts: Record<string, string>; whole: string; name?: (id: string) => string }) {
 	return (
 		<>
 			<h3>{title}</h3>
 			<ul className="lines">
 				{Object.entries(parts)
 					.sort(([, a], [, b]) => compare(b, a))
-					.map(([name, amount]) => (
-						<li key={name}>
-							<span>
-								<bdi>{name}</bdi>
+					.map(([id, amount]) => (
+						<li key={id}>
+							<span title={id}>
+								<bdi>{name(id)}</bdi>
 							</span>
 							<svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true">
 								<rect className="sending" x={0} y={20} height={60} width={Math.max(0, share(amount, whole)) * 1000} />
 							</svg>
-							<span className="amount">{grouped(amount)}</span>
+							<Amount of={amount} />
 						</li>
 					))}
 			</ul>
@@ -154,35 +163,25 @@ function Days({ range }: { range: Range }) {
 						{[...days].map(([day, list]) => (
 							<details key={day}>
 								<summary>
-									{list[0]?.date} · <span className="amount">{grouped(sum(list.map((row) => row.cost)))}</span> {list[0]?.costCurrency}
+									{list[0]?.date} · <Amount of={sum(list.map((row) => row.cost))} unit={list[0]?.costCurrency} plain />
 									{costs.hasNextPage && day === [...days.keys()].at(-1) && " so far"}
 								</summary>
-								<div className="wide">
-									<table>
-										<thead>
-											<tr>
-												<th>Item</th>
-												<th>Rate</th>
-												<th className="number">Price of the rate</th>
-												<th className="number">Cost</th>
-											</tr>
-										</thead>
-										<tbody>
-											{list.map((row) => (
-												<tr key={row.dailyCostId}>
-													<td>
-														<bdi>{row.itemName ?? row.billingItemId}</bdi>
-													</td>
-													<td>{row.rateName}</td>
-													<td className="number">
-														{grouped(row.rateAmount)} a {row.details.period}
-													</td>
-													<td className="number">{grouped(row.cost)}</td>
-												</tr>
-											))}
-										</tbody>
-									</table>
-								</div>
+								<Table
+									label={`Costs of ${day}`}
+									head={["Item", "Rate", "Price of the rate", "Cost"]}
+									numbers={["Price of the rate", "Cost"]}
+									rows={list.map((row) => ({
+										id: String(row.dailyCostId),
+										cells: [
+											row.itemName ?? row.billingItemId,
+											row.rateName,
+											<>
+												<Amount of={row.rateAmount} /> {per(row.details.period)}
+											</>,
+											<Amount key="cost" of={row.cost} />,
+										],
+									}))}
+								/>
 							</details>
 						))}
 						{costs.hasNextPage && (
@@ -205,30 +204,22 @@ function Rates({ date }: { date: string }) {
 			{({ rates: list, pagination }) => (
 				<section aria-label="Rates">
 					<h2>Rates on {date}</h2>
-					<div className="wide">
-						<table>
-							<thead>
-								<tr>
-									<th>Rate</th>
-									<th>Kind</th>
-									<th>From unit</th>
-									<th className="number">Price</th>
-								</tr>
-							</thead>
-							<tbody>
-								{list.map((rate) => (
-									<tr key={rate.rateId}>
-										<td>{rate.rateName}</td>
-										<td>{rate.rateType}</td>
-										<td>{count(rate.tierStart)}</td>
-										<td className="number">
-											{grouped(rate.amount)} {rate.metadata.currency} for {count(rate.metadata.unitSize)} {rate.metadata.unitName} a {rate.period}
-										</td>
-									</tr>
-								))}
-							</tbody>
-						</table>
-					</div>
+					<Table
+						label="Table of the rates"
+						head={["Rate", "Kind", "From unit", "Price"]}
+						numbers={["From unit", "Price"]}
+						rows={list.map((rate) => ({
+							id: String(rate.rateId),
+							cells: [
+								rate.rateName,
+								rate.rateType,
+								count(rate.tierStart),
+								<>
+									<Amount of={rate.amount} unit={rate.metadata.currency} /> for {units(rate.metadata)} {per(rate.period)}
+								</>,
+							],
+						}))}
+					/>
 					{pagination.hasMore && <p className="quiet">These are the first {list.length}.</p>}
 				</section>
 			)}

@@ -8,7 +8,7 @@ import { grouped } from "../lib/decimal";
 import { bitRate, bytes, change, count, percent, picoseconds } from "../lib/units";
 import { compareRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Failure, Field, Loading, Name, Page, Sentence, Short } from "../ui/parts";
+import { Failure, Field, Loading, Name, Page, Sentence, Short, tierWords } from "../ui/parts";
 
 const figures: Record<string, readonly [label: string, format: (value: number) => string, digits?: number]> = {
 	simulatedTimePs: ["Simulated time", picoseconds],
@@ -84,7 +84,7 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 	return (
 		<>
 			<section className="wide" tabIndex={0} aria-label="Differences">
-				<table className="compare">
+				<table className="stacked compare">
 					<thead>
 						<tr>
 							<th scope="col">Only what differs</th>
@@ -120,7 +120,9 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 											<Field>{row.label}</Field>
 										</th>
 										{row.values.map((value, at) => (
-											<td key={columns[at]}>{row.show(value, at === 0 ? undefined : row.values[0])}</td>
+											<td key={columns[at]} data-label={name(columns[at] ?? "")}>
+												{row.show(value, at === 0 ? undefined : row.values[0])}
+											</td>
 										))}
 									</tr>
 								))}
@@ -128,7 +130,9 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 						))}
 				</table>
 			</section>
-			<p className="quiet">{count(equal)} figures are equal and not shown.</p>
+			<p className="quiet">
+				{count(equal)} figures are equal and not shown. {tierWords}
+			</p>
 		</>
 	);
 }
@@ -139,10 +143,10 @@ function figure(format: (value: number) => string, digits: number | undefined) {
 		typeof value !== "number" ? (
 			<span className="quiet">none</span>
 		) : (
-			<>
+			<span>
 				{digits === undefined ? format(value) : <Short of={format(value)} digits={digits} />}
 				{typeof base === "number" && <span className="quiet"> {change(base, value)}</span>}
-			</>
+			</span>
 		);
 }
 
@@ -211,6 +215,6 @@ function inputs(list: SimulationComparison[]): Row[] {
 		const found = list.map((one) => one.inputs.changes.find((input) => `${input.subject} ${input.path}`.trim() === path));
 		const before = found.find((input) => input?.before !== undefined)?.before;
 		// A run without the change has the value of the baseline.
-		return { label: path, values: [before, ...found.map((input) => (input ? (input.after ?? input.text) : before))], show: text };
+		return { label: path.replace(/^submission /, ""), values: [before, ...found.map((input) => (input ? (input.after ?? input.text) : before))], show: text };
 	});
 }

@@ -13,6 +13,7 @@ import { Start } from "../configuration/start";
 import { Findings, Parameters, Tree } from "../configuration/tree";
 import { Versions } from "../configuration/versions";
 import { type ConfigurationSearch, configurationRoute } from "../router";
+import { ConfigurationLink } from "../ui/configurationLink";
 import { Confirm } from "../ui/confirm";
 import { type Call, shown } from "../ui/curl";
 import { InputTabs } from "../ui/inputs";
@@ -108,7 +109,7 @@ function One({ current }: { current: Tagged<Configuration> }) {
 					["Version", String(current.data.version)],
 					["Modified", <Time key="modified" at={current.data.modifiedAt} />],
 					["Components", String(current.data.componentCount)],
-					...(current.data.parentConfigurationId ? [["Copied from", <Parent key="parent" id={current.data.parentConfigurationId} />] as [string, React.ReactNode]] : []),
+					...(current.data.parentConfigurationId ? [["Copied from", <ConfigurationLink key="parent" id={current.data.parentConfigurationId} />] as [string, React.ReactNode]] : []),
 				]}
 			/>
 			{!conflicting && <Acts current={current} busy={validate.isPending} validate={() => validate.mutate()} blocked={waiting > 0} />}
@@ -192,14 +193,6 @@ function One({ current }: { current: Tagged<Configuration> }) {
 function leafErrors(document: Configuration, edits: Edits): number {
 	const types = new Map(entities(document).flatMap(({ name, parameters }) => leaves(parameters).map(({ path, leaf }) => [keyOf(name, path), leaf.type])));
 	return Object.entries(edits).filter(([key, { value }]) => (key === ownName ? value.trim() === "" : wrong(types.get(key) ?? "string", value) !== undefined)).length;
-}
-
-function Parent({ id }: { id: string }) {
-	return (
-		<Link to="/configurations/$id" params={{ id }}>
-			{id}
-		</Link>
-	);
 }
 
 function Acts({ current: { data, etag }, busy, validate, blocked }: { current: Tagged<Configuration>; busy: boolean; validate: () => void; blocked: boolean }) {

@@ -4,13 +4,15 @@ import type { FormEvent } from "react";
 import { call } from "../api/client";
 import { measured } from "../lib/clock";
 import { useDebounced } from "../lib/debounced";
-import { grouped } from "../lib/decimal";
-import { type Axis, mostReplicates, offered, readAxes, type StudyForm, study, valuesOf, writeAxes } from "../lib/study";
-import type { Form } from "../lib/submission";
+import { fieldLabel, offered } from "../lib/fields";
+import { type Axis, mostReplicates, readAxes, type StudyForm, study, valuesOf, writeAxes } from "../lib/study";
+import { type Form, readPhases } from "../lib/submission";
 import { count } from "../lib/units";
 import { newStudyRoute } from "../router";
+import { inputWords } from "../study/heat";
 import { shown } from "../ui/curl";
-import { Facts, Failure, Loading, Page } from "../ui/parts";
+import { Choice } from "../ui/filters";
+import { Amount, Facts, Failure, Loading, Page } from "../ui/parts";
 import { SimpleFields } from "../ui/simple";
 
 /** The form of a study. It stands in the address, so a link is a prepared study. */
@@ -41,7 +43,7 @@ export function NewStudy() {
 							Name
 							<input value={form.study ?? ""} onChange={(event) => set({ study: event.target.value })} maxLength={200} placeholder="study" />
 						</label>
-						<Axes axes={readAxes(form.axes)} set={(axes) => set({ axes: writeAxes(axes) })} />
+						<Axes axes={readAxes(form.axes)} offered={offered(readPhases(form.phases).length)} set={(axes) => set({ axes: writeAxes(axes) })} />
 						<label>
 							Replicates of each point
 							<input type="number" min={1} max={mostReplicates} value={form.replicates ?? "1"} onChange={(event) => set({ replicates: event.target.value })} />
@@ -69,35 +71,38 @@ export function NewStudy() {
 	);
 }
 
-function Axes({ axes, set }: { axes: Axis[]; set: (axes: Axis[]) => void }) {
+function Axes({ axes, offered, set }: { axes: Axis[]; offered: Record<string, string>; set: (axes: Axis[]) => void }) {
 	const change = (at: number, axis: Axis) => set(axes.map((old, index) => (index === at ? axis : old)));
 	const next = Object.keys(offered).find((field) => !axes.some((axis) => axis.field === field)) ?? "workload.ranks";
 	return (
 		<>
-			<datalist id="fields">
-				{Object.keys(offered).map((field) => (
-					<option key={field} value={field} />
-				))}
-			</datalist>
 			{axes.map((axis, at) => {
 				const values = valuesOf(axis);
 				return (
 					<fieldset key={at} className="phase">
 						<legend>Axis {at + 1}</legend>
-						<label>
-							Field
-							<input
-								value={axis.field}
-								list="fields"
-								maxLength={255}
-								onChange={({ target: { value } }) => change(at, { field: value, values: offered[value] ?? axis.values })}
-								aria-invalid={axis.field === ""}
-							/>
-						</label>
+						<Choice
+							name="Field"
+							value={axis.field in offered ? axis.field : ""}
+							values={[...Object.keys(offered).map((field) => [field, fieldLabel(field)]), ["", "another field, by its path"]]}
+							set={(field) => change(at, { field, values: offered[field] ?? "" })}
+						/>
+						{!(axis.field in offered) && (
+							<label>
+								Path of the field
+								<input
+									value={axis.field}
+									maxLength={255}
+									placeholder="such as groups[0].ranks"
+									onChange={({ target: { value } }) => change(at, { ...axis, field: value })}
+									aria-invalid={axis.field === ""}
+								/>
+							</label>
+						)}
 						<label>
 							Values, with commas between
 							<input value={axis.values} onChange={(event) => change(at, { ...axis, values: event.target.value })} aria-invalid={values.length === 0} />
-							<span className="quiet">{values.length === 0 ? "An axis needs a value." : `${count(values.length)}: ${values.map((value) => JSON.stringify(value)).join(", ")}`}</span>
+							<span className="quiet">{values.length === 0 ? "An axis needs a value." : `${count(values.length)}: ${values.map((value) => inputWords(axis.field, value)).join(", ")}`}</span>
 						</label>
 						{axes.length > 1 && (
 							<button type="button" onClick={() => set(axes.filter((_axis, index) => index !== at))}>
@@ -137,8 +142,8 @@ function Forecast({ form }: { form: StudyForm }) {
 						["Runs of their own", count(forecast.data.runs)],
 						["With the result of an equal run", count(forecast.data.shared)],
 						["Time of the runs together", forecast.data.runSeconds === undefined ? "not known: no run of as many ranks has completed" : measured(forecast.data.runSeconds)],
-						["Cost at today's rates", forecast.data.cost === undefined ? "not known" : `${grouped(forecast.data.cost)} ${forecast.data.currency}`],
-						["Held while they run, at most", `${grouped(forecast.data.mostHeld)} ${forecast.data.currency}`],
+						["Cost at today's rates", forecast.data.cost === undefined ? "not known" : <Amount key="cost" of={forecast.data.cost} unit={forecast.data.currency} />],
+						["Held while they run, at most", <Amount key="held" of={forecast.data.mostHeld} unit={forecast.data.currency} />],
 					]}
 				/>
 			)}

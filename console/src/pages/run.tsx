@@ -7,13 +7,16 @@ import { lasting, measured } from "../lib/clock";
 import { final } from "../lib/filters";
 import { liveWords, useLive } from "../lib/live";
 import { current } from "../lib/reload";
-import { spaced } from "../lib/units";
+import { studied } from "../lib/study";
+import { formOf } from "../lib/submission";
+import { inUnits } from "../lib/units";
 import { runRoute } from "../router";
 import { Cost } from "../run/cost";
 import { Progress } from "../run/progress";
 import { Result } from "../run/result";
+import { ConfigurationLink } from "../ui/configurationLink";
 import { shown } from "../ui/curl";
-import { Facts, Failure, Loading, Page, Shown, StatusMark, Time, useTicks } from "../ui/parts";
+import { Facts, Failure, Loading, Name, Page, Shown, StatusMark, Time, useTicks } from "../ui/parts";
 
 const views = {
 	timeline: { text: "Timeline", View: lazy(current(() => import("../run/timeline").then(({ Timeline }) => ({ default: Timeline })))) },
@@ -64,25 +67,77 @@ export function Run() {
 }
 
 function Overview({ run }: { run: Simulation }) {
+	const mapping = run.appliedMappingFile;
 	return (
 		<>
 			{final.has(run.status) ? <Result run={run} /> : run.progress ? <Progress of={run.progress} /> : <p>It has not begun to compute yet. This page shows its progress as it happens.</p>}
 			<Cost run={run} />
+			<Next run={run} />
 			<Facts
 				ids
 				of={[
 					["Simulation", <code key="id">{run.id}</code>],
-					["Configuration", <code key="id">{`${run.configurationId}, version ${run.configurationVersion}`}</code>],
+					[
+						"Configuration",
+						<span key="id">
+							<ConfigurationLink id={run.configurationId} />, version {run.configurationVersion}
+						</span>,
+					],
+					[
+						"Mapping file",
+						mapping ? (
+							mapping.deleted ? (
+								`${mapping.name}, deleted`
+							) : (
+								<Link key="mapping" to="/mapping-files/$id" params={{ id: mapping.id }}>
+									<Name>{mapping.name}</Name>
+								</Link>
+							)
+						) : (
+							"none: ranks are placed in order"
+						),
+					],
 				]}
 			/>
 			<Facts
 				of={[
-					["Created", run.createdAt],
-					["Started", run.startedAt ?? "not yet"],
-					["Ended", run.completedAt ?? "not yet"],
+					["Created", <Time key="created" at={run.createdAt} whole />],
+					["Started", run.startedAt ? <Time key="started" at={run.startedAt} whole /> : "not yet"],
+					["Ended", run.completedAt ? <Time key="ended" at={run.completedAt} whole /> : "not yet"],
 				]}
 			/>
 		</>
+	);
+}
+
+/** The way from a result to the next run: a simple submission to be changed, or else its configuration. */
+function Next({ run }: { run: Simulation }) {
+	const first = useQuery({
+		queryKey: ["stream", run.id, "first"],
+		queryFn: ({ signal }) => call("GetStream", { path: { stream_id: run.id }, query: { limit: 1 } }, signal),
+		staleTime: Number.POSITIVE_INFINITY,
+		retry: false,
+	});
+	if (first.isPending) return null;
+	const { simple } = (first.data?.facts[0]?.data ?? {}) as { simple?: string };
+	const form = simple && formOf(simple, run.name);
+	return (
+		<p className="actions">
+			{form ? (
+				<>
+					<Link to="/simulations/new" search={form} className="button">
+						Run again, changed
+					</Link>
+					<Link to="/studies/new" search={studied(form)} className="button">
+						Vary it in a study
+					</Link>
+				</>
+			) : (
+				<Link to="/configurations/$id" params={{ id: run.configurationId }} search={{ view: "run" }} className="button">
+					Run again, changed
+				</Link>
+			)}
+		</p>
 	);
 }
 
@@ -106,7 +161,7 @@ function Status({ run }: { run: Simulation }) {
 			<p className="headline">
 				<StatusMark value={run.status} /> {following && <span className={`live ${live.state}`}>{liveWords[live.state]}</span>} <Time at={run.createdAt} />
 				{since !== undefined && since >= 0 && ` · ${following ? "running for" : "ran for"} ${(following ? lasting : measured)(since)} of wall-clock time`}
-				{run.metrics && ` · ${spaced(run.metrics.simulatedTime)} simulated`}
+				{run.metrics && ` · ${inUnits(run.metrics.simulatedTime)} simulated`}
 			</p>
 			{run.failureReason && (
 				<section className="failure">

@@ -4,17 +4,18 @@ import { useEffect, useRef } from "react";
 import { apiBase, call, request } from "../api/client";
 import type { StudyResult, Study as StudyType } from "../api/contract";
 import { grouped } from "../lib/decimal";
+import { fieldLabel } from "../lib/fields";
 import { liveWords, useLive } from "../lib/live";
 import { bitRate, count, percent, picoseconds } from "../lib/units";
 import { type StudySearch, studyRoute } from "../router";
-import { shownInput, timeOf } from "../study/heat";
+import { inputWords, shownInput, timeOf } from "../study/heat";
 import { HeatMap } from "../study/heatMap";
 import { Sensitivity } from "../study/sensitivity";
 import { shown } from "../ui/curl";
 import { Choice } from "../ui/filters";
 import { VirtualList } from "../ui/list";
 import { Pareto } from "../ui/pareto";
-import { Page, Short, Shown, StatusMark, Time } from "../ui/parts";
+import { Page, Short, Shown, StatusMark, Time, tierWords } from "../ui/parts";
 
 export function Study() {
 	const { id } = studyRoute.useParams();
@@ -144,6 +145,7 @@ function Points({ study }: { study: StudyType }) {
 							pages={results}
 							whole={!results.isError} // the plots are of all points
 						/>
+						<p className="quiet">{tierWords}</p>
 						{workload && <Sensitivity axes={workload.axes} />}
 					</>
 				);
@@ -161,10 +163,10 @@ function Export({ study, format }: { study: string; format: "csv" | "parquet" })
 	);
 }
 
-/** The values of fields, by the last part of their names. */
+/** The values of fields, with what these are called. */
 function inWords(inputs: Record<string, unknown>): string {
 	return Object.entries(inputs)
-		.map(([field, value]) => `${field.split(".").at(-1)} ${shownInput(value)}`)
+		.map(([field, value]) => `${fieldLabel(field)} ${inputWords(field, value)}`)
 		.join(", ");
 }
 
@@ -181,7 +183,7 @@ function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: str
 			)}
 			{front.has(row.point) && <span title="No other point is both no slower and no dearer"> ★</span>}
 		</span>,
-		...axes.map((axis) => <bdi key={axis}>{shownInput(row.inputs[axis])}</bdi>),
+		...axes.map((axis) => <bdi key={axis}>{inputWords(axis, row.inputs[axis])}</bdi>),
 		<span key="status" title={row.reason ?? row.failureReason}>
 			<StatusMark value={row.status} />
 		</span>,

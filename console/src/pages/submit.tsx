@@ -4,13 +4,12 @@ import type { FormEvent } from "react";
 import { call } from "../api/client";
 import { measured } from "../lib/clock";
 import { useDebounced } from "../lib/debounced";
-import { grouped } from "../lib/decimal";
 import { studied } from "../lib/study";
 import { type Form, submission } from "../lib/submission";
 import { count } from "../lib/units";
 import { submitRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Facts, Failure, Loading, Page } from "../ui/parts";
+import { Amount, Facts, Failure, Loading, Page, tierWords } from "../ui/parts";
 import { SimpleFields } from "../ui/simple";
 import { Sketch } from "../ui/sketch";
 
@@ -74,6 +73,7 @@ function Preview({ form }: { form: Form }) {
 			{topology && !preview.error && (
 				<>
 					<Sketch topology={topology} />
+					<p className="quiet">{tierWords}</p>
 					<Facts
 						of={[
 							["Ranks in a host", count(topology.ranksPerHost)],
@@ -102,11 +102,18 @@ function Forecast({ asked }: { asked: ReturnType<typeof submission> }) {
 	// The forecast of a study leaves out what has been computed; a simulation computes it again.
 	if (runs === 0) return <p>An equal run has completed, so its result is known already. What another one takes is not forecast.</p>;
 	return (
-		<p>
-			{runSeconds === undefined
-				? "No run of as many ranks has been completed yet, so its time and cost are not known."
-				: `Runs of as many ranks took ${measured(runSeconds)} of wall-clock time on average${cost === undefined ? "" : `, which costs ${grouped(cost)} ${currency}`}.`}{" "}
-			While it runs, at most {grouped(mostHeld)} {currency} are held.
-		</p>
+		<>
+			<h2>Forecast</h2>
+			<Facts
+				of={[
+					["Runs of as many ranks took", runSeconds === undefined ? "not known: none has completed" : `${measured(runSeconds)} of wall-clock time on average`],
+					["Cost at today's rates", cost === undefined ? "not known" : <Amount key="cost" of={cost} unit={currency} />],
+					["Held while it runs, at most", <Amount key="held" of={mostHeld} unit={currency} />],
+				]}
+			/>
+			<p className="quiet">
+				What is held is the price of an hour; what the run does not use is free again when it ends. <Link to="/bills">The rates</Link> say what the price is made of.
+			</p>
+		</>
 	);
 }

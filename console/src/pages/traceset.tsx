@@ -10,6 +10,7 @@ import { Confirm } from "../ui/confirm";
 import { shown } from "../ui/curl";
 import { InputTabs } from "../ui/inputs";
 import { Facts, Failure, Page, Shown, StatusMark, Time } from "../ui/parts";
+import { Table } from "../ui/table";
 import { UseIn } from "../ui/useIn";
 
 const scopes = { workspace: "the members of its workspace", tenant: "your account", public: "everyone" };
@@ -74,34 +75,23 @@ function Files({ of: { files } }: { of: Traceset }) {
 	return (
 		<section aria-labelledby="files">
 			<h2 id="files">Files</h2>
-			<section className="wide" tabIndex={0} aria-label="Table of the files">
-				<table>
-					<thead>
-						<tr>
-							<th>File</th>
-							<th>Ranks</th>
-							<th>Holds</th>
-							<th className="number">Size</th>
-							<th>SHA-256</th>
-						</tr>
-					</thead>
-					<tbody>
-						{files.map((file) => (
-							<tr key={file.name}>
-								<th scope="row">
-									<bdi>{file.name}</bdi>
-								</th>
-								<td>{file.rankRange ? (file.rankRange.start === file.rankRange.end ? file.rankRange.start : `${file.rankRange.start} to ${file.rankRange.end}`) : "—"}</td>
-								<td>{file.role === "primary" ? "traces of ranks" : "something else"}</td>
-								<td className="number">{bytes(file.size)}</td>
-								<td>
-									<code title={file.hash}>{file.hash.replace("sha256:", "").slice(0, 16) || "—"}</code>
-								</td>
-							</tr>
-						))}
-					</tbody>
-				</table>
-			</section>
+			<Table
+				label="Table of the files"
+				head={["File", "Ranks", "Holds", "Size", "SHA-256"]}
+				numbers={["Size"]}
+				rows={files.map((file) => ({
+					id: file.name,
+					cells: [
+						file.name,
+						file.rankRange ? (file.rankRange.start === file.rankRange.end ? file.rankRange.start : `${file.rankRange.start} to ${file.rankRange.end}`) : "—",
+						file.role === "primary" ? "traces of ranks" : "something else",
+						bytes(file.size),
+						<code key="hash" title={file.hash}>
+							{file.hash.replace("sha256:", "").slice(0, 16) || "—"}
+						</code>,
+					],
+				}))}
+			/>
 		</section>
 	);
 }

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { BillingItem, DailyCost, DailyCostList, Simulation } from "../api/contract";
 import { useSession } from "../api/session";
-import { grouped, sum } from "../lib/decimal";
+import { sum } from "../lib/decimal";
+import { Amount } from "../ui/parts";
 
 /** What a run cost, for people who may read bills. */
 export function Cost({ run }: { run: Simulation }) {
@@ -22,7 +23,7 @@ export function Cost({ run }: { run: Simulation }) {
 			It cost{" "}
 			{currencies.map((currency) => (
 				<strong key={currency}>
-					{grouped(sum(cost.data.filter((row) => row.costCurrency === currency).map((row) => row.cost)))} {currency}
+					<Amount of={sum(cost.data.filter((row) => row.costCurrency === currency).map((row) => row.cost))} unit={currency} />
 				</strong>
 			))}{" "}
 			so far, as {[...new Set(cost.data.map((row) => row.rateName))].join(" and ")}.

@@ -16,10 +16,10 @@ type Path = {
 };
 
 const parts = [
-	["computationPs", "computation"],
-	["sendingPs", "sending"],
-	["contentionPs", "contention"],
-	["latencyPs", "latency"],
+	["computationPs", "computation", ""],
+	["sendingPs", "sending", "what transfers take beside those of their sender only"],
+	["contentionPs", "contention", "how much longer, because other ranks use the links"],
+	["latencyPs", "latency", "from the last bit sent to the last acknowledgement"],
 ] as const;
 
 export function Critical({ run }: { run: Simulation }) {
@@ -50,10 +50,11 @@ function Shares({ path }: { path: Path }) {
 			</svg>
 			<table>
 				<tbody>
-					{parts.map(([member, name]) => (
+					{parts.map(([member, name, says]) => (
 						<tr key={member}>
 							<th scope="row">
 								<span className={`swatch ${name}`} /> {name}
+								{says && <div className="quiet">{says}</div>}
 							</th>
 							<td className="number">{picoseconds(path.parts[member])}</td>
 						</tr>

@@ -7,11 +7,12 @@ import { useDark } from "../lib/dark";
 import { useDebounced } from "../lib/debounced";
 import { count, picoseconds } from "../lib/units";
 import { type RunSearch, runRoute } from "../router";
-import { Failure, Loading, TimeAxis } from "../ui/parts";
+import { Failure, Loading, TimeAxis, tierWords } from "../ui/parts";
 import { offscreen, useDrawing } from "./drawing";
 import type { Asked, Loaded } from "./fabric.worker";
 import { byKey, clamped, readView, type View, writeView, zoomed } from "./view";
 import { useWheel, zoomOf } from "./wheel";
+import { Zoom } from "./zoom";
 
 /** The links to the files of a record. */
 function useFiles(id: string, record: string) {
@@ -93,7 +94,11 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 					onKeyDown={key}
 					onPointerDown={(event) => {
 						event.currentTarget.setPointerCapture(event.pointerId);
+						worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
 						drag.current = { x: event.clientX, from: view.from };
+					}}
+					onPointerCancel={() => {
+						drag.current = undefined;
 					}}
 					onPointerUp={() => {
 						drag.current = undefined;
@@ -104,8 +109,9 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 					}}
 				/>
 				<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
-					{picked || "Point at a node to read its load."}
+					{picked || "Point at a node, or tap it, to read its load."}
 				</p>
+				<Zoom view={view} set={setView} />
 				{loaded && loaded.times.length > 0 && (
 					<label>
 						{interval < 0 ? "Mean over the run" : `The interval until ${picoseconds(Math.round((loaded.times[interval] ?? 0) * 1e12))} of simulated time`}
@@ -123,7 +129,7 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 					<span>
 						Colours are parts of the rate: <Scale />
 					</span>
-					<span>Rows are directions of links, by the tiers that they join; columns are intervals of simulated time.</span>
+					<span>Rows are directions of links, by the tiers that they join; columns are intervals of simulated time. {tierWords}</span>
 				</p>
 				<div className="plot heat-plot">
 					<div className="bands">

@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
-import { spaced } from "../lib/units";
+import { inUnits } from "../lib/units";
 import { Failure, Shown } from "../ui/parts";
+import { Table } from "../ui/table";
 
 /** The result files. A link is fetched when it is used, because it lives for a quarter of an hour. */
 export function Files({ run }: { run: Simulation }) {
@@ -21,32 +22,23 @@ export function Files({ run }: { run: Simulation }) {
 			{(data) => (
 				<section aria-label="Files">
 					{open.error && <Failure of="The file cannot be downloaded" error={open.error} />}
-					<div className="wide">
-						<table>
-							<thead>
-								<tr>
-									<th>File</th>
-									<th>Type</th>
-									<th className="number">Size</th>
-								</tr>
-							</thead>
-							<tbody>
-								{data.pages.flatMap((page) =>
-									page.files.map((file) => (
-										<tr key={file.name}>
-											<td>
-												<button type="button" className="link" onClick={() => open.mutate(file.name)}>
-													<bdi>{file.name}</bdi>
-												</button>
-											</td>
-											<td>{file.type}</td>
-											<td className="number">{spaced(file.size)}</td>
-										</tr>
-									)),
-								)}
-							</tbody>
-						</table>
-					</div>
+					<Table
+						label="Table of the files"
+						head={["File", "Type", "Size"]}
+						numbers={["Size"]}
+						rows={data.pages
+							.flatMap((page) => page.files)
+							.map((file) => ({
+								id: file.name,
+								cells: [
+									<button key="name" type="button" className="link" onClick={() => open.mutate(file.name)}>
+										{file.name}
+									</button>,
+									file.type,
+									inUnits(file.size),
+								],
+							}))}
+					/>
 					{files.hasNextPage && (
 						<button type="button" onClick={() => files.fetchNextPage()} disabled={files.isFetchingNextPage}>
 							More files

@@ -1,5 +1,5 @@
 import type { Simulation } from "../api/contract";
-import { bitRate, bytes, count, picoseconds, spaced } from "../lib/units";
+import { bitRate, bytes, count, inUnits, picoseconds } from "../lib/units";
 import { Facts, Sentence, Short, Shown } from "../ui/parts";
 import { useResults, useSummary } from "./data";
 
@@ -14,7 +14,7 @@ export function Result({ run }: { run: Simulation }) {
 			{({ duration, summary: short, accuracy }) => (
 				<section aria-label="Result">
 					<p className="result">
-						{run.status === "completed" ? "It takes" : "Until it ended it took"} <strong>{spaced(duration)}</strong> of simulated time, at {spaced(short.throughput)}.
+						{run.status === "completed" ? "It takes" : "Until it ended it took"} <strong>{inUnits(duration)}</strong> of simulated time, at {inUnits(short.throughput)}.
 					</p>
 					{summary.data?.reading.map((sentence) => (
 						<p key={sentence}>
@@ -49,7 +49,7 @@ export function Result({ run }: { run: Simulation }) {
 								["Throughput", <Short key="rate" of={bitRate(summary.data.throughputBps)} />],
 								["Payload", bytes(summary.data.payloadBytes)],
 								["Transfers", count(summary.data.transfers)],
-								["Mean time of a transfer", spaced(short.avgLatency)],
+								["Mean time of a transfer", inUnits(short.avgLatency)],
 								["Collectives", count(summary.data.collectives)],
 								["Ranks", count(summary.data.ranks)],
 							]}

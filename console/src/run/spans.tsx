@@ -8,13 +8,14 @@ import { useDebounced } from "../lib/debounced";
 import { count, picoseconds } from "../lib/units";
 import { type RunSearch, runRoute } from "../router";
 import { Choice } from "../ui/filters";
-import { Failure, Loading } from "../ui/parts";
+import { Failure, Loading, TimeAxis } from "../ui/parts";
 import { offscreen, useDrawing } from "./drawing";
-import { colours } from "./kinds";
+import { kinds } from "./kinds";
 import type { Asked, Loaded } from "./spans.worker";
 import { rowHeight } from "./trace";
 import { byKey, clamped, readView, type View, writeView, zoomed } from "./view";
 import { useWheel, zoomOf } from "./wheel";
+import { Zoom } from "./zoom";
 
 const height = 30 * rowHeight;
 const most = 1e9; // a nanosecond of a second is as wide as the picture
@@ -98,14 +99,15 @@ function Picture({ trace }: { trace: string }) {
 						values={loaded.owners.map((owner) => [String(owner.row), owner.name])}
 						set={(first) => setRow(Math.min(Number(first), lastRow))}
 					/>
+					<Zoom view={view} set={setView} most={most} />
 				</div>
 			) : (
 				!failed && <Loading of="the trace" />
 			)}
 			<p className="legend">
-				{Object.entries(colours).map(([kind, colour]) => (
+				{Object.entries(kinds).map(([kind, { colour, text }]) => (
 					<span key={kind}>
-						<span className="swatch" style={{ background: colour }} /> {kind}
+						<span className="swatch" style={{ background: colour }} /> {text}
 					</span>
 				))}
 				<span>A rank has a row for each kind, and more for transfers that overlap.</span>
@@ -130,16 +132,21 @@ function Picture({ trace }: { trace: string }) {
 					onKeyDown={key}
 					onPointerDown={(event) => {
 						event.currentTarget.setPointerCapture(event.pointerId);
+						pointed(event);
 						drag.current = { x: event.clientX, y: event.clientY, from: view.from, row };
+					}}
+					onPointerCancel={() => {
+						drag.current = undefined;
 					}}
 					onPointerUp={() => {
 						drag.current = undefined;
 					}}
 					onPointerMove={pointed}
 				/>
+				{loaded && <TimeAxis start={Math.round(from * 1000)} end={Math.round(until * 1000)} />}
 			</div>
 			<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
-				{picked || "Point at a span to read it. The wheel zooms, and with Shift it moves the rows."}
+				{picked || "Point at a span, or tap it, to read it. The wheel zooms, and with Shift it moves the rows."}
 			</p>
 		</>
 	);

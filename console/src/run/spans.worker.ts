@@ -1,6 +1,6 @@
 import { bytes, picoseconds } from "../lib/units";
 import type { Reply } from "./drawing";
-import { colours } from "./kinds";
+import { kindOf } from "./kinds";
 import { coverage, firstAfter, rowHeight, type Trace, TraceReader } from "./trace";
 import type { View } from "./view";
 
@@ -67,7 +67,7 @@ function draw(): void {
 		const lane = trace.lanes[row + y];
 		if (!lane) break;
 		coverage(trace, lane, from, each / ratio, covered);
-		const shades = shadesOf(parts(colours[lane.kind as keyof typeof colours] ?? colours.waiting), page);
+		const shades = shadesOf(parts(kindOf(lane.kind).colour), page);
 		for (let x = 0; x < width; x++) {
 			const part = covered[x] as number;
 			line[x] = part === 0 ? (shades[0] as number) : (shades[Math.min(Math.ceil(part * 16), 16)] as number);
@@ -90,7 +90,7 @@ function names(context: OffscreenCanvasRenderingContext2D, dark: boolean): void 
 	const { width, height, ratio, row } = last;
 	const { from, each } = times(last, trace);
 	context.setTransform(ratio, 0, 0, ratio, 0, 0);
-	context.font = "10px system-ui, sans-serif";
+	context.font = "11px system-ui, sans-serif";
 	context.fillStyle = dark ? "#0c1522" : "#10161d";
 	for (let y = 0; y * rowHeight < height; y++) {
 		const lane = trace.lanes[row + y];
@@ -135,7 +135,7 @@ function spanAt(x: number, y: number): string {
 	const time = from + x * each;
 	const at = firstAfter(trace, lane.first, lane.end, time);
 	const start = trace.start[at] as number;
-	const who = `${lane.owner}, ${lane.kind}`;
+	const who = `${lane.owner}, ${kindOf(lane.kind).text}`;
 	if (at >= lane.end || start > time) return `${who}: nothing at ${picoseconds(Math.round(time * 1000))}`;
 	const end = trace.end[at] as number;
 	const collective = trace.collective[at] as number;

@@ -1,15 +1,15 @@
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { lazy, type PointerEvent, Suspense, useEffect, useRef, useState } from "react";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
 import { useDark } from "../lib/dark";
 import { current } from "../lib/reload";
 import { count, picoseconds } from "../lib/units";
 import { runRoute } from "../router";
-import { Failure, Loading, TimeAxis } from "../ui/parts";
+import { Failure, Loading, TimeAxis, tierWords } from "../ui/parts";
 import { useResultData } from "./data";
-import { colours } from "./kinds";
+import { kinds as kindsOf } from "./kinds";
 
 /** The summary timeline of the results: 200 bins of equal time. */
 type Plot = {
@@ -34,7 +34,7 @@ export function Timeline({ run }: { run: Simulation }) {
 	return (
 		<section aria-label="Timeline">
 			<nav className="tabs" aria-label="Densities of the timeline">
-				<Density of={run} text="200 bins" chosen={!spans} />
+				<Density of={run} text="Overview" chosen={!spans} />
 				<Density of={run} text="Every span" density="spans" chosen={spans} />
 			</nav>
 			{spans ? (
@@ -77,9 +77,9 @@ function Density({ of, text, density = "", chosen }: { of: Simulation; text: str
 }
 
 const kinds = [
-	["computingPercent", "computing", colours.computing],
-	["hostComputingPercent", "computing on the host", colours["host computing"]],
-	["sendingPercent", "sending", colours.sending],
+	["computingPercent", kindsOf.computing.text, kindsOf.computing.colour],
+	["hostComputingPercent", kindsOf["host computing"].text, kindsOf["host computing"].colour],
+	["sendingPercent", kindsOf.sending.text, kindsOf.sending.colour],
 ] as const;
 
 function Drawn({ plot }: { plot: Plot }) {
@@ -110,6 +110,15 @@ function Drawn({ plot }: { plot: Plot }) {
 		});
 	}, [plot, dark, height, rowHeight]);
 	const end = Number(plot.endTimePs);
+	const read = (event: PointerEvent) => {
+		const box = event.currentTarget.getBoundingClientRect();
+		const bin = Math.min(Math.floor(((event.clientX - box.left) / box.width) * plot.bins), plot.bins - 1);
+		const row = plot.ranks[Math.floor((event.clientY - box.top) / rowHeight)];
+		if (row)
+			setText(
+				`${ranks(row)} at ${picoseconds(Math.round((bin / plot.bins) * end))}: ${kinds.map(([member, name]) => `${row[member][bin] ?? 0} % ${name}`).join(", ")}, ${row.waitingPercent[bin] ?? 0} % waiting`,
+			);
+	};
 	return (
 		<>
 			<p className="legend">
@@ -142,20 +151,13 @@ function Drawn({ plot }: { plot: Plot }) {
 					style={{ height }}
 					role="img"
 					aria-label={`What ${plot.ranks.length} rows of ranks did over ${picoseconds(plot.endTimePs)}`}
-					onPointerMove={(event) => {
-						const box = event.currentTarget.getBoundingClientRect();
-						const bin = Math.min(Math.floor(((event.clientX - box.left) / box.width) * plot.bins), plot.bins - 1);
-						const row = plot.ranks[Math.floor((event.clientY - box.top) / rowHeight)];
-						if (row)
-							setText(
-								`${ranks(row)} at ${picoseconds(Math.round((bin / plot.bins) * end))}: ${kinds.map(([member, name]) => `${row[member][bin] ?? 0} % ${name}`).join(", ")}, ${row.waitingPercent[bin] ?? 0} % waiting`,
-							);
-					}}
+					onPointerMove={read}
+					onPointerDown={read}
 				/>
 				<TimeAxis end={plot.endTimePs} />
 			</div>
 			<p className="quiet" role="status">
-				{text || `Rows are ranks, from 0 to ${picoseconds(plot.endTimePs)} of simulated time. Point at a row to read it.`}
+				{text || `Rows are ranks; a column is 1/${plot.bins} of the time, from 0 to ${picoseconds(plot.endTimePs)} of simulated time. Point at a row, or tap it, to read it.`}
 			</p>
 			{plot.omittedActivities > 0 && (
 				<p className="quiet">
@@ -190,6 +192,7 @@ function Links({ plot }: { plot: Plot }) {
 					</li>
 				))}
 			</ul>
+			<p className="quiet">{tierWords}</p>
 		</>
 	);
 }

@@ -1,4 +1,5 @@
 import type { StudyAxis, StudyResult } from "../api/contract";
+import { bytes } from "../lib/units";
 
 /** What the cells of a heat map show. */
 export const measures = { time: "Simulated time", goodput: "Goodput", price: "Price of the fabric" } as const;
@@ -26,6 +27,12 @@ function figureOf(point: StudyResult, measure: Measure): number | undefined {
 /** An input of a point, as it is shown and compared. */
 export function shownInput(value: unknown): string {
 	return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** An input of a point in words: a size has its unit. */
+export function inputWords(field: string, value: unknown): string {
+	const text = shownInput(value);
+	return field.endsWith(".dataSize") && /^\d{1,15}$/.test(text) ? bytes(Number(text)) : text;
 }
 
 /** The points that have the given values of all axes but two, as a map over these two. */

@@ -1,9 +1,10 @@
 import type { Study, StudyResult } from "../api/contract";
 import { grouped } from "../lib/decimal";
+import { fieldLabel } from "../lib/fields";
 import { bitRate, picoseconds } from "../lib/units";
 import { Choice } from "../ui/filters";
 import { Field, Short } from "../ui/parts";
-import { type Cell, heat, type Measure, measures, shownInput, timeOf } from "./heat";
+import { type Cell, heat, inputWords, type Measure, measures, shownInput, timeOf } from "./heat";
 
 /** What the address says of a heat map: its axes, the numbers of the others' values in their order, and what its cells show. */
 export type HeatSearch = { across?: string; down?: string; at?: string; of?: string };
@@ -32,21 +33,21 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 				<Choice
 					name="Across"
 					value={across.field}
-					values={axes.map((axis) => [axis.field, axis.field])}
+					values={axes.map((axis) => [axis.field, fieldLabel(axis.field)])}
 					set={(field) => set({ across: field, down: field === down.field ? across.field : down.field, at: "" })}
 				/>
 				<Choice
 					name="Down"
 					value={down.field}
-					values={axes.map((axis) => [axis.field, axis.field])}
+					values={axes.map((axis) => [axis.field, fieldLabel(axis.field)])}
 					set={(field) => set({ down: field, across: field === across.field ? down.field : across.field, at: "" })}
 				/>
 				{fixed.map((one, order) => (
 					<Choice
 						key={one.field}
-						name={`At ${one.field}`}
+						name={`At ${fieldLabel(one.field)}`}
 						value={String(one.number)}
-						values={one.values.map((value, number) => [String(number), value])}
+						values={one.values.map((value, number) => [String(number), inputWords(one.field, value)])}
 						set={(number) => set({ at: fixed.map((other, position) => (position === order ? number : other.number)).join(",") })}
 					/>
 				))}
@@ -62,7 +63,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 							<td />
 							{map.across.map((value) => (
 								<th key={value} scope="col">
-									<bdi>{value}</bdi>
+									<bdi>{inputWords(across.field, value)}</bdi>
 								</th>
 							))}
 						</tr>
@@ -71,7 +72,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 						{map.cells.map((row, y) => (
 							<tr key={map.down[y]}>
 								<th scope="row">
-									<bdi>{map.down[y]}</bdi>
+									<bdi>{inputWords(down.field, map.down[y])}</bdi>
 								</th>
 								{row.map((cell, x) => (
 									<td key={map.across[x]} className={cell && `shade-${cell.shade}`}>

@@ -8,14 +8,14 @@ import { Failure, Loading, Name, Page } from "./parts";
 
 const pages = [
 	{ to: "/", text: "Start" },
-	{ to: "/simulations", text: "Simulations" },
+	{ to: "/simulations", text: "Simulations", also: ["/compare"] },
 	{ to: "/studies", text: "Studies" },
-	{ to: "/configurations", text: "Configurations" },
-	{ to: "/tracesets", text: "Tracesets" },
+	{ to: "/configurations", text: "Configurations", also: ["/templates"] },
+	{ to: "/tracesets", text: "Tracesets", also: ["/mapping-files", "/upload"] },
 	{ to: "/bills", text: "Bills" },
-	{ to: "/streams", text: "Streams" },
+	{ to: "/streams", text: "Streams", also: ["/causes"] },
 	{ to: "/machine", text: "Machine room", role: "operator" },
-] as const;
+] as const satisfies { to: string; text: string /** Pages that have no entry of their own. */; also?: string[]; role?: string }[];
 
 /** Every page is in this frame. Without a session the page is the one that leads to the login. */
 export function Layout() {
@@ -65,6 +65,7 @@ export function Layout() {
 function Navigation({ session }: { session: Session }) {
 	const client = useQueryClient();
 	const navigate = useNavigate();
+	const at = useRouterState({ select: (state) => state.location.pathname });
 	const leave = useMutation({
 		mutationFn: logout,
 		onSuccess: async (provider) => {
@@ -79,11 +80,14 @@ function Navigation({ session }: { session: Session }) {
 			<nav aria-label="Pages">
 				{pages
 					.filter((page) => !("role" in page) || session.roles.includes(page.role))
-					.map(({ to, text }) => (
-						<Link key={to} to={to} activeOptions={{ exact: to === "/" }}>
-							{text}
-						</Link>
-					))}
+					.map(({ to, text, ...page }) => {
+						const within = "also" in page && page.also.some((path) => at.startsWith(path));
+						return (
+							<Link key={to} to={to} activeOptions={{ exact: to === "/" }} {...(within && { className: "active", "aria-current": "true" })}>
+								{text}
+							</Link>
+						);
+					})}
 			</nav>
 			<div className="who">
 				<span title={session.user.id}>

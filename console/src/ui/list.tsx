@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef } from "react";
+import { fieldLabel } from "../lib/fields";
 import { Field } from "./parts";
 
 type Props<Row> = {
@@ -40,6 +41,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 	);
 	const items = virtual.getVirtualItems();
 	const last = items.at(-1)?.index ?? -1;
+	const beyond = virtual.getTotalSize() > (virtual.scrollRect?.height ?? Number.POSITIVE_INFINITY) + 1;
 	useEffect(() => {
 		if (more && !loading && (whole || last >= rows.length - 20)) loadMore?.();
 	}, [more, loading, whole, last, rows.length, loadMore]);
@@ -68,7 +70,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 								style={{ position: "absolute", insetInline: 0, transform: `translateY(${item.start}px)` }}
 							>
 								{cells(rows[item.index] as Row).map((cell, column) => (
-									<span role="cell" key={columns[column]}>
+									<span role="cell" key={columns[column]} data-label={fieldLabel(columns[column] ?? "")}>
 										{cell}
 									</span>
 								))}
@@ -78,7 +80,7 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 				</div>
 			</div>
 			<p className="quiet" role="status">
-				{loading ? "Loading more …" : `${rows.length} loaded${more ? ", more follow" : ""}`}
+				{loading ? "Loading more …" : `${rows.length} loaded${more ? ", more follow" : ""}${beyond ? "; the list scrolls" : ""}`}
 			</p>
 		</div>
 	);

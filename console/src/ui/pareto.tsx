@@ -1,22 +1,23 @@
 import { grouped } from "../lib/decimal";
 import { picoseconds } from "../lib/units";
+import { useWidth } from "../lib/width";
 
 export type Point = { point: number; timePs: number; price: string; label: string; front: boolean };
 
 /** More dominated points than this are dots of one picture, because nobody steps through as many by keyboard. The table has them. */
 const mostButtons = 1500;
-const width = 640;
 const height = 320;
 const left = 64;
 const bottom = 36;
 
 /** Prices and times of points. Those that another one dominates are grey. */
 export function Pareto({ points, currency, chosen, choose }: { points: Point[]; currency: string; chosen: number | undefined; choose: (point: number) => void }) {
+	const [ref, width] = useWidth(640);
 	if (points.length === 0) return null;
 	const times = scale(
 		points.map((one) => one.timePs),
 		height - bottom,
-		12,
+		20,
 	);
 	const prices = scale(
 		points.map((one) => Number(one.price)),
@@ -30,9 +31,10 @@ export function Pareto({ points, currency, chosen, choose }: { points: Point[]; 
 	const named = points.find((one) => one.point === chosen);
 	return (
 		<figure>
-			<svg className="pareto" viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`Price and simulated time of ${points.length} points, ${front.length} of them on the front`}>
+			<svg ref={ref} className="pareto" viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`Price and simulated time of ${points.length} points, ${front.length} of them on the front`}>
 				<line x1={left} y1={height - bottom} x2={width} y2={height - bottom} />
-				<line x1={left} y1={0} x2={left} y2={height - bottom} />
+				<line x1={left} y1={18} x2={left} y2={height - bottom} />
+				<text y={12}>simulated time</text>
 				<text x={width} y={height - 4} textAnchor="end">
 					price of the fabric ({currency})
 				</text>

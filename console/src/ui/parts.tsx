@@ -1,7 +1,9 @@
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { ago, clock } from "../lib/clock";
-import { micro, picoseconds, rounded } from "../lib/units";
+import { grouped, short } from "../lib/decimal";
+import { fieldLabel } from "../lib/fields";
+import { inUnits, picoseconds, rounded } from "../lib/units";
 import { type Call, Curl } from "./curl";
 
 /** A page with its heading, and with what the same is on the command line. A title may be a name that a person chose. */
@@ -42,11 +44,39 @@ export function Short({ of, digits = 4 }: { of: string; digits?: number }) {
 	return short === of ? of : <span title={of}>{short}</span>;
 }
 
-/** The path of a field, which may break after its dots and nowhere else. */
-export function Field({ children }: { children: string }) {
+/**
+ * An amount, short. All of its digits are its title; a click shows and copies them, because a phone
+ * has no titles. Within what is clicked already it is plain.
+ */
+export function Amount({ of, unit, plain = false }: { of: string; unit?: string | undefined; plain?: boolean }) {
+	const [whole, setWhole] = useState(false);
+	const brief = short(of);
+	const text = (
+		<>
+			<span className="amount">{whole ? grouped(of) : brief}</span>
+			{unit && ` ${unit}`}
+		</>
+	);
+	const title = `${of}${unit ? ` ${unit}` : ""}`;
+	if (plain || !brief.startsWith("≈")) return <span title={title}>{text}</span>;
+	const turn = () => {
+		setWhole(!whole);
+		// Without HTTPS a browser has no clipboard; then it is only shown.
+		if (!whole) navigator.clipboard?.writeText(of).catch(() => undefined);
+	};
 	return (
-		<bdi className="field">
-			{children.split(/(?<=\.)/).map((part, at) => (
+		<button type="button" className="short" title={`${title}; a click shows and copies it`} aria-pressed={whole} onClick={turn}>
+			{text}
+		</button>
+	);
+}
+
+/** A field in words, with its path as the title; without words its path, which may break after its dots and nowhere else. */
+export function Field({ children }: { children: string }) {
+	const label = fieldLabel(children);
+	return (
+		<bdi className="field" title={label === children ? undefined : children}>
+			{label.split(/(?<=\.)/).map((part, at) => (
 				<Fragment key={at}>
 					{at > 0 && <wbr />}
 					{part}
@@ -56,11 +86,15 @@ export function Field({ children }: { children: string }) {
 	);
 }
 
+/** What the names of tiers and directions mean, below what has them. */
+export const tierWords = "RSW, FSW and SSW are the rack, fabric and spine switches; ul and dl are their links up and down.";
+
 /** A sentence of the API. Where it names runs by ids, the names that are known stand. */
 export function Sentence({ children, name }: { children: string; name?: (id: string) => string }) {
 	return (
 		<>
-			{micro(children)
+			{inUnits(children)
+				.replace(/\b[a-z]\w*(\[\d+\])?(\.[a-z]\w*(\[\d+\])?)+/gi, fieldLabel)
 				.split(/(\bsim_[0-9a-z]{26}\b)/)
 				.map((part, at) =>
 					name && at % 2 === 1 && name(part) !== part ? (
@@ -75,12 +109,15 @@ export function Sentence({ children, name }: { children: string; name?: (id: str
 	);
 }
 
-/** What lies below a picture over time: from when to when. */
-export function TimeAxis({ end }: { end: number | bigint }) {
+/** What lies below a picture over time: from when to when, in picoseconds. The less of the time it shows, the more digits it needs. */
+export function TimeAxis({ start = 0, end }: { start?: number | bigint; end: number | bigint }) {
+	const [from, to] = [BigInt(start), BigInt(end)];
+	const more = Math.max(Math.ceil(Math.log10(Number(to) / Math.max(Number(to - from), 1))), 0) || 0;
+	const at = (part: number) => from + ((to - from) * BigInt(part)) / 4n;
 	return (
-		<div className="axis" aria-label={`From 0 to ${picoseconds(end)}`} role="img">
+		<div className="axis" aria-label={`From ${picoseconds(from)} to ${picoseconds(to)}`} role="img">
 			{[0, 1, 2, 3, 4].map((part) => (
-				<span key={part}>{part === 0 ? "0" : rounded(picoseconds((BigInt(end) * BigInt(part)) / 4n), part === 4 ? 6 : 4)}</span>
+				<span key={part}>{at(part) === 0n ? "0" : rounded(picoseconds(at(part)), more + (part === 4 ? 6 : 4))}</span>
 			))}
 		</div>
 	);
@@ -90,12 +127,12 @@ export function StatusMark({ value }: { value: string }) {
 	return <span className={`status ${value}`}>{value}</span>;
 }
 
-/** An instant, as what it is to a person now. The title has it to the millisecond. */
-export function Time({ at }: { at: string }) {
+/** An instant, as what it is to a person now, or whole: to the second in UTC. The title has it to the millisecond. */
+export function Time({ at, whole = false }: { at: string; whole?: boolean }) {
 	useTicks(15_000);
 	return (
 		<time dateTime={at} title={at}>
-			{ago(at)}
+			{whole ? `${at.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC` : ago(at)}
 		</time>
 	);
 }

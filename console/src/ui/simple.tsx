@@ -80,12 +80,12 @@ function Phases({ value, set }: { value: string | undefined; set: (phases: strin
 
 function PhaseFields({ phase, entries, change }: { phase: Phase; entries: CompatibilityEntry[]; change: (phase: Phase) => void }) {
 	const entry = entries.find((one) => one.operationType === phase.operation);
-	const [size, setSize] = useState(bytes(phase.bytes).replace(/\u2009/g, ""));
+	const [size, setSize] = useState(bytes(phase.bytes).replaceAll("\u202f", "").replace("\u00a0", " "));
 	const [before, setBefore] = useState(phase.bytes);
 	if (phase.bytes !== before) {
 		// The address changed by something else than this field.
 		setBefore(phase.bytes);
-		if (readBytes(size) !== phase.bytes && phase.bytes > 0) setSize(bytes(phase.bytes).replace(/\u2009/g, ""));
+		if (readBytes(size) !== phase.bytes && phase.bytes > 0) setSize(bytes(phase.bytes).replaceAll("\u202f", "").replace("\u00a0", " "));
 	}
 	const bad = readBytes(size) === undefined;
 	return (

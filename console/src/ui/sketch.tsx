@@ -1,5 +1,6 @@
 import type { DerivedTopology } from "../api/contract";
 import { count } from "../lib/units";
+import { useWidth } from "../lib/width";
 
 type Row = { name: string; nodes: number; below?: { links: number; gbps: number } };
 
@@ -16,7 +17,6 @@ export function rows(topology: DerivedTopology): Row[] {
 	return [...tiers, { name: "hosts", nodes: topology.totalHosts }];
 }
 
-const width = 640;
 const step = 84;
 const most = 64;
 
@@ -25,10 +25,11 @@ const most = 64;
  * preview does not say which switches a link joins.
  */
 export function Sketch({ topology }: { topology: DerivedTopology }) {
+	const [ref, width] = useWidth(600);
 	const tiers = rows(topology);
 	const label = tiers.map((tier) => `${count(tier.nodes)} ${tier.name}`).join(", ");
 	return (
-		<svg className="sketch" viewBox={`0 0 ${width} ${tiers.length * step - 24}`} role="img" aria-label={`The fabric: ${label}`}>
+		<svg ref={ref} className="sketch" viewBox={`0 0 ${width} ${tiers.length * step - 24}`} role="img" aria-label={`The fabric: ${label}`}>
 			{tiers.map((tier, index) => {
 				const y = index * step + 28;
 				const span = (row: Row) => Math.min(width - 170, Math.max(24, Math.min(row.nodes, most) * 8));

@@ -5,6 +5,7 @@ import { count } from "../lib/units";
 import { verifyRoute } from "../router";
 import { VirtualList } from "../ui/list";
 import { Facts, Loading } from "../ui/parts";
+import { Table } from "../ui/table";
 import { LineLink, useReply } from "./ask";
 import type { Report, Wanted } from "./bundle";
 import type { Ref, Row } from "./explain";
@@ -97,30 +98,12 @@ function Explanation({ line, worker }: { line: number; worker: Worker }) {
 				]}
 			/>
 			<h3>The day</h3>
-			<section className="wide" tabIndex={0} aria-label="Parts of the day">
-				<table>
-					<thead>
-						<tr>
-							<th>From</th>
-							<th>To</th>
-							<th className="number">Units</th>
-							<th className="number">Part of the day</th>
-							<th className="number">Units of all items</th>
-						</tr>
-					</thead>
-					<tbody>
-						{segments.map((one) => (
-							<tr key={one.from}>
-								<td>{one.from}</td>
-								<td>{one.to}</td>
-								<td className="number">{grouped(one.units)}</td>
-								<td className="number">{one.fraction}</td>
-								<td className="number">{grouped(one.count)}</td>
-							</tr>
-						))}
-					</tbody>
-				</table>
-			</section>
+			<Table
+				label="Parts of the day"
+				head={["From", "To", "Units", "Part of the day", "Units of all items"]}
+				numbers={["Units", "Part of the day", "Units of all items"]}
+				rows={segments.map((one) => ({ id: one.from, cells: [one.from, one.to, grouped(one.units), one.fraction, grouped(one.count)] }))}
+			/>
 			<h3>The events that determine it</h3>
 			<ol className="chained">
 				{usage.map((one) => (
