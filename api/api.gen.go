@@ -2599,6 +2599,9 @@ type ComparedCriticalPath = json.RawMessage
 // ComparedFabrics What the networks cost by the price list of `GET /studies/{study_id}/analysis`; one is
 // absent if its configuration is gone.
 type ComparedFabrics struct {
+	// Currency That of its prices.
+	Currency string `json:"currency"`
+
 	// Other What the fabric of a point is made of, and what it costs by the price list.
 	Other *StudyFabric `json:"other,omitempty"`
 
