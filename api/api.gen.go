@@ -1856,6 +1856,24 @@ func (e Include) Valid() bool {
 	}
 }
 
+// Defines values for GetFocusDatasetParamsFormat.
+const (
+	GetFocusDatasetParamsFormatCsv     GetFocusDatasetParamsFormat = "csv"
+	GetFocusDatasetParamsFormatParquet GetFocusDatasetParamsFormat = "parquet"
+)
+
+// Valid indicates whether the value is a known member of the GetFocusDatasetParamsFormat enum.
+func (e GetFocusDatasetParamsFormat) Valid() bool {
+	switch e {
+	case GetFocusDatasetParamsFormatCsv:
+		return true
+	case GetFocusDatasetParamsFormatParquet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetConfigurationParamsInclude.
 const (
 	GetConfigurationParamsIncludeAll GetConfigurationParamsInclude = "all"
@@ -2581,6 +2599,9 @@ type ComparedCriticalPath = json.RawMessage
 // ComparedFabrics What the networks cost by the price list of `GET /studies/{study_id}/analysis`; one is
 // absent if its configuration is gone.
 type ComparedFabrics struct {
+	// Currency That of its prices.
+	Currency string `json:"currency"`
+
 	// Other What the fabric of a point is made of, and what it costs by the price list.
 	Other *StudyFabric `json:"other,omitempty"`
 
@@ -6138,6 +6159,24 @@ type ListBillingEventsParams struct {
 	Limit LimitDefault50 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
 }
 
+// GetFocusDatasetParams defines parameters for GetFocusDataset.
+type GetFocusDatasetParams struct {
+	// StartDate First day of the range.
+	StartDate StartDateRequired `form:"startDate" json:"startDate"`
+
+	// EndDate Last day of the range.
+	EndDate EndDateRequired `form:"endDate" json:"endDate"`
+
+	// Format `csv` with a header, or `parquet`.
+	Format GetFocusDatasetParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
+
+	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+	CreditPrice string `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
+}
+
+// GetFocusDatasetParamsFormat defines parameters for GetFocusDataset.
+type GetFocusDatasetParamsFormat string
+
 // ListBillingItemsParams defines parameters for ListBillingItems.
 type ListBillingItemsParams struct {
 	// WorkspaceName Only rows of workspaces with exactly this name.
@@ -7499,6 +7538,9 @@ type ServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(w http.ResponseWriter, r *http.Request, params ListBillingEventsParams)
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// (GET /api/v1/billing/focus)
+	GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(w http.ResponseWriter, r *http.Request, params ListBillingItemsParams)
@@ -7919,6 +7961,12 @@ func (_ Unimplemented) GetCostSummary(w http.ResponseWriter, r *http.Request, pa
 // ListBillingEvents List billing events
 // (GET /api/v1/billing/events)
 func (_ Unimplemented) ListBillingEvents(w http.ResponseWriter, r *http.Request, params ListBillingEventsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetFocusDataset Get the costs of an account as a FOCUS dataset
+// (GET /api/v1/billing/focus)
+func (_ Unimplemented) GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8880,6 +8928,35 @@ func (siw *ServerInterfaceWrapper) ListBillingEvents(w http.ResponseWriter, r *h
 	}
 
 	siw.Handler.ListBillingEvents(w, r, params)
+}
+
+// GetFocusDataset reads the parameters.
+func (siw *ServerInterfaceWrapper) GetFocusDataset(w http.ResponseWriter, r *http.Request) {
+
+	var params GetFocusDatasetParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"format", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "creditPrice", query, &params.CreditPrice, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"creditPrice", err})
+		return
+	}
+
+	siw.Handler.GetFocusDataset(w, r, params)
 }
 
 // ListBillingItems reads the parameters.
@@ -12074,6 +12151,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/billing/events", wrapper.ListBillingEvents)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/focus", wrapper.GetFocusDataset)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/billing/items", wrapper.ListBillingItems)
 	})
 	r.Group(func(r chi.Router) {
@@ -12490,7 +12570,9 @@ type GetBundleResponseObject interface {
 	VisitGetBundleResponse(w http.ResponseWriter) error
 }
 
-type GetBundle200ApplicationXNdjsonResponse struct{ Body io.Reader }
+type GetBundle200ApplicationXNdjsonResponse struct {
+	Body io.Reader
+}
 
 func (response GetBundle200ApplicationXNdjsonResponse) VisitGetBundleResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "application/x-ndjson", response.Body)
@@ -12518,7 +12600,9 @@ type GetCheckpointResponseObject interface {
 	VisitGetCheckpointResponse(w http.ResponseWriter) error
 }
 
-type GetCheckpoint200TextResponse struct{ Body io.Reader }
+type GetCheckpoint200TextResponse struct {
+	Body io.Reader
+}
 
 func (response GetCheckpoint200TextResponse) VisitGetCheckpointResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/plain", response.Body)
@@ -12591,6 +12675,38 @@ func (response ListBillingEvents200JSONResponse) VisitListBillingEventsResponse(
 	return send(w, 200, response.Body, func(h http.Header) {
 		h.Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	})
+}
+
+type GetFocusDatasetRequestObject struct {
+	Params GetFocusDatasetParams
+}
+
+type GetFocusDatasetResponseObject interface {
+	VisitGetFocusDatasetResponse(w http.ResponseWriter) error
+}
+
+type GetFocusDataset200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type GetFocusDataset200ApplicationVndApacheParquetResponse struct {
+	Body    io.Reader
+	Headers GetFocusDataset200ResponseHeaders
+}
+
+func (response GetFocusDataset200ApplicationVndApacheParquetResponse) VisitGetFocusDatasetResponse(w http.ResponseWriter) error {
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
+}
+
+type GetFocusDataset200TextCsvResponse struct {
+	Body    io.Reader
+	Headers GetFocusDataset200ResponseHeaders
+}
+
+func (response GetFocusDataset200TextCsvResponse) VisitGetFocusDatasetResponse(w http.ResponseWriter) error {
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	return stream(w, 200, "text/csv", response.Body)
 }
 
 type ListBillingItemsRequestObject struct {
@@ -13703,13 +13819,17 @@ type FollowEventsResponseObject interface {
 	VisitFollowEventsResponse(w http.ResponseWriter) error
 }
 
-type FollowEvents200ApplicationXNdjsonResponse struct{ Body io.Reader }
+type FollowEvents200ApplicationXNdjsonResponse struct {
+	Body io.Reader
+}
 
 func (response FollowEvents200ApplicationXNdjsonResponse) VisitFollowEventsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "application/x-ndjson", response.Body)
 }
 
-type FollowEvents200TextEventStreamResponse struct{ Body io.Reader }
+type FollowEvents200TextEventStreamResponse struct {
+	Body io.Reader
+}
 
 func (response FollowEvents200TextEventStreamResponse) VisitFollowEventsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/event-stream", response.Body)
@@ -14382,7 +14502,9 @@ type FollowSimulationResponseObject interface {
 	VisitFollowSimulationResponse(w http.ResponseWriter) error
 }
 
-type FollowSimulation200TextEventStreamResponse struct{ Body io.Reader }
+type FollowSimulation200TextEventStreamResponse struct {
+	Body io.Reader
+}
 
 func (response FollowSimulation200TextEventStreamResponse) VisitFollowSimulationResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/event-stream", response.Body)
@@ -14588,7 +14710,9 @@ func (response GetStudyAnalysis200JSONResponse) VisitGetStudyAnalysisResponse(w 
 	return send(w, 200, response, nil)
 }
 
-type GetStudyAnalysis200TextCsvResponse struct{ Body io.Reader }
+type GetStudyAnalysis200TextCsvResponse struct {
+	Body io.Reader
+}
 
 func (response GetStudyAnalysis200TextCsvResponse) VisitGetStudyAnalysisResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/csv", response.Body)
@@ -14603,7 +14727,9 @@ type FollowStudyResponseObject interface {
 	VisitFollowStudyResponse(w http.ResponseWriter) error
 }
 
-type FollowStudy200TextEventStreamResponse struct{ Body io.Reader }
+type FollowStudy200TextEventStreamResponse struct {
+	Body io.Reader
+}
 
 func (response FollowStudy200TextEventStreamResponse) VisitFollowStudyResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/event-stream", response.Body)
@@ -14631,13 +14757,17 @@ func (response GetStudyResults200JSONResponse) VisitGetStudyResultsResponse(w ht
 	return send(w, 200, response, nil)
 }
 
-type GetStudyResults200ApplicationVndApacheParquetResponse struct{ Body io.Reader }
+type GetStudyResults200ApplicationVndApacheParquetResponse struct {
+	Body io.Reader
+}
 
 func (response GetStudyResults200ApplicationVndApacheParquetResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
 }
 
-type GetStudyResults200TextCsvResponse struct{ Body io.Reader }
+type GetStudyResults200TextCsvResponse struct {
+	Body io.Reader
+}
 
 func (response GetStudyResults200TextCsvResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/csv", response.Body)
@@ -15153,6 +15283,9 @@ type StrictServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(ctx context.Context, request ListBillingEventsRequestObject) (ListBillingEventsResponseObject, error)
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// (GET /api/v1/billing/focus)
+	GetFocusDataset(ctx context.Context, request GetFocusDatasetRequestObject) (GetFocusDatasetResponseObject, error)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(ctx context.Context, request ListBillingItemsRequestObject) (ListBillingItemsResponseObject, error)
@@ -15744,6 +15877,32 @@ func (sh *strictHandler) ListBillingEvents(w http.ResponseWriter, r *http.Reques
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListBillingEventsResponseObject); ok {
 		if err := validResponse.VisitListBillingEventsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetFocusDataset operation middleware
+func (sh *strictHandler) GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams) {
+	var request GetFocusDatasetRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFocusDataset(ctx, request.(GetFocusDatasetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFocusDataset")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFocusDatasetResponseObject); ok {
+		if err := validResponse.VisitGetFocusDatasetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

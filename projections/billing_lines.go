@@ -20,9 +20,35 @@ type CostLine struct {
 	CorrectedDate              string // YYYY-MM-DD, the day whose cost a correction corrects
 }
 
+// CostSnapshot calls do with one snapshot of the database, in which all pages of
+// ListCostLines can be read.
+func CostSnapshot(ctx context.Context, db interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}, do func(Reader) error) error {
+	return pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		// A page has a few thousand rows, so index lookups are the best plan for its joins.
+		if _, err := tx.Exec(ctx, "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"); err != nil {
+			return fmt.Errorf("open a snapshot: %w", err)
+		}
+		return do(tx)
+	})
+}
+
+// MoreCosts reports whether a query, of all pages and by days only, has more daily costs
+// than most.
+func MoreCosts(ctx context.Context, db Reader, q DailyCostQuery, most int) (more bool, err error) {
+	c := q.conditions()
+	c.add("date BETWEEN ? AND ?", q.StartDate, q.EndDate)
+	err = db.QueryRow(ctx, "SELECT count(*) > "+c.arg(most)+" FROM (SELECT FROM daily_costs WHERE "+c.where()+" LIMIT "+c.arg(most+1)+") AS r", c.args...).Scan(&more)
+	if err != nil {
+		return false, fmt.Errorf("count the daily costs: %w", err)
+	}
+	return more, nil
+}
+
 // ListCostLines returns one page of daily costs by date and id, and the
-// position of the next one. To read all pages, a caller needs one database
-// snapshot, because a newer version can replace a row between two pages.
+// position of the next one. To read all pages, a caller needs one CostSnapshot,
+// because a newer version can replace a row between two pages.
 func ListCostLines(ctx context.Context, db Reader, q DailyCostQuery) ([]CostLine, []string, error) {
 	t := &NewCosts().table
 	c := q.conditions()

@@ -15,7 +15,7 @@ import (
 )
 
 // Billing implements the seven billing operations (document 1, Billing;
-// completions 7), and those of an audit: bundles and checkpoints. All need a service token or the role billing, which the access rules
+// completions 7), FOCUS datasets, and what an audit reads: bundles and checkpoints. All need a service token or the role billing, which the access rules
 // check. They show the token's account, or the whole platform.
 type Billing struct {
 	DB       projections.Reader
@@ -31,7 +31,10 @@ type Billing struct {
 	LogAccess func(ctx context.Context, account, correlationID string, access events.AccessLogged) error
 
 	OpenBundle OpenBundle
-	Bundles    Bundles
+	Bundles    Turns
+
+	WriteDataset WriteDataset
+	Datasets     Turns
 }
 
 // billingLag is a header of every response: how far billing is behind, in

@@ -32,7 +32,7 @@ func (b *Billing) GetBundle(ctx context.Context, r api.GetBundleRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	release, err := b.Bundles.begin(ctx, account)
+	release, err := b.Bundles.begin(ctx, "bundle", account)
 	if err != nil {
 		return nil, err
 	}

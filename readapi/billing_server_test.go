@@ -46,7 +46,8 @@ type billingServer struct {
 	url    string
 	logged []string
 
-	openBundle readapi.OpenBundle
+	openBundle   readapi.OpenBundle
+	writeDataset readapi.WriteDataset // nil: that of the service
 }
 
 func newBillingServer(t *testing.T) *billingServer {
@@ -88,6 +89,10 @@ func (s *billingServer) serve(db projections.Reader) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	writeDataset := s.writeDataset
+	if writeDataset == nil {
+		writeDataset = s.dataset
+	}
 	billing := struct {
 		unimplemented
 		*readapi.Billing
@@ -99,7 +104,7 @@ func (s *billingServer) serve(db projections.Reader) {
 			s.logged = append(s.logged, strings.Join([]string{a.Caller, a.Operation, a.FilterKey, a.SubjectID, "on", account}, " "))
 			return nil
 		},
-		OpenBundle: s.openBundle,
+		OpenBundle: s.openBundle, WriteDataset: writeDataset,
 	}}
 	fail := web.Errors{Log: slog.New(slog.DiscardHandler)}.Fail
 	router := chi.NewRouter()

@@ -176,7 +176,7 @@ func inputChanges(this, other *projections.Simulation, documents [2]string) (cha
 // comparedFabrics returns what the networks of two configurations cost.
 func comparedFabrics(documents [2]string) (api.ComparedFabrics, error) {
 	list := analysis.CurrentPrices()
-	view := api.ComparedFabrics{PriceList: list.Version}
+	view := api.ComparedFabrics{PriceList: list.Version, Currency: list.Currency}
 	for i, side := range [...]**api.StudyFabric{&view.This, &view.Other} {
 		if documents[i] == "" {
 			continue

@@ -51,7 +51,7 @@ func TestCompareSubmissions(t *testing.T) {
 		t.Errorf("got the inputs %v (-want +got):\n%s", inputs, diff)
 	}
 	fabric := object{"price": "23840", "powerWatts": "517.6", "switches": 1.0, "nics": 8.0, "links": 8.0}
-	if diff := cmp.Diff(object{"priceList": "2026-11-25", "this": fabric, "other": fabric}, c["fabrics"]); diff != "" {
+	if diff := cmp.Diff(object{"priceList": "2026-11-25", "currency": "USD", "this": fabric, "other": fabric}, c["fabrics"]); diff != "" {
 		t.Errorf("the fabrics (-want +got):\n%s", diff)
 	}
 	figures := c["results"].(object)["figures"].(object)

@@ -15,6 +15,10 @@ type writtenBody struct {
 	stop func()
 	end  func()
 	rest []byte // not read yet
+
+	begun bool // the first part, or what came in its place, waits here
+	first []byte
+	err   error
 }
 
 // errClosed ends a function whose body is closed.
@@ -40,9 +44,31 @@ func (w partWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// begin waits for the first part, so that an error before it can still be the response. Then
+// the body is closed.
+func (b *writtenBody) begin() error {
+	ready := false
+	defer func() {
+		if !ready { // also after a panic
+			b.Close() //nolint:errcheck // it returns none
+		}
+	}()
+	b.first, b.err = b.NextPart()
+	b.begun = true
+	ready = b.err == nil || b.err == io.EOF //nolint:errorlint // NextPart returns io.EOF itself
+	if ready {
+		return nil
+	}
+	return b.err
+}
+
 // NextPart returns the next part of the body, which is valid until the next call. The error
 // is io.EOF after the last one.
 func (b *writtenBody) NextPart() ([]byte, error) {
+	if b.begun {
+		b.begun = false
+		return b.first, b.err
+	}
 	part, err, more := b.next()
 	if !more {
 		return nil, io.EOF

@@ -37,14 +37,13 @@ func (b *books) exportTo(directory, account, price string) ([]map[string]string,
 	}
 	defer tx.Rollback(b.t.Context()) //nolint:errcheck // nothing was written
 	r := focus.Request{
-		From: day("2026-04-01"), To: day("2026-05-31"), AccountID: account, CreditPrice: price,
-		Directory: directory, Provider: "netsim", Generator: "test",
+		From: day("2026-04-01"), To: day("2026-05-31"), AccountID: account, CreditPrice: price, Provider: "netsim",
 	}
 	var both [2][]map[string]string
 	var report focus.Report
 	for i, format := range []string{focus.CSV, focus.Parquet} {
 		r.Format = format
-		if report, err = focus.Export(b.t.Context(), tx, r); err != nil {
+		if report, err = focus.Export(b.t.Context(), tx, r, focus.Files{Directory: directory, Generator: "test"}); err != nil {
 			b.t.Fatal(err)
 		}
 		read := readCSV

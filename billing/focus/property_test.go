@@ -101,7 +101,7 @@ func TestExportTurnsPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.exec("UPDATE daily_costs SET id = id + 1000000, cost = '1' WHERE id % 2 = 0")
-	done, err := focus.Export(t.Context(), tx, request(t))
+	done, err := focus.Export(t.Context(), tx, request(), files(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +114,13 @@ func TestExportTurnsPages(t *testing.T) {
 	}
 }
 
-func request(t *testing.T) focus.Request {
-	return focus.Request{
-		From: day("2026-04-01"), To: day("2026-04-30"), Format: focus.CSV, CreditPrice: "1",
-		Directory: t.TempDir(), Provider: "netsim", Generator: "test",
-	}
+func request() focus.Request {
+	return focus.Request{From: day("2026-04-01"), To: day("2026-04-30"), Format: focus.CSV, CreditPrice: "1", Provider: "netsim"}
+}
+
+func files(t *testing.T) focus.Files {
+	t.Helper()
+	return focus.Files{Directory: t.TempDir(), Generator: "test"}
 }
 
 // TestExportFails: a failed export leaves no file.
@@ -139,6 +141,8 @@ func TestExportFails(t *testing.T) {
 		{"an end before the start", "", func(r *focus.Request) { r.To = day("2026-03-31") }, fault.Validation, "to, 2026-03-31, must not be before from, 2026-04-01"},
 		{"an invalid account", "", func(r *focus.Request) { r.AccountID = "acct_1" }, fault.Validation, `account "acct_1" is not an account id`},
 		{"an unknown format", "", func(r *focus.Request) { r.Format = "xlsx" }, fault.Validation, `format "xlsx" is unknown`},
+		{"more rows than allowed", "", func(r *focus.Request) { r.MostRows = 1 }, fault.Unprocessable, "2026-04-01 to 2026-04-30 have more than 1 daily costs; ask for fewer days"},
+		{"a lost row, and as many rows as allowed", "DELETE FROM daily_costs WHERE id = 2", func(r *focus.Request) { r.MostRows = 1 }, fault.Internal, `the rows sum to "240" CREDIT, the cost summary is 480`},
 		{"a lost row", "DELETE FROM daily_costs WHERE id = 2", nil, fault.Internal, `the rows sum to "240" CREDIT, the cost summary is 480`},
 		{"a lost sum", "DELETE FROM cost_totals", nil, fault.Internal, "the rows have 1 currencies, the cost summary has 0"},
 		{"a third currency", "UPDATE daily_costs SET currency = 'EUR' WHERE id = 2", nil, fault.Internal, "daily cost 2 is in EUR, which has no price in USD"},
@@ -154,15 +158,15 @@ func TestExportFails(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), tt.damage); err != nil {
 				t.Fatal(err)
 			}
-			r := request(t)
+			r, to := request(), files(t)
 			if tt.change != nil {
 				tt.change(&r)
 			}
-			_, err = focus.Export(t.Context(), tx, r)
+			_, err = focus.Export(t.Context(), tx, r, to)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || fault.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s with %q", err, tt.code, tt.want)
 			}
-			if left, _ := filepath.Glob(filepath.Join(r.Directory, "*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(to.Directory, "*")); len(left) > 0 {
 				t.Errorf("files left behind: %v", left)
 			}
 		})
@@ -174,15 +178,15 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	b.many(3)
-	r := request(t)
-	done, err := focus.Export(t.Context(), b.pool, r)
+	to := files(t)
+	done, err := focus.Export(t.Context(), b.pool, request(), to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m focus.Metadata
 	readJSON(t, done.Metadata, &m)
 	at, schema := m.DataLocation[0], m.Schema[0]
-	info, err := os.Stat(filepath.Join(r.Directory, at.FilePath))
+	info, err := os.Stat(filepath.Join(to.Directory, at.FilePath))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,8 +40,8 @@ func (e costExport) Run(ctx context.Context) error {
 	debug.SetGCPercent(50) // a long export shares its machine, so it should use little memory
 	return withTools(ctx, func(t *operate.Tools) error {
 		done, err := t.ExportCosts(ctx, focus.Request{
-			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, Directory: e.Out, CreditPrice: e.CreditPrice,
-		})
+			From: e.From, To: e.To, AccountID: e.Account, Format: e.Format, CreditPrice: e.CreditPrice,
+		}, e.Out)
 		if err != nil {
 			return err
 		}

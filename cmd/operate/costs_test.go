@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"log/slog"
@@ -17,7 +18,8 @@ import (
 )
 
 // TestExportCosts exports the costs of an account with two simulations. The rows equal those
-// of GET /billing/costs, belong to the account only, and add up to the summary.
+// of GET /billing/costs, belong to the account only, and add up to the summary. GET
+// /billing/focus has the same bytes.
 func TestExportCosts(t *testing.T) {
 	t.Parallel()
 	p := servicetest.Shared(t)
@@ -59,8 +61,8 @@ func TestExportCosts(t *testing.T) {
 	}
 	defer tools.Close()
 	done, err := tools.ExportCosts(t.Context(), focus.Request{
-		From: today.AddDate(0, 0, -1), To: today, AccountID: account, Format: focus.CSV, CreditPrice: "1", Directory: t.TempDir(),
-	})
+		From: today.AddDate(0, 0, -1), To: today, AccountID: account, Format: focus.CSV, CreditPrice: "1",
+	}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +78,24 @@ func TestExportCosts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the export differs (-GET /billing/costs +export):\n%s", diff)
 	}
+	for _, format := range []string{focus.CSV, focus.Parquet} {
+		done, err := tools.ExportCosts(t.Context(), focus.Request{
+			From: today.AddDate(0, 0, -1), To: today, AccountID: account, Format: format, CreditPrice: "0.25",
+		}, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := os.ReadFile(done.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]*servicetest.Client{"a service": client, "a person": p.Person(t, account, "billing")} {
+			if reply := c.Get("/api/v1/billing/focus" + days + "&creditPrice=0.25&format=" + format).Want(200); !bytes.Equal(reply.Body, command) {
+				t.Errorf("%s gets %d bytes as %s, which are not the %d of the command", name, len(reply.Body), format, len(command))
+			}
+		}
+	}
+	p.Person(t, account).Get("/api/v1/billing/focus"+days).Refused(403, "FORBIDDEN")
 	summary, _ := client.Get("/api/v1/billing/costs/summary" + days).Object()["CREDIT"].(map[string]any)
 	if total := fmt.Sprint(summary["total"]); !rating.Equal(total, done.Totals["CREDIT"]) {
 		t.Errorf("the export is %s CREDIT, the summary %s", done.Totals["CREDIT"], total)

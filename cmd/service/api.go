@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 
 	"netsim/api/contract"
 	"netsim/billing"
+	"netsim/billing/focus"
 	"netsim/cmd/operations"
 	"netsim/content/traces"
 	"netsim/events"
@@ -129,7 +131,8 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 	books := &readapi.Billing{
 		DB: s.verified, Cursors: cursors, Now: time.Now,
 		Platform: s.config.Platform, Postpaid: d.holds.Postpaid, LogAccess: (&billing.AccessLog{Commands: d.writer.Handler}).Record, Lag: s.reactionLag(reactions.Billing, reactions.Families()[reactions.Billing], d.writer.Partitions).Behind,
-		OpenBundle: s.openBundle, Bundles: readapi.Bundles{Wait: 5 * time.Second},
+		OpenBundle: s.openBundle, Bundles: readapi.Turns{Wait: 5 * time.Second},
+		WriteDataset: s.writeDataset, Datasets: readapi.Turns{Wait: 5 * time.Second},
 	}
 	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints, Losses: s.losses}
 	past := &readapi.Streams{Access: get.Access, History: &history.History{DB: tokens.Reads, Log: s.EventLog}, Cursors: cursors, Billing: s.config.BillingEndpoints}
@@ -140,6 +143,14 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 	}
 	frontEnd.tokens, frontEnd.console = tokens, site
 	return frontEnd.router(handlers{get, change, books, log, past, s.operations(d, change)}), tokens.Reads, nil
+}
+
+// writeDataset implements readapi.WriteDataset: it is what netsim billing export does.
+func (s *process) writeDataset(ctx context.Context, r focus.Request, to io.Writer) error {
+	return projections.CostSnapshot(ctx, s.verified, func(db projections.Reader) error {
+		_, err := focus.Write(ctx, db, r, to)
+		return err
+	})
 }
 
 // operations returns what operators see and do by the API, with the sessions of requests.

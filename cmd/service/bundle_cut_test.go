@@ -11,8 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"netsim/audit"
+	"netsim/billing/focus"
 	"netsim/fault"
 	"netsim/infra/devissuer"
 	"netsim/infra/web"
@@ -57,6 +59,41 @@ func TestABundleThatFailsIsCut(t *testing.T) {
 				t.Errorf("the log is %q, want %q in it", said(), test.logged)
 			}
 		})
+	}
+}
+
+// TestADatasetThatFailsIsCut: a FOCUS dataset that fails before its first part is refused,
+// and one that fails later is cut.
+func TestADatasetThatFailsIsCut(t *testing.T) {
+	t.Parallel()
+	var size int
+	_, get := serveBilling(t, "focus?startDate=2026-11-01&endDate=2026-11-30", &readapi.Billing{
+		Lag: func(context.Context) (time.Duration, error) { return 0, nil },
+		WriteDataset: func(_ context.Context, _ focus.Request, to io.Writer) error {
+			_, err := to.Write(bytes.Repeat([]byte("x"), size))
+			return errors.Join(err, errors.New("the rows do not add up"))
+		},
+	})
+	for range 2 { // the first one has made room
+		size = 1000
+		reply, err := get(t.Context(), http.MethodGet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if reply.StatusCode != http.StatusInternalServerError || bytes.Contains(body, []byte("xx")) || err != nil {
+			t.Errorf("before the first part: got %d with %d bytes, %v; want 500", reply.StatusCode, len(body), err)
+		}
+		size = 100_000
+		if reply, err = get(t.Context(), http.MethodGet); err != nil {
+			t.Fatal(err)
+		}
+		body, err = io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if reply.StatusCode != http.StatusOK || len(body) == 0 || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("after a part: got %d with %d bytes, %v; want a cut", reply.StatusCode, len(body), err)
+		}
 	}
 }
 
@@ -106,15 +143,21 @@ func TestABundleWithoutABody(t *testing.T) {
 // the service has logged so far, and a client with a person's token.
 func serveBundle(t *testing.T, write func(context.Context, io.Writer) error) (said func() string, get func(ctx context.Context, method string) (*http.Response, error)) {
 	t.Helper()
-	log := &lockedBuffer{}
-	address := listenBehind(t, handlers{Billing: &readapi.Billing{
+	return serveBilling(t, "bundle?from=2026-11-01&to=2026-11-30", &readapi.Billing{
 		OpenBundle: func(context.Context, string, string, string, bool) (func(context.Context, io.Writer) error, error) {
 			return write, nil
 		},
-	}}, slog.New(slog.NewTextHandler(log, nil)))
+	})
+}
+
+// serveBilling serves an operation of billing in the same way.
+func serveBilling(t *testing.T, path string, billing *readapi.Billing) (said func() string, get func(ctx context.Context, method string) (*http.Response, error)) {
+	t.Helper()
+	log := &lockedBuffer{}
+	address := listenBehind(t, handlers{Billing: billing}, slog.New(slog.NewTextHandler(log, nil)))
 	token := teststack.Issuer(t).Token(devissuer.Options{Roles: []string{"billing"}})
 	get = func(ctx context.Context, method string) (*http.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, method, "http://"+address+"/api/v1/billing/bundle?from=2026-11-01&to=2026-11-30", nil)
+		req, err := http.NewRequestWithContext(ctx, method, "http://"+address+"/api/v1/billing/"+path, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -93,6 +93,7 @@ GET /simulations/{sim_id}/logs | D1 Simulations, 5.8
 GET /billing/balance | D1 Billing
 GET /billing/costs | D1 Billing
 GET /billing/costs/summary | D1 Billing
+GET /billing/focus | ours, issue 25
 GET /billing/items | D1 Billing
 GET /billing/items/{id} | D1 Billing
 GET /billing/events | D1 Billing

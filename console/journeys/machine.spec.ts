@@ -23,8 +23,7 @@ test("an operator sees the deployment, and what was done to it", async ({ page }
 });
 
 test("an operator terminates a run of another account, and the log keeps why", async ({ page }) => {
-	// The list of simulations would follow the run, and its requests could meet the logout.
-	await page.goto("");
+	await page.goto("simulations"); // it asks again while the run is there, up to the logout
 	await login(page);
 	const phase = { operationType: "allReduce", algorithm: "ring", dataSize: 67108864 };
 	const { simulationId } = await api(page, "simple/simulations", { name: "takes-the-worker", workload: { ranks: 4096, phases: Array(16).fill(phase) } });

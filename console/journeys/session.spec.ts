@@ -1,3 +1,4 @@
+import type { Route } from "@playwright/test";
 import { api, expect, login, loginAs, logout, run, test } from "./journey";
 
 test("a deep link leads through the login to its page", async ({ page, context }) => {
@@ -19,6 +20,28 @@ test("who logs out is out, also with the back button", async ({ page }) => {
 	await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
 	await page.goBack();
 	await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
+	expect((await page.request.get("session")).status()).toBe(401);
+});
+
+test("a request of the page does not meet the logout", async ({ page }) => {
+	await page.goto("");
+	await login(page);
+	// The list waits until the service has ended the session, and the page learns of that later.
+	const held: Route[] = [];
+	await page.route(/\/v1\/simulations\?/, (route) => {
+		held.push(route);
+	});
+	await page.route(/\/console\/logout$/, async (route) => {
+		const response = await route.fetch();
+		for (const list of held) {
+			await list.continue().catch(() => {}); // it is cancelled
+			await list.request().response();
+		}
+		await route.fulfill({ response });
+	});
+	await page.getByRole("link", { name: "Simulations" }).click();
+	await expect.poll(() => held.length).toBeGreaterThan(0);
+	await logout(page);
 	expect((await page.request.get("session")).status()).toBe(401);
 });
 

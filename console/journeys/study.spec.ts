@@ -65,6 +65,50 @@ test("a study of two axes is read as a map, by workload, and taken away as a tab
 	expect(lines[0]).toContain(`point,${ratio},${size}`);
 });
 
+test("a study is terminated, resumed and deleted from its page", async ({ page, refused }) => {
+	await page.goto("studies");
+	await login(page);
+	const phase = { operationType: "allReduce", algorithm: "ring", dataSize: 67108864 };
+	const study = await api(page, "studies", {
+		name: "to-be-stopped",
+		base: { simple: { workload: { ranks: 4096, phases: Array(16).fill(phase) } } },
+		axes: [{ field: "topologyConstraints.subscriptionRatio", values: ["1:1", "2:1", "4:1"] }],
+	});
+	await page.goto(`studies/${study.id}`);
+	const status = page.locator(".headline .status");
+	const act = (name: string) => page.getByRole("main").getByRole("button", { name, exact: true });
+	await expect(status).toHaveText("running");
+	await expect(act("Delete")).toBeDisabled();
+	await act("Terminate").click();
+	await act("Keep it").click();
+	expect((await api(page, `studies/${study.id}`)).status).toBe("running");
+	await act("Terminate").click();
+	await accessible(page);
+	await act("Terminate it").click();
+	await expect(status).toHaveText("terminated");
+	await expect(act("Terminate")).toHaveCount(0);
+	await expect(act("Resume")).toBeEnabled(); // once its runs have stopped
+
+	// A refusal is shown, and the next attempt goes through.
+	refused.push("/resume");
+	const message = "runs of the study have not stopped yet";
+	await page.route(/\/resume$/, (route) => route.fulfill({ status: 409, json: { error: { code: "CONFLICT", message } } }), { times: 1 });
+	await act("Resume").click();
+	await expect(page.getByRole("alert")).toContainText(message);
+	await act("Resume").click();
+	await expect(status).toHaveText("running");
+	await expect(page.getByRole("alert")).toHaveCount(0);
+	await act("Terminate").click();
+	await act("Terminate it").click();
+	await expect(status).toHaveText("terminated");
+	await act("Delete").click();
+	await act("Delete it").click();
+	await expect(page).toHaveURL(/studies$/);
+	await expect(page.getByRole("link", { name: "to-be-stopped" })).toHaveCount(0);
+	const gone = new URL(`api/v1/studies/${study.id}`, page.url().replace(/(\/console\/).*/, "$1"));
+	expect((await page.request.get(gone.href)).status()).toBe(404);
+});
+
 // 10,000 runs would take minutes, so the service's replies are written here, in the form of the contract.
 test("a study of 10,000 points is shown whole", async ({ page }) => {
 	const points = 10_000;

@@ -5,7 +5,7 @@ import { readCompare } from "./lib/compare";
 import { readFilters } from "./lib/filters";
 import { readConfigurations, readTemplates, readTracesets } from "./lib/inputs";
 import { current } from "./lib/reload";
-import { parseSearch, stringifySearch, word } from "./lib/search";
+import { parseSearch, stringifySearch, words } from "./lib/search";
 import { readStudy } from "./lib/study";
 import { readSubmission } from "./lib/submission";
 import { LoginPage } from "./pages/login";
@@ -27,7 +27,7 @@ export const startRoute = createRoute({
 
 export const loginRoute = createRoute({
 	...at("/login"),
-	validateSearch: (search): { next?: string } => word(search, "next"),
+	validateSearch: (search): { next?: string } => words(search, "next"),
 	component: LoginPage,
 });
 
@@ -53,15 +53,7 @@ export type RunSearch = { view?: string; level?: string; component?: string; t?:
 
 export const runRoute = createRoute({
 	...at("/simulations/$id"),
-	validateSearch: (search): RunSearch => ({
-		...word(search, "view"),
-		...word(search, "level"),
-		...word(search, "component"),
-		...word(search, "t"),
-		...word(search, "zoom"),
-		...word(search, "row"),
-		...word(search, "density"),
-	}),
+	validateSearch: (search): RunSearch => words(search, "view", "level", "component", "t", "zoom", "row", "density"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/run")),
 		"Run",
@@ -91,14 +83,7 @@ export type StudySearch = { point?: string; workload?: string } & HeatSearch;
 
 export const studyRoute = createRoute({
 	...at("/studies/$id"),
-	validateSearch: (search): StudySearch => ({
-		...word(search, "point"),
-		...word(search, "workload"),
-		...word(search, "across"),
-		...word(search, "down"),
-		...word(search, "at"),
-		...word(search, "of"),
-	}),
+	validateSearch: (search): StudySearch => words(search, "point", "workload", "across", "down", "at", "of"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/study")),
 		"Study",
@@ -107,7 +92,7 @@ export const studyRoute = createRoute({
 
 export const billsRoute = createRoute({
 	...at("/bills"),
-	validateSearch: (search): { from?: string; to?: string } => ({ ...word(search, "from"), ...word(search, "to") }),
+	validateSearch: (search): { from?: string; to?: string } => words(search, "from", "to"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/bills")),
 		"Bills",
@@ -133,7 +118,7 @@ export const streamsRoute = createRoute({
 
 export const streamRoute = createRoute({
 	...at("/streams/$id"),
-	validateSearch: (search): { from?: string; state?: string } => ({ ...word(search, "from"), ...word(search, "state") }),
+	validateSearch: (search): { from?: string; state?: string } => words(search, "from", "state"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/stream")),
 		"Stream",
@@ -150,7 +135,7 @@ export const causesRoute = createRoute({
 
 export const machineRoute = createRoute({
 	...at("/machine"),
-	validateSearch: (search): { view?: string } => word(search, "view"),
+	validateSearch: (search): { view?: string } => words(search, "view"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/machine")),
 		"Machine",
@@ -170,14 +155,7 @@ export type ConfigurationSearch = { view?: string; component?: string; from?: st
 
 export const configurationRoute = createRoute({
 	...at("/configurations/$id"),
-	validateSearch: (search): ConfigurationSearch => ({
-		...word(search, "view"),
-		...word(search, "component"),
-		...word(search, "from"),
-		...word(search, "to"),
-		...word(search, "traceset"),
-		...word(search, "mappingFile"),
-	}),
+	validateSearch: (search): ConfigurationSearch => words(search, "view", "component", "from", "to", "traceset", "mappingFile"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/configuration")),
 		"ConfigurationPage",
@@ -195,7 +173,7 @@ export const templatesRoute = createRoute({
 
 export const templateRoute = createRoute({
 	...at("/templates/$id"),
-	validateSearch: (search): { component?: string } => word(search, "component"),
+	validateSearch: (search): { component?: string } => words(search, "component"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/template")),
 		"TemplatePage",
@@ -221,7 +199,7 @@ export const tracesetRoute = createRoute({
 
 export const mappingFilesRoute = createRoute({
 	...at("/mapping-files"),
-	validateSearch: (search): { workspaceId?: string } => word(search, "workspaceId"),
+	validateSearch: (search): { workspaceId?: string } => words(search, "workspaceId"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/mappingFiles")),
 		"MappingFiles",
@@ -238,7 +216,7 @@ export const mappingFileRoute = createRoute({
 
 export const uploadRoute = createRoute({
 	...at("/upload"),
-	validateSearch: (search): { kind?: string; workspaceId?: string } => ({ ...word(search, "kind"), ...word(search, "workspaceId") }),
+	validateSearch: (search): { kind?: string; workspaceId?: string } => words(search, "kind", "workspaceId"),
 	component: lazyRouteComponent(
 		current(() => import("./pages/upload")),
 		"UploadPage",
@@ -251,7 +229,7 @@ export type VerifySearch = { [name in "key" | "account" | "from" | "to" | "preli
 
 export const verifyRoute = createRoute({
 	...at("/bills/verify"),
-	validateSearch: (search): VerifySearch => Object.assign({}, ...(["key", "account", "from", "to", "preliminary", "strict", "noNote", "cost", "line"] as const).map((name) => word(search, name))),
+	validateSearch: (search): VerifySearch => words(search, "key", "account", "from", "to", "preliminary", "strict", "noNote", "cost", "line"),
 	component: lazyRouteComponent(() => import("./pages/verify"), "Verify"),
 });
 

@@ -1511,6 +1511,12 @@ export type ComparedFabrics = {
      * @maxLength 32
      */
     priceList: string;
+    /**
+     * That of its prices.
+     * @maxLength 3
+     * @pattern ^[A-Z]{3}$
+     */
+    currency: string;
     "this"?: StudyFabric;
     other?: StudyFabric;
 };

@@ -3924,6 +3924,58 @@ export type GetCostSummaryVariables = {
     headers?: GetCostSummaryHeaders;
 };
 
+export type GetFocusDatasetResult = string;
+
+export type GetFocusDatasetQuery = {
+    /**
+     * First day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    startDate: string;
+    /**
+     * Last day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    endDate: string;
+    /**
+     * `csv` with a header, or `parquet`.
+     */
+    format?: "csv" | "parquet";
+    /**
+     * Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+     * @maxLength 19
+     * @pattern ^[0-9]{1,12}(\.[0-9]{1,6})?$
+     */
+    creditPrice?: string;
+};
+
+export type GetFocusDatasetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetFocusDatasetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+    xBillingLagMs: number;
+};
+
+export type GetFocusDatasetVariables = {
+    query: GetFocusDatasetQuery;
+    headers?: GetFocusDatasetHeaders;
+};
+
 export type ListBillingItemsResult = BillingItemList;
 
 export type ListBillingItemsQuery = {
@@ -6212,6 +6264,19 @@ export type Ops = {
             xBillingLagMs: number;
         };
     };
+    GetFocusDataset: {
+        args: {
+            query: GetFocusDatasetQuery;
+            headers?: GetFocusDatasetHeaders;
+        };
+        result: GetFocusDatasetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+            xBillingLagMs: number;
+        };
+    };
     ListBillingItems: {
         args: {
             query?: ListBillingItemsQuery;
@@ -6652,6 +6717,7 @@ export const operations = {
 	ListBalances: "GET billing/balance",
 	ListCosts: "GET billing/costs",
 	GetCostSummary: "GET billing/costs/summary",
+	GetFocusDataset: "GET billing/focus",
 	ListBillingItems: "GET billing/items",
 	GetBillingItem: "GET billing/items/{id}",
 	ListBillingEvents: "GET billing/events",

@@ -1,4 +1,4 @@
-import { type Words, word } from "./search";
+import { type Words, words } from "./search";
 
 /** The runs that are compared, two to eight, and the one that the others are compared with. */
 export type Compared = { runs?: string; baseline?: string };
@@ -6,8 +6,8 @@ export type Compared = { runs?: string; baseline?: string };
 export const mostRuns = 8;
 
 export function readCompare(search: Words): Compared {
-	const runs = runsOf(word(search, "runs").runs);
-	const baseline = word(search, "baseline").baseline;
+	const runs = runsOf(words(search, "runs").runs);
+	const baseline = words(search, "baseline").baseline;
 	return {
 		...(runs.length > 0 && { runs: runs.join(",") }),
 		...(baseline && runs.includes(baseline) && { baseline }),

@@ -1,4 +1,4 @@
-import { listed, type Words, word } from "./search";
+import { listed, type Words, words } from "./search";
 
 export const statuses = ["validating", "provisioning", "running", "completed", "failed", "terminated", "invalid"] as const;
 export type Status = (typeof statuses)[number];
@@ -27,16 +27,16 @@ export type Filters = {
 
 /** Reads filters from an address. Unknown values are left out, so that an old link still works. */
 export function readFilters(search: Words): Filters {
-	const status = listed(word(search, "status").status, statuses).join(",");
-	const sort = word(search, "sort").sort;
+	const status = listed(words(search, "status").status, statuses).join(",");
+	const sort = words(search, "sort").sort;
 	return {
 		...(status && { status }),
-		...word(search, "search"),
+		...words(search, "search"),
 		...(sort && sort in sorts && sort !== "created:desc" && { sort }),
-		...word(search, "workspaceId"),
+		...words(search, "workspaceId"),
 		...day(search, "createdAfter"),
 		...day(search, "createdBefore"),
-		...word(search, "selected"),
+		...words(search, "selected"),
 	};
 }
 
@@ -65,6 +65,6 @@ export function toggled(list: string | undefined, item: string): string | undefi
 }
 
 export function day<Name extends string>(search: Words, name: Name): { [K in Name]?: string } {
-	const value = word(search, name);
+	const value = words(search, name);
 	return /^\d{4}-\d{2}-\d{2}$/.test(value[name] ?? "") ? value : {};
 }

@@ -17,10 +17,10 @@ export function stringifySearch(search: Words): string {
 	return text ? `?${text}` : "";
 }
 
-/** The parameter of a name as a member, or nothing if it is absent or empty. */
-export function word<Name extends string>(search: Words, name: Name): { [K in Name]?: string } {
-	const value = search[name];
-	return (typeof value === "string" && value !== "" ? { [name]: value } : {}) as { [K in Name]?: string };
+/** The parameters of these names as members, without those that are absent or empty. */
+export function words<Name extends string>(search: Words, ...names: Name[]): { [K in Name]?: string } {
+	const found = names.filter((name) => typeof search[name] === "string" && search[name] !== "");
+	return Object.fromEntries(found.map((name) => [name, search[name]])) as { [K in Name]?: string };
 }
 
 /** The items of a list that are known, in the order of those, each once. */

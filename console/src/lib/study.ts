@@ -1,5 +1,5 @@
 import type { StudyStart } from "../api/contract";
-import { type Words, word } from "./search";
+import { type Words, words } from "./search";
 import { type Form, readSubmission, submission } from "./submission";
 import { readBytes } from "./units";
 
@@ -12,7 +12,7 @@ export type Axis = { field: string; values: string };
 export const mostReplicates = 32;
 
 export function readStudy(search: Words): StudyForm {
-	return { ...readSubmission(search), ...word(search, "study"), ...word(search, "axes"), ...word(search, "replicates"), ...(search.stop === "true" && { stop: "true" }) };
+	return { ...readSubmission(search), ...words(search, "study", "axes", "replicates"), ...(search.stop === "true" && { stop: "true" }) };
 }
 
 /** A submission as the base of a study. */

@@ -1,5 +1,5 @@
 import type { SimpleSubmission, SimpleWorkload, TopologyConstraints } from "../api/contract";
-import { type Words, word } from "./search";
+import { type Words, words } from "./search";
 
 /** A phase of the form. The size is in bytes. */
 export type Phase = { operation: string; algorithm?: string; bytes: number };
@@ -12,7 +12,7 @@ export const subscriptions = ["1:1", "2:1", "3:1", "4:1"] as const;
 export const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 export function readSubmission(search: Words): Form {
-	return { ...word(search, "name"), ...word(search, "ranks"), ...word(search, "phases"), ...word(search, "radix"), ...word(search, "subscription") };
+	return words(search, "name", "ranks", "phases", "radix", "subscription");
 }
 
 export function readPhases(text: string | undefined): Phase[] {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { call } from "../api/client";
+import { apiBase, call, request } from "../api/client";
 import type { CostTotal } from "../api/contract";
 import { useSession } from "../api/session";
 import { clock } from "../lib/clock";
@@ -34,7 +34,13 @@ export function Bills() {
 		<Page
 			title="Bills"
 			actions={<Link to="/bills/verify">Verify a bundle</Link>}
-			calls={[shown("ListBalances", {}), shown("GetCostSummary", { query: range }), shown("ListCosts", { query: range }), shown("ListRates", { query: { date: to } })]}
+			calls={[
+				shown("ListBalances", {}),
+				shown("GetCostSummary", { query: range }),
+				shown("ListCosts", { query: range }),
+				shown("GetFocusDataset", { query: range }, "The same costs as a FOCUS dataset."),
+				shown("ListRates", { query: { date: to } }),
+			]}
 		>
 			<Balance />
 			<div className="filters">
@@ -47,6 +53,7 @@ export function Bills() {
 					<input type="date" value={to} min={from} onChange={(event) => navigate({ search: (old) => ({ ...old, to: event.target.value }), replace: true })} />
 				</label>
 			</div>
+			<Focus range={range} />
 			<Summary range={range} />
 			<Days range={range} />
 			<Rates date={to} />
@@ -59,6 +66,20 @@ const units = ({ unitSize, unitName }: { unitSize: number; unitName: string }) =
 
 /** For how long a price is: "an hour". */
 const per = (period: string) => `${period === "hour" ? "an" : "a"} ${period}`;
+
+/** The costs of the days as a dataset of FOCUS. The browser writes it to a file as it arrives. */
+function Focus({ range }: { range: Range }) {
+	const file = (format: "csv" | "parquet") => (
+		<a href={apiBase + request("GetFocusDataset", { query: { ...range, format } }).path} download={`focus-${range.startDate}-${range.endDate}.${format}`}>
+			{format === "csv" ? "CSV" : "Parquet"}
+		</a>
+	);
+	return (
+		<p>
+			Download FOCUS 1.2: {file("csv")} or {file("parquet")}, with a CREDIT at 1 USD.
+		</p>
+	);
+}
 
 type Range = { startDate: string; endDate: string };
 

@@ -28,9 +28,14 @@ export function Compare() {
 	const ids = runsOf(search.runs);
 	const baseline = search.baseline ?? ids[0] ?? "";
 	const others = ids.filter((id) => id !== baseline);
-	const runs = useQueries({ queries: ids.map((id) => ({ queryKey: ["simulation", id], queryFn: () => call("GetSimulation", { path: { sim_id: id } }) })) });
+	const runs = useQueries({ queries: ids.map((id) => ({ queryKey: ["simulation", id], queryFn: ({ signal }) => call("GetSimulation", { path: { sim_id: id } }, signal) })) });
 	const comparisons = useQueries({
-		queries: others.map((id) => ({ queryKey: ["compare", baseline, id], queryFn: () => call("CompareSimulations", { path: { sim_id: baseline, other_id: id } }), retry: false, staleTime: 60_000 })),
+		queries: others.map((id) => ({
+			queryKey: ["compare", baseline, id],
+			queryFn: ({ signal }) => call("CompareSimulations", { path: { sim_id: baseline, other_id: id } }, signal),
+			retry: false,
+			staleTime: 60_000,
+		})),
 	});
 	const name = (id: string) => runs[ids.indexOf(id)]?.data?.name ?? id;
 	if (ids.length < 2) {
@@ -190,16 +195,12 @@ function limits(list: SimulationComparison[]): Row[] {
 	);
 }
 
-/** The currencies of the lists that the service has had: a comparison names only the version of its list. */
-const currencies: Record<string, string> = { "2026-11-25": "USD" };
-
 function fabrics(list: SimulationComparison[]): Row[] {
 	const none = <span className="quiet">none</span>;
-	const currency = currencies[list[0]?.fabrics.priceList ?? ""];
-	const amount = (unit: string | undefined) => (value: unknown) => (typeof value === "string" ? `${grouped(value)}${unit ? ` ${unit}` : ""}` : none);
+	const amount = (unit: string) => (value: unknown) => (typeof value === "string" ? `${grouped(value)} ${unit}` : none);
 	const number = (value: unknown) => (typeof value === "number" ? count(value) : none);
 	const rows = [
-		["price", "Price", amount(currency)],
+		["price", "Price", amount(list[0]?.fabrics.currency ?? "")],
 		["powerWatts", "Power", amount("W")],
 		["switches", "Switches", number],
 		["nics", "NICs", number],

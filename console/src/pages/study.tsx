@@ -8,6 +8,7 @@ import { fieldLabel } from "../lib/fields";
 import { liveWords, useLive } from "../lib/live";
 import { bitRate, count, percent, picoseconds } from "../lib/units";
 import { type StudySearch, studyRoute } from "../router";
+import { Actions } from "../study/actions";
 import { inputWords, shownInput, timeOf } from "../study/heat";
 import { HeatMap } from "../study/heatMap";
 import { Sensitivity } from "../study/sensitivity";
@@ -23,6 +24,7 @@ export function Study() {
 	return (
 		<Page
 			title={study.data?.name ?? "Study"}
+			actions={study.data && <Actions study={study.data} />}
 			calls={[
 				shown("GetStudy", { path: { study_id: id } }),
 				shown("FollowStudy", { path: { study_id: id } }, "Its progress as it happens."),

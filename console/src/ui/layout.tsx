@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ErrorComponentProps, Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { flushSync } from "react-dom";
 import { base } from "../api/client";
 import { logout, type Session, sessionQuery } from "../api/session";
 import { Login } from "../pages/login";
@@ -24,6 +25,7 @@ export function Layout() {
 	const main = useRef<HTMLElement>(null);
 	const before = useRef(at.pathname);
 	const [had, setHad] = useState(false);
+	const [leaving, setLeaving] = useState(false);
 	if (session.data && !had) setHad(true);
 	useEffect(() => {
 		// A new page is read from its beginning; a filter is not a new page.
@@ -39,11 +41,13 @@ export function Layout() {
 				<Link to="/" className="brand">
 					netsim
 				</Link>
-				{session.data && <Navigation session={session.data} />}
+				{session.data && <Navigation session={session.data} leaving={setLeaving} />}
 			</header>
 			<Offline />
 			<main id="main" ref={main} tabIndex={-1}>
-				{session.data ? (
+				{session.data && leaving ? (
+					<Loading of="the logout" />
+				) : session.data ? (
 					<Outlet />
 				) : session.error ? (
 					<Page title="Console">
@@ -62,12 +66,18 @@ export function Layout() {
 	);
 }
 
-function Navigation({ session }: { session: Session }) {
+function Navigation({ session, leaving }: { session: Session; leaving: (now: boolean) => void }) {
 	const client = useQueryClient();
 	const navigate = useNavigate();
 	const at = useRouterState({ select: (state) => state.location.pathname });
 	const leave = useMutation({
-		mutationFn: logout,
+		mutationFn: async () => {
+			// A request of the page that met the logout would be refused.
+			flushSync(() => leaving(true));
+			await client.cancelQueries();
+			return logout();
+		},
+		onSettled: () => leaving(false),
 		onSuccess: async (provider) => {
 			client.clear();
 			client.setQueryData(sessionQuery.queryKey, null);
