@@ -125,7 +125,7 @@ func (u *Upload) Abort() error {
 	return wrap(err, "abort", u.key)
 }
 
-// Stored describes the object, once Close has returned nil.
+// Stored describes the object, which exists once Close has returned nil.
 func (u *Upload) Stored() Stored {
 	return Stored{Key: u.key, Size: u.size, SHA256: hex.EncodeToString(u.sum.Sum(nil))}
 }
