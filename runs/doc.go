@@ -14,8 +14,9 @@
 // # Interrupted and repeated
 //
 // A worker may die at any moment, and another worker starts the run again. Each
-// attempt from the beginning writes under a prefix of its own and writes its manifest
-// last, so files of two attempts never mix. The engine is deterministic, and wall-clock times in
+// attempt from the beginning writes under a prefix of its own, so files of two attempts never
+// mix, and the event that names its manifest follows when all its files are stored. The files
+// that are closed after the engine's end are stored at the same time. The engine is deterministic, and wall-clock times in
 // the files count from the recorded start, so both attempts write the same bytes.
 // Commands are decided on the simulation's own stream: the first of two final
 // events counts, a second start changes nothing, and progress never decreases. A

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"netsim/events"
 	"netsim/infra/objects"
 	"netsim/runs/execution"
@@ -45,6 +47,9 @@ type files struct {
 	open   []*file
 	done   Manifest
 	err    error // the first error of the store
+
+	overlapped bool           // whether uploads are completed in the background
+	completing errgroup.Group // those uploads
 
 	snapshots []File       // the kept snapshots, newest last
 	written   atomic.Int64 // bytes of all files
@@ -93,17 +98,40 @@ func (w *file) Write(p []byte) (int, error) {
 	return n, w.files.note(err)
 }
 
-// Close completes the upload and lists the file.
+// Close completes the upload, see overlap, and lists the file.
 func (w *file) Close() error {
-	if err := w.files.note(w.Upload.Close()); err != nil {
+	stored := w.Stored()
+	if err := w.files.complete(w.Upload); err != nil {
 		return err
 	}
-	stored := w.Stored()
 	w.Size, w.SHA256 = stored.Size, stored.SHA256
 	w.files.open = slices.DeleteFunc(w.files.open, func(o *file) bool { return o == w })
 	w.files.done.Files = append(w.files.done.Files, w.File)
 	return nil
 }
+
+// maxOverlap is how many uploads of a run are completed at the same time.
+const maxOverlap = 8
+
+// overlap lets the files that are closed from now on be completed in the background, at the
+// same time: a run writes many small files at its end, and each takes the store a while. A
+// file is stored once wait has returned nil.
+func (f *files) overlap() {
+	f.overlapped = true
+	f.completing.SetLimit(maxOverlap)
+}
+
+// complete completes an upload to which nothing is written any more.
+func (f *files) complete(up *objects.Upload) error {
+	if !f.overlapped {
+		return f.note(up.Close())
+	}
+	f.completing.Go(up.Close)
+	return f.err
+}
+
+// wait waits until no upload is being completed. Its error is the first of all of them.
+func (f *files) wait() error { return f.note(f.completing.Wait()) }
 
 func (f *files) note(err error) error {
 	if f.err == nil {
@@ -128,7 +156,8 @@ func (f *files) writeJSON(name string, v any) error {
 	return w.Close()
 }
 
-// seal writes the manifest of the closed files, and returns its key.
+// seal writes the manifest of the closed files, and returns its key. All of them are stored
+// then.
 func (f *files) seal() (string, error) {
 	text, err := json.Marshal(f.done)
 	if err != nil {
@@ -138,7 +167,7 @@ func (f *files) seal() (string, error) {
 	if _, err := up.Write(text); err != nil {
 		return "", f.note(err)
 	}
-	return f.prefix + ManifestName, f.note(up.Close())
+	return f.prefix + ManifestName, errors.Join(f.complete(up), f.wait())
 }
 
 // results returns the closed files in the form of a receipt.
@@ -159,8 +188,10 @@ func (f *files) size() int64 {
 	return sum
 }
 
-// abort drops the open uploads, unless another worker can continue them.
+// abort drops the open uploads, unless another worker can continue them. No upload is being
+// completed then.
 func (f *files) abort() error {
+	_ = f.wait() // the run that needs its files has waited for them
 	if f.kept {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"netsim/infra/objects"
 	"netsim/projections"
 	"netsim/runs/execution"
-	"netsim/simulator/document"
 	"netsim/simulator/mapping"
 )
 
@@ -40,7 +39,11 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	if err != nil {
 		return nil, err
 	}
-	doc, err := document.Parse(v.Document)
+	o := &Staged{ConfigurationStatus: v.Status, Order: execution.Order{
+		SimulationID: sim.ID, Name: sim.Name, ConfigurationID: sim.ConfigurationID, ConfigurationVersion: sim.ConfigurationVersion,
+		DocumentHash: execution.Hash(v.Document), Document: v.Document, DurationNs: sim.DurationNs,
+	}}
+	doc, err := o.Configuration()
 	if err != nil {
 		return nil, unfit("configuration %s: %w", sim.ConfigurationID, err)
 	}
@@ -52,10 +55,7 @@ func (s *Stage) Order(ctx context.Context, sim *projections.Simulation) (*Staged
 	if asked != commands.EngineBuiltin && (asked != commands.EngineRemote || !s.Remote) {
 		return nil, unfit("engine %s is not available", asked)
 	}
-	o := &Staged{Engine: asked, ConfigurationStatus: v.Status, Order: execution.Order{
-		SimulationID: sim.ID, Name: sim.Name, ConfigurationID: sim.ConfigurationID, ConfigurationVersion: sim.ConfigurationVersion,
-		DocumentHash: execution.Hash(v.Document), Document: v.Document, DurationNs: sim.DurationNs, Seed: options.Seed,
-	}}
+	o.Engine, o.Seed = asked, options.Seed
 	switch {
 	case asked == commands.EngineRemote:
 		o.StartedAt = sim.CreatedAt // known before the start, and the same in every order of the run

@@ -18,6 +18,7 @@ import (
 // the run failed.
 func (a *attempt) publish(ctx context.Context, reason string) (execution.End, error) {
 	p := a.run.Progress()
+	a.files.overlap()
 	end, err := a.run.Close(reason)
 	if err != nil {
 		return end, fmt.Errorf("end %s: %w", a.sim.ID, err)
@@ -61,6 +62,7 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
 	}
 	manifest, err := f.seal()
+	f.calls.log.flush(ctx) // which calls were made again
 	if err != nil {
 		return fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
 	}

@@ -190,6 +190,7 @@ func (a *attempt) discard(ctx context.Context) error {
 		return err
 	}
 	a.files.kept = false
+	_ = a.files.wait() // so that nothing is stored after the deletion
 	return a.Objects.DeletePrefix(ctx, a.files.prefix)
 }
 

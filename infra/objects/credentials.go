@@ -73,7 +73,7 @@ func newTransport() *http.Transport {
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   5 * time.Second,
 		ResponseHeaderTimeout: callTimeout,
-		MaxIdleConnsPerHost:   16,
+		MaxIdleConnsPerHost:   64, // of several runs that store their files at the same time
 		IdleConnTimeout:       90 * time.Second,
 	}
 }

@@ -33,7 +33,7 @@ func (u *Upload) Stand() (Standing, error) {
 	}
 	s := Standing{
 		Key: u.key, ContentType: u.contentType, UploadID: aws.ToString(u.uploadID),
-		Pending: append([]byte{}, u.pending.Bytes()...), Sum: sum,
+		Pending: u.pending.bytes(), Sum: sum,
 	}
 	for _, p := range u.parts {
 		s.ETags = append(s.ETags, aws.ToString(p.ETag))
@@ -53,7 +53,7 @@ func (s *Store) GoOn(ctx context.Context, from Standing) (*Upload, error) {
 	if len(from.Pending) > partSize || len(from.ETags) > maxParts || (from.UploadID == "") != (len(from.ETags) == 0) {
 		return nil, lostParts(from.Key, errors.New("the state is inconsistent"))
 	}
-	u.pending.Write(from.Pending)
+	u.pending.write(from.Pending)
 	u.size = int64(len(from.ETags))*partSize + int64(len(from.Pending))
 	if from.UploadID == "" {
 		return u, nil

@@ -64,7 +64,7 @@ func New(c Config) *Store {
 		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
-		APIOptions:                 observe(c.Observe),
+		APIOptions:                 append(observe(c.Observe), signHash),
 	})
 	return &Store{bucket: c.Bucket, client: client, credentials: keys, presign: s3.NewPresignClient(client), now: c.Now}
 }

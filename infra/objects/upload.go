@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,7 +55,7 @@ type Upload struct {
 	key         string
 	contentType string
 
-	pending  bytes.Buffer // at most one part
+	pending  blocks // at most one part
 	size     int64
 	sum      hash.Hash
 	uploadID *string // id of the multipart upload; nil while everything fits in one part
@@ -77,12 +76,12 @@ func (u *Upload) Write(p []byte) (int, error) {
 	}
 	written := 0
 	for len(p) > 0 && u.err == nil {
-		if u.pending.Len() == partSize {
+		if u.pending.size == partSize {
 			u.err = u.call(u.sendPart)
 			continue
 		}
-		n := min(partSize-u.pending.Len(), len(p))
-		u.pending.Write(p[:n])
+		n := min(partSize-u.pending.size, len(p))
+		u.pending.write(p[:n])
 		u.sum.Write(p[:n])
 		p, written = p[n:], written+n
 	}
@@ -126,7 +125,7 @@ func (u *Upload) Abort() error {
 	return wrap(err, "abort", u.key)
 }
 
-// Stored describes the object, once Close has returned nil.
+// Stored describes the object, which exists once Close has returned nil.
 func (u *Upload) Stored() Stored {
 	return Stored{Key: u.key, Size: u.size, SHA256: hex.EncodeToString(u.sum.Sum(nil))}
 }
@@ -168,9 +167,9 @@ func (u *Upload) join() error {
 func (u *Upload) putWhole() error {
 	ctx, cancel := context.WithTimeout(u.ctx, partTimeout)
 	defer cancel()
-	_, err := u.store.client.PutObject(ctx, &s3.PutObjectInput{
+	_, err := u.store.client.PutObject(hashed(ctx, u.Stored().SHA256), &s3.PutObjectInput{
 		Bucket: &u.store.bucket, Key: &u.key, ContentType: &u.contentType,
-		Body: bytes.NewReader(u.pending.Bytes()), ContentLength: aws.Int64(int64(u.pending.Len())),
+		Body: u.pending.content(), ContentLength: aws.Int64(int64(u.pending.size)),
 	})
 	return wrap(err, "put", u.key)
 }
@@ -196,7 +195,7 @@ func (u *Upload) sendPart() error {
 	number := aws.Int32(int32(len(u.parts) + 1))
 	out, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &u.store.bucket, Key: &u.key, UploadId: u.uploadID, PartNumber: number,
-		Body: bytes.NewReader(u.pending.Bytes()), ContentLength: aws.Int64(int64(u.pending.Len())),
+		Body: u.pending.content(), ContentLength: aws.Int64(int64(u.pending.size)),
 	})
 	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == noSuchUpload {
 		return lostParts(u.key, err) // another process has ended the upload
@@ -205,6 +204,6 @@ func (u *Upload) sendPart() error {
 		return wrap(err, "put part of", u.key)
 	}
 	u.parts = append(u.parts, types.CompletedPart{ETag: out.ETag, PartNumber: number})
-	u.pending.Reset()
+	u.pending = blocks{}
 	return nil
 }

@@ -52,7 +52,7 @@ func Prepare(ctx context.Context, o *Order, files Files) (*Inputs, error) {
 	if h := Hash(o.Document); h != o.DocumentHash {
 		return nil, unfit("configuration %s has the hash %s, the order says %s", o.ConfigurationID, h, o.DocumentHash)
 	}
-	doc, err := document.Parse(o.Document)
+	doc, err := o.Configuration()
 	if err != nil {
 		return nil, unfit("configuration %s: %w", o.ConfigurationID, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"netsim/fault"
+	"netsim/simulator/document"
 )
 
 // Order names the inputs of a simulation. Remote engines receive it as JSON
@@ -26,6 +27,21 @@ type Order struct {
 	Traceset             *Traceset      `json:"traceset,omitempty"`
 	MappingFile          *MappingFile   `json:"mappingFile,omitempty"`
 	Checkpointing        *Checkpointing `json:"checkpointing,omitempty"`
+
+	configuration *document.Document // Document parsed, nil before Configuration
+}
+
+// Configuration returns the parsed document, for several readers one after the other. It is
+// parsed once, so Document must not change after the call.
+func (o *Order) Configuration() (*document.Document, error) {
+	if o.configuration == nil {
+		d, err := document.Parse(o.Document)
+		if err != nil {
+			return nil, err
+		}
+		o.configuration = d
+	}
+	return o.configuration, nil
 }
 
 // Traceset is the workload of an order, with its files as they were uploaded.

@@ -3,7 +3,6 @@ package execution
 import (
 	"strings"
 
-	"netsim/simulator/document"
 	"netsim/simulator/engine"
 	"netsim/simulator/results"
 )
@@ -62,7 +61,7 @@ type Result struct {
 func NewReceipt(o Order, name, version string, end End, files []Result) Receipt {
 	r := Receipt{Order: o, Engine: name, EngineVersion: version, End: end, Partial: end.Partial()}
 	r.StartedAt = o.StartedAt.UTC()
-	if d, err := document.Parse(o.Document); err == nil {
+	if d, err := o.Configuration(); err == nil {
 		if t, err := d.Transport(); err == nil { // else the run failed for that reason
 			r.Transport = t.String()
 		}

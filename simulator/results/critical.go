@@ -65,7 +65,7 @@ func (r *Recorder) criticalSteps(result *engine.Result) []criticalStep {
 			s.kind, s.node = computation, p.Node
 		}
 		if p.Limit != nil {
-			s.limit = r.bottleneck(p.Limit, result.Time).Name
+			s.limit = r.limitName(p.Limit)
 		}
 		steps[i] = s
 	}

@@ -111,7 +111,7 @@ func (r *Recorder) explain(result *engine.Result) Explained {
 		total.Add(&total, result.Limits[i].FlowTime.Big())
 	}
 	for i := range result.Limits {
-		x.limit(r.bottleneck(&result.Limits[i], result.Time))
+		x.limit(r, &result.Limits[i], result.Time)
 	}
 	for i := range x.LimitedBy {
 		x.LimitedBy[i].close(&total)
@@ -142,8 +142,10 @@ const maxKinds = 100
 // bottlenecks is the number of resources that a summary names.
 const bottlenecks = 10
 
-// limit adds a resource to LimitedBy and Bottlenecks.
-func (x *Explained) limit(b bottleneck) {
+// limit adds a resource to LimitedBy and Bottlenecks. Of the many that limited flows only the
+// bottlenecks are described.
+func (x *Explained) limit(r *Recorder, l *engine.Limit, elapsed int64) {
+	b := bottleneck{limitShare: r.limitShare(l)}
 	at := slices.IndexFunc(x.LimitedBy, func(s limitShare) bool {
 		return s.Kind == b.Kind && s.Tier == b.Tier && s.Direction == b.Direction
 	})
@@ -161,6 +163,10 @@ func (x *Explained) limit(b bottleneck) {
 		return cmp.Or(b.time.Cmp(&a.time), -1) // after equal ones
 	})
 	if index < bottlenecks {
+		b.Name = r.limitName(l)
+		if l.Kind == engine.LimitLinks {
+			b.Rate, b.Utilization = r.limitUse(l, elapsed)
+		}
 		x.Bottlenecks = slices.Insert(x.Bottlenecks, index, b)
 		x.Bottlenecks = x.Bottlenecks[:min(len(x.Bottlenecks), bottlenecks)]
 	}
@@ -188,46 +194,66 @@ func microseconds(ps *big.Int) json.Number {
 	return json.Number(whole.String() + string(text[1:]))
 }
 
-// bottleneck describes a resource that limited flows.
-func (r *Recorder) bottleneck(l *engine.Limit, elapsed int64) bottleneck {
+// limitShare returns what a resource that limited flows adds to those of its kind.
+func (r *Recorder) limitShare(l *engine.Limit) limitShare {
 	f := r.config.Fabric
-	b := bottleneck{limitShare: limitShare{time: *l.FlowTime.Big(), bits: l.Bits}}
+	s := limitShare{time: *l.FlowTime.Big(), bits: l.Bits}
 	switch l.Kind {
 	case engine.LimitPort:
-		b.Kind, b.Direction = LimitedByPort, direction(l.Down)
-		b.Name = "scale-up port of rank " + strconv.Itoa(int(l.Of)) + map[bool]string{false: ", out", true: ", in"}[l.Down]
-		return b
+		s.Kind, s.Direction = LimitedByPort, direction(l.Down)
 	case engine.LimitSwitch:
-		b.Kind, b.Tier = LimitedBySwitching, tierName(f, l.Of)
-		b.Name = "switching capacity of " + f.Nodes[l.Of].Name()
-		return b
+		s.Kind, s.Tier = LimitedBySwitching, tierName(f, l.Of)
+	default:
+		from, _ := ends(&f.Links[l.Links[0]], l.Down)
+		s.Kind, s.Tier, s.Direction = "links", tierName(f, from.node), direction(l.Down)
 	}
-	first := &f.Links[l.Links[0]]
-	from, to, out, in := first.Lower, first.Upper, first.LowerPort, first.UpperPort
+	return s
+}
+
+// limitName names a resource that limited flows.
+func (r *Recorder) limitName(l *engine.Limit) string {
+	f := r.config.Fabric
+	switch l.Kind {
+	case engine.LimitPort:
+		return "scale-up port of rank " + strconv.Itoa(int(l.Of)) + map[bool]string{false: ", out", true: ", in"}[l.Down]
+	case engine.LimitSwitch:
+		return "switching capacity of " + f.Nodes[l.Of].Name()
+	}
+	from, to := ends(&f.Links[l.Links[0]], l.Down)
+	if len(l.Links) == 1 {
+		return f.Nodes[from.node].Name() + " " + device(from.port) + " to " + f.Nodes[to.node].Name() + " " + device(to.port)
+	}
+	lastFrom, lastTo := ends(&f.Links[l.Links[len(l.Links)-1]], l.Down)
+	return fmt.Sprintf("%d links from %s to %s", len(l.Links), span(f, from.node, lastFrom.node), span(f, to.node, lastTo.node))
+}
+
+// limitUse returns the rate and the utilisation of links that limited flows.
+func (r *Recorder) limitUse(l *engine.Limit, elapsed int64) (millionths, *millionths) {
 	down := 0
 	if l.Down {
-		from, to, out, in, down = to, from, in, out, 1
-	}
-	b.Kind, b.Tier, b.Direction = "links", tierName(f, from), direction(l.Down)
-	if len(l.Links) == 1 {
-		b.Name = fmt.Sprintf("%s %s to %s %s", f.Nodes[from].Name(), device(out), f.Nodes[to].Name(), device(in))
-	} else {
-		last := &f.Links[l.Links[len(l.Links)-1]]
-		ends := [2]int32{last.Lower, last.Upper}
-		b.Name = fmt.Sprintf("%d links from %s to %s", len(l.Links),
-			span(f, from, ends[down]), span(f, to, ends[1-down]))
+		down = 1
 	}
 	var rate, bits int64
 	for _, id := range l.Links {
-		rate += f.Links[id].Rate
+		rate += r.config.Fabric.Links[id].Rate
 		if r.totals.Bits != nil {
 			bits += r.totals.Bits[2*int(id)+down]
 		}
 	}
-	b.Rate = millionths(rate / 1000)
 	used := utilization(bits, rate, elapsed)
-	b.Utilization = &used
-	return b
+	return millionths(rate / 1000), &used
+}
+
+// linkEnd is where a link is connected.
+type linkEnd struct{ node, port int32 }
+
+// ends returns from where to where a link carries in a direction.
+func ends(l *topology.Link, down bool) (from, to linkEnd) {
+	from, to = linkEnd{l.Lower, l.LowerPort}, linkEnd{l.Upper, l.UpperPort}
+	if down {
+		return to, from
+	}
+	return from, to
 }
 
 // span returns the name of one node, or the names of the first and the last of several.

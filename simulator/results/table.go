@@ -104,10 +104,14 @@ func (t *table) next() {
 
 func (t *table) name(shard int) string { return fmt.Sprintf("%s-%d.csv", t.prefix, shard) }
 
+// tableBuffer is the size of a record's buffer, in bytes. A run has some ten, most of small
+// records; the file has a buffer of its own.
+const tableBuffer = 16 << 10
+
 // buffer makes out write to the current file.
 func (t *table) buffer() {
 	if t.out == nil {
-		t.out = bufio.NewWriterSize(nil, 64<<10)
+		t.out = bufio.NewWriterSize(nil, tableBuffer)
 	}
 	t.out.Reset(t.file)
 }

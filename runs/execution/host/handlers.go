@@ -14,7 +14,6 @@ import (
 
 	"netsim/fault"
 	"netsim/runs/execution"
-	"netsim/simulator/document"
 	"netsim/simulator/engine"
 )
 
@@ -103,7 +102,7 @@ func (h *Host) cannot(o *execution.Order) string {
 	case execution.Hash(o.Document) != o.DocumentHash:
 		return "documentHash is not that of document"
 	}
-	if _, err := document.Parse(o.Document); err != nil {
+	if _, err := o.Configuration(); err != nil {
 		return "document: " + err.Error()
 	}
 	return fetchable(o, h.config.RunBytes)
