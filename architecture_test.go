@@ -44,11 +44,11 @@ func directions() map[string]set {
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
 		"readapi":               append(set{"readapi/access", "billing/focus", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
-		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                   // price lists and changes of prices
-		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                              // the FOCUS dataset of costs
-		"content/library":       {"events"},                                                                                                     // object keys of traceset files
-		"content/simple":        {"api", "commands", "content/library", "events", "fault", "simulator/"},                                        // simple submissions
-		"content/simple/unfold": append(set{"projections", "infra/objects", "infra/postgres", "content/library", "content/simple"}, writers...), // their tracesets and configurations
+		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                                   // price lists and changes of prices
+		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                                              // the FOCUS dataset of costs
+		"content/library":       {"events"},                                                                                                                     // object keys of traceset files
+		"content/simple":        {"api", "commands", "content/library", "events", "fault", "simulator/"},                                                        // simple submissions
+		"content/simple/unfold": append(set{"projections", "infra/objects", "infra/postgres", "infra/recent", "content/library", "content/simple"}, writers...), // their tracesets and configurations
 		"reactions":             {"billing", "commands", "commands/handle", "content/library", "content/simple/unfold", "content/uploads", "events", "fault", "infra/objects", "infra/postgres", "projections", "runs/studies"},
 		"content/uploads":       append(set{"api", "projections", "infra/objects", "infra/postgres", "content/library"}, writers...),
 		"runs/execution":        {"events", "fault", "simulator/"}, // prepares and runs an engine, on any machine

@@ -22,7 +22,7 @@ type usage struct {
 const (
 	// recordDelay is how long a billing event may wait for others. No client waits for
 	// billing events, but each transaction delays the commands of users.
-	recordDelay = 10 * time.Millisecond
+	recordDelay = 50 * time.Millisecond
 	maxRecorded = 1024 // billing events that are recorded together
 	maxAccounts = 8    // accounts that are written to at once
 )

@@ -135,6 +135,12 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 // BegunSimulation returns the row that the request of a simulation makes.
 func BegunSimulation(requested *events.Event) Simulation { return begun(foldSimulation, requested) }
 
+// After returns the row after one more event.
+func (s Simulation) After(e *events.Event) Simulation {
+	foldSimulation(&s, &events.Fact{Event: *e})
+	return s
+}
+
 func requestedSimulation(f *events.Fact, d events.SimulationRequested) Simulation {
 	s := Simulation{
 		ID: f.Stream, AccountID: d.AccountID, WorkspaceID: d.WorkspaceID,

@@ -41,6 +41,9 @@ func (SweepTracesets) Kind() string { return "sweep_tracesets" }
 func (l *TracesetLife) React(ctx context.Context, f events.Fact) error {
 	switch d := f.Data.(type) {
 	case events.SimulationRequested:
+		if d.Origin == commands.OriginSimple {
+			return nil // the configuration that follows uses it
+		}
 		return l.use(ctx, &f, d.TracesetID, "simulation")
 	case events.ConfigurationTracesetAttached:
 		return l.use(ctx, &f, d.TracesetID, "attach")
@@ -56,7 +59,7 @@ func (l *TracesetLife) use(ctx context.Context, f *events.Fact, id, what string)
 	}
 	t, err := projections.FindTraceset(ctx, l.DB, id)
 	if fault.Is(err, fault.NotFound) {
-		return nil // a simple submission creates its traceset next
+		return nil // a simple submission creates its traceset meanwhile
 	}
 	if err != nil || !t.UseIsDue(l.Now()) {
 		return err

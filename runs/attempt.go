@@ -31,6 +31,7 @@ type attempt struct {
 	in    *execution.Inputs
 	log   *runLog
 	files *files
+	first bool // this attempt has recorded the start, so no earlier one has written files
 	ended bool // the simulation has ended, and only its results are missing
 	most  int  // transfers that it may have in flight at once
 
@@ -156,27 +157,18 @@ func (a *attempt) conclude(ctx context.Context, result *engine.Result, cause, er
 	if errors.Is(cause, errTerminated) {
 		a.log.add(execution.Entry{At: p.Time, Level: execution.Info, Component: service, Message: "the simulation is terminated"})
 	}
-	end, err := a.publish(ctx, "")
-	if err != nil || end.Partial() {
-		return err
-	}
-	_, err = handle.Command(ctx, a.Commands, target(&a.sim), handle.System(a.sim.ID, "complete"), commands.CompleteSimulation{
+	return a.publish(ctx, "", outcome{From: handle.System(a.sim.ID, "complete"), Command: commands.CompleteSimulation{
 		Completed: events.SimulationCompleted{Progress: recorded(&p), UnfinishedRanks: int64(len(result.Unfinished))},
-	})
-	if err != nil {
-		return fmt.Errorf("record that %s is complete: %w", a.sim.ID, err)
-	}
-	return nil
+	}})
 }
 
 // failed publishes the results so far, and then records the failure.
 func (a *attempt) failed(ctx context.Context, reason string) error {
 	p := a.run.Progress()
 	reason = a.run.Failure(reason)
-	if _, err := a.publish(ctx, reason); err != nil || a.ended {
-		return err
-	}
-	return a.fail(ctx, &a.sim, events.SimulationFailed{Progress: recorded(&p), Reason: reason})
+	return a.publish(ctx, reason, outcome{From: handle.System(a.sim.ID, "fail"), Command: commands.FailSimulation{
+		Failed: events.SimulationFailed{Progress: recorded(&p), Reason: reason},
+	}})
 }
 
 // recorded converts the progress for an event.

@@ -7,7 +7,10 @@
 //	provisioning ──stage──▶ StartSimulation ──▶ running ──engine──▶ results ──▶ final event
 //
 // The results are published before the final event, so a client that sees a
-// completed or failed simulation finds its files. Termination is the exception:
+// completed or failed simulation finds its files. An attempt that recorded the start itself
+// appends both at once (ADR 78). Files are written only after the start, so no earlier attempt
+// has left any. Every other attempt removes the files of earlier ones in between, so that
+// none stay if it dies after the end. Termination is the exception:
 // the API appends the final event, and the worker notices it within one poll, stops
 // the engine between two events and publishes the results so far.
 //

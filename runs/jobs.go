@@ -1,10 +1,15 @@
 package runs
 
-import "context"
+import (
+	"context"
+
+	"netsim/projections"
+)
 
 // RunSimulation is the job that runs a simulation with the built-in engine.
 type RunSimulation struct {
 	SimulationID string `json:"simulationId"`
+	Weight       Weight `json:"-"` // for Enqueue
 }
 
 // Kind is its stored name.
@@ -13,6 +18,7 @@ func (RunSimulation) Kind() string { return "run_simulation" }
 // FollowSimulation is the job that follows a simulation's run at a remote engine.
 type FollowSimulation struct {
 	SimulationID string `json:"simulationId"`
+	Weight       Weight `json:"-"` // for Enqueue
 }
 
 // Kind is its stored name.
@@ -41,11 +47,19 @@ func JobKinds() []string { return []string{RunSimulation{}.Kind(), FollowSimulat
 
 // Job returns the job that runs a simulation.
 func (r *Runner) Job(ctx context.Context, simulation string) (Job, error) {
-	remote, err := r.remote(ctx, simulation)
-	if remote {
-		return FollowSimulation{SimulationID: simulation}, err
+	sim, err := projections.FindSimulation(ctx, r.DB, simulation)
+	if err != nil {
+		return nil, err
 	}
-	return RunSimulation{SimulationID: simulation}, err
+	weight, err := r.weigh(ctx, &sim)
+	if err != nil {
+		return nil, err
+	}
+	remote, err := r.remote(ctx, &sim)
+	if remote {
+		return FollowSimulation{SimulationID: simulation, Weight: weight}, err
+	}
+	return RunSimulation{SimulationID: simulation, Weight: weight}, err
 }
 
 // Queue enqueues the jobs of simulations.

@@ -14,14 +14,17 @@ import (
 	"netsim/simulator/engine"
 )
 
-// publish closes the result files and records them. A reason other than "" says why
-// the run failed.
-func (a *attempt) publish(ctx context.Context, reason string) (execution.End, error) {
+// outcome is the command that records how a run ended.
+type outcome = handle.Sent[commands.Simulation]
+
+// publish closes the result files and records them, and then the outcome, unless the
+// simulation has ended already. A reason other than "" says why the run failed.
+func (a *attempt) publish(ctx context.Context, reason string, with outcome) error {
 	p := a.run.Progress()
 	a.files.overlap()
 	end, err := a.run.Close(reason)
 	if err != nil {
-		return end, fmt.Errorf("end %s: %w", a.sim.ID, err)
+		return fmt.Errorf("end %s: %w", a.sim.ID, err)
 	}
 	a.log.flush(ctx)
 	if a.every() == 0 {
@@ -35,14 +38,30 @@ func (a *attempt) publish(ctx context.Context, reason string) (execution.End, er
 	if !end.Partial() {
 		published.Figures = a.figures(&p)
 	}
-	err = a.list(ctx, &a.sim, a.files, receipt, published)
-	if err != nil {
-		return end, err
+	outcomes := []outcome{with}
+	if a.ended || reason == "" && end.Partial() {
+		outcomes = nil
+	}
+	if a.first && a.every() == 0 && a.index == 0 { // there are no other files
+		recorded, err := a.list(ctx, &a.sim, a.files, receipt, published, outcomes...)
+		if err == nil && !recorded {
+			err = a.clear(ctx, a.sim.ID)
+		}
+		return err
+	}
+	if _, err = a.list(ctx, &a.sim, a.files, receipt, published); err != nil {
+		return err
 	}
 	if a.every() > 0 || a.index > 0 || a.from != "" {
 		a.tidy(ctx)
 	}
-	return end, a.clear(ctx, a.sim.ID)
+	if err = a.clear(ctx, a.sim.ID); err != nil || outcomes == nil {
+		return err
+	}
+	if _, err = handle.Command(ctx, a.Commands, target(&a.sim), with.From, with.Command); err != nil {
+		return fmt.Errorf("record the outcome of %s: %w", a.sim.ID, err)
+	}
+	return nil
 }
 
 // figures sums up whole results.
@@ -56,23 +75,25 @@ func (a *attempt) figures(p *engine.Progress) events.Figures {
 }
 
 // list writes the receipt and the manifest, and records the files together with the
-// numbers in published.
-func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, published events.SimulationResultsPublished) error {
+// numbers in published. Outcomes are appended behind that record, without waiting for its
+// verdict. recorded is false if the files are not listed now, as of a deleted simulation.
+func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files, receipt execution.Receipt, published events.SimulationResultsPublished, outcomes ...outcome) (recorded bool, err error) {
 	if err := f.writeJSON(execution.ReceiptName, receipt); err != nil {
-		return fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
+		return false, fmt.Errorf("write the receipt of %s: %w", sim.ID, err)
 	}
 	manifest, err := f.seal()
 	f.calls.log.flush(ctx) // which calls were made again
 	if err != nil {
-		return fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
+		return false, fmt.Errorf("write the manifest of %s: %w", sim.ID, err)
 	}
 	published.Prefix, published.Manifest = f.prefix, manifest
 	published.Files, published.Bytes = int64(len(f.done.Files)), f.size()
-	_, err = handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "publish", manifest), commands.PublishResults{Published: published})
+	sent := append([]outcome{{From: handle.System(sim.ID, "publish", manifest), Command: commands.PublishResults{Published: published}}}, outcomes...)
+	results, err := handle.All(ctx, r.Commands, target(sim), sent)
 	if err != nil {
-		return fmt.Errorf("publish the results of %s: %w", sim.ID, err)
+		return false, fmt.Errorf("publish the results of %s: %w", sim.ID, err)
 	}
-	return nil
+	return results[0].Event != nil, nil
 }
 
 // clear removes the files of other attempts. If the simulation is deleted, clear

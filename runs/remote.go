@@ -38,10 +38,9 @@ func (r *Runner) Check(ctx context.Context, sim *projections.Simulation) (docume
 }
 
 // remote reports whether a simulation runs or will run at a remote engine.
-func (r *Runner) remote(ctx context.Context, id string) (bool, error) {
-	sim, err := projections.FindSimulation(ctx, r.DB, id)
-	if err != nil || sim.Engine != "" || !r.stage().Remote {
-		return sim.Engine == commands.EngineRemote, err // if the settings name no engine, the run fails and says so
+func (r *Runner) remote(ctx context.Context, sim *projections.Simulation) (bool, error) {
+	if sim.Engine != "" || !r.stage().Remote {
+		return sim.Engine == commands.EngineRemote, nil // if the settings name no engine, the run fails and says so
 	}
 	v, err := projections.FindConfigurationVersion(ctx, r.DB, sim.ConfigurationID, sim.ConfigurationVersion)
 	if fault.Is(err, fault.NotFound) {
@@ -63,7 +62,7 @@ func (r *Runner) dispatch(ctx context.Context, sim *projections.Simulation, o *S
 	if err != nil {
 		return r.notTaken(ctx, sim, log, err)
 	}
-	started, err := r.begin(ctx, sim, events.SimulationStarted{
+	started, _, err := r.begin(ctx, sim, events.SimulationStarted{
 		Engine: commands.EngineRemote, RunID: run.ID, BaseURL: run.BaseURL, Capabilities: run.Capabilities, Ranks: int64(in.Ranks),
 	})
 	if err != nil {

@@ -113,7 +113,7 @@ func (f *follower) publish(ctx context.Context, order *Staged, about engines.Abo
 	_ = json.Unmarshal(f.summary.Bytes(), &summary) // the summary of another engine may have another form and is ignored
 	end := f.end()
 	receipt := execution.NewReceipt(order.Order, about.Engine, about.Version, end, f.files.results())
-	err := f.list(ctx, &f.sim, f.files, receipt, events.SimulationResultsPublished{
+	_, err := f.list(ctx, &f.sim, f.files, receipt, events.SimulationResultsPublished{
 		TotalPackets: max(summary.TotalPackets, 0), AvgLatencyPs: max(summary.AvgLatencyPs, 0),
 		Partial: end.Partial(), Reached: f.progress(),
 	})

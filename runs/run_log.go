@@ -53,9 +53,12 @@ type entry struct {
 	at   time.Time
 }
 
+// dropLines is the SQL that removes the entries of earlier attempts after a line.
+const dropLines = `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`
+
 // begin removes the entries of earlier attempts after the given line.
 func (l *runLog) begin(ctx context.Context, lines int64) error {
-	_, err := l.db.Exec(ctx, `DELETE FROM netsim.simulation_logs WHERE simulation_id = $1 AND line > $2`, l.simulation, lines)
+	_, err := l.db.Exec(ctx, dropLines, l.simulation, lines)
 	if err != nil {
 		return fmt.Errorf("begin the log: %w", err)
 	}
@@ -146,21 +149,24 @@ func (l *runLog) flush(ctx context.Context) {
 }
 
 func (l *runLog) store(ctx context.Context) error {
-	if !l.begun {
-		if err := l.begin(ctx, 0); err != nil {
-			return err
-		}
+	lines, at := make([]int64, len(l.pending)), make([]time.Time, len(l.pending))
+	levels := make([]int16, len(l.pending))
+	components, messages := make([]string, len(l.pending)), make([]string, len(l.pending))
+	for i, e := range l.pending {
+		lines[i], at[i], levels[i], components[i], messages[i] = e.line, e.at, int16(e.Level), e.Component, e.Message
 	}
-	n, err := l.db.CopyFrom(ctx, pgx.Identifier{"netsim", "simulation_logs"},
-		[]string{"simulation_id", "line", "logged_at", "level", "component", "message"},
-		pgx.CopyFromSlice(len(l.pending), func(i int) ([]any, error) {
-			e := &l.pending[i]
-			return []any{l.simulation, e.line, e.at, int16(e.Level), e.Component, e.Message}, nil
-		}))
-	if err != nil {
+	var both pgx.Batch // one round trip and one commit
+	if !l.begun {
+		both.Queue(dropLines, l.simulation, 0)
+	}
+	both.Queue(`INSERT INTO netsim.simulation_logs (simulation_id, line, logged_at, level, component, message)
+		SELECT $1, * FROM unnest($2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])`,
+		l.simulation, lines, at, levels, components, messages)
+	if err := l.db.SendBatch(ctx, &both).Close(); err != nil {
 		return err
 	}
-	l.kept += n
+	l.begun = true
+	l.kept += int64(len(l.pending))
 	if l.kept <= maxEntries {
 		return nil
 	}

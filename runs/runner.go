@@ -97,8 +97,9 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	defer leave()
 	log.begins(&sim, in)
+	first := false
 	if sim.Status == commands.Provisioning {
-		sim, err = r.begin(ctx, &sim, events.SimulationStarted{
+		sim, first, err = r.begin(ctx, &sim, events.SimulationStarted{
 			Engine: commands.EngineBuiltin, RunID: events.DerivedID("run", sim.ID), Ranks: int64(in.Ranks),
 		})
 		if err != nil || sim.Status != commands.Running || sim.Deleted != "" {
@@ -112,7 +113,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
-		Runner: r, sim: sim, in: in, log: log, ended: stopped, most: most, prepared: staged,
+		Runner: r, sim: sim, in: in, log: log, first: first, ended: stopped, most: most, prepared: staged,
 		files: calls.newFiles(ctx),
 	}
 	return a.do(ctx)
@@ -166,13 +167,17 @@ func (r *Runner) refuse(ctx context.Context, sim *projections.Simulation, log *r
 }
 
 // begin records that an engine has taken the run, and returns the simulation after
-// that.
-func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (projections.Simulation, error) {
-	_, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "start"), commands.StartSimulation{Started: started})
+// that. first says that no other worker had begun it.
+func (r *Runner) begin(ctx context.Context, sim *projections.Simulation, started events.SimulationStarted) (after projections.Simulation, first bool, err error) {
+	result, err := handle.Command(ctx, r.Commands, target(sim), handle.System(sim.ID, "start"), commands.StartSimulation{Started: started})
 	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) { // if it has ended or is deleted, the read model says so
-		return *sim, fmt.Errorf("start %s: %w", sim.ID, err)
+		return *sim, false, fmt.Errorf("start %s: %w", sim.ID, err)
 	}
-	return projections.FindSimulation(ctx, r.DB, sim.ID)
+	if result.Event != nil { // between the request and the start nothing else changes the row
+		return sim.After(result.Event), true, nil
+	}
+	after, err = projections.FindSimulation(ctx, r.DB, sim.ID)
+	return after, false, err
 }
 
 func (r *Runner) fail(ctx context.Context, sim *projections.Simulation, failed events.SimulationFailed) error {

@@ -244,6 +244,7 @@ func TestAttemptsLeaveNothing(t *testing.T) {
 	t.Parallel()
 	w := testworld.New(t)
 	id := provisioned(t, w, small())
+	testworld.Do(t, w, id, commands.StartSimulation{Started: events.SimulationStarted{Engine: commands.EngineBuiltin, RunID: "run", Ranks: 8}})
 	died := runs.Prefix(id) + "attempt_0/"
 	if _, err := w.Objects.Put(t.Context(), died+"run-topology-report-0.csv", "text/csv", strings.NewReader("a,b\n")); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,8 @@ func serve(t *testing.T, w *testworld.World) {
 	jobs.Register(all, jobs.Kind[runs.RunSimulation]{
 		Queue: "runs",
 		Work:  func(ctx context.Context, a runs.RunSimulation) error { return r.Run(ctx, a.SimulationID) },
-		Share: func(ctx context.Context, a runs.RunSimulation) (s jobs.Share, err error) {
-			s.Account, s.Cost, s.Batch, err = r.Weigh(ctx, a.SimulationID)
-			return s, err
+		Share: func(_ context.Context, a runs.RunSimulation) (jobs.Share, error) {
+			return jobs.Share{Account: a.Weight.Account, Cost: a.Weight.Cost, Batch: a.Weight.Study}, nil
 		},
 	})
 	jobs.Register(all, jobs.Kind[runs.PurgeSimulation]{

@@ -9,26 +9,30 @@ import (
 	"netsim/simulator/presets"
 )
 
-// Weigh returns the account of a simulation, the weight of its run in the job queue,
-// which is its number of ranks or 1 while that is unknown, and whether it is of a study.
-func (r *Runner) Weigh(ctx context.Context, id string) (account string, cost int64, study bool, err error) {
-	sim, err := projections.FindSimulation(ctx, r.DB, id)
-	if err != nil {
-		return "", 0, false, err
-	}
+// Weight is what the job queue needs to know of a run.
+type Weight struct {
+	Account string
+	Cost    int64 // its number of ranks, or 1 while that is unknown
+	Study   bool  // whether it is of a study
+}
+
+// weigh returns the weight of a simulation's run.
+func (r *Runner) weigh(ctx context.Context, sim *projections.Simulation) (Weight, error) {
+	w := Weight{Account: sim.AccountID, Study: sim.StudyID != ""}
 	switch {
 	case sim.Ranks > 0:
-		cost = sim.Ranks
+		w.Cost = sim.Ranks
 	case sim.Simple != "":
 		if submission, err := presets.ParseSimple(sim.Simple); err == nil {
-			cost = int64(collective.Ranks(submission.Groups))
+			w.Cost = int64(collective.Ranks(submission.Groups))
 		}
 	case sim.TracesetID != "":
 		t, err := projections.FindTraceset(ctx, r.DB, sim.TracesetID)
 		if err != nil && !fault.Is(err, fault.NotFound) {
-			return "", 0, false, err
+			return w, err
 		}
-		cost = t.RankCount
+		w.Cost = t.RankCount
 	}
-	return sim.AccountID, max(cost, 1), sim.StudyID != "", nil
+	w.Cost = max(w.Cost, 1)
+	return w, nil
 }

@@ -109,8 +109,8 @@ func (s *base) checkpointDay(ctx context.Context, w *connections.Writer, day str
 
 // registerRuns registers the jobs of simulations.
 func (s *base) registerRuns(d *domain) {
-	registerRun(d, queueRuns, func(a runs.RunSimulation) string { return a.SimulationID })
-	registerRun(d, queueFollowing, func(a runs.FollowSimulation) string { return a.SimulationID })
+	registerRun(d, queueRuns, func(a runs.RunSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
+	registerRun(d, queueFollowing, func(a runs.FollowSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
 	jobs.Register(d.jobs, jobs.Kind[runs.PurgeSimulation]{
 		Queue: queueHousekeeping,
 		Work:  func(ctx context.Context, a runs.PurgeSimulation) error { return d.runner.Purge(ctx, a.SimulationID) },
@@ -155,20 +155,24 @@ func (s *base) room(ctx context.Context, account string) (int64, error) {
 
 // registerRun registers a kind of run. Accounts share the workers fairly, both for local
 // and for remote runs.
-func registerRun[A jobs.Args](d *domain, queue string, simulation func(A) string) {
+func registerRun[A jobs.Args](d *domain, queue string, of func(A) (simulation string, weight runs.Weight)) {
 	jobs.Register(d.jobs, jobs.Kind[A]{
 		Queue: queue, Attempts: runs.JobAttempts,
 		Work: func(ctx context.Context, a A) error {
-			err := d.runner.Run(ctx, simulation(a))
+			id, _ := of(a)
+			err := d.runner.Run(ctx, id)
 			if errors.Is(err, runs.ErrYielded) {
 				return jobs.ErrYielded
 			}
 			return err
 		},
-		Abandon: func(ctx context.Context, a A) error { return d.runner.Abandon(ctx, simulation(a)) },
-		Share: func(ctx context.Context, a A) (s jobs.Share, err error) {
-			s.Account, s.Cost, s.Batch, err = d.runner.Weigh(ctx, simulation(a))
-			return s, err
+		Abandon: func(ctx context.Context, a A) error {
+			id, _ := of(a)
+			return d.runner.Abandon(ctx, id)
+		},
+		Share: func(_ context.Context, a A) (jobs.Share, error) {
+			_, w := of(a)
+			return jobs.Share{Account: w.Account, Cost: w.Cost, Batch: w.Study}, nil
 		},
 	})
 }

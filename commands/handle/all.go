@@ -63,7 +63,11 @@ func Each[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all [
 	}
 	attempts := make([]int, len(all))
 	var outage error
-	for range 2 { // a second pass, in case another writer's record came first
+	passes := 2 // the second in case another writer's record came first
+	if len(all) == 1 {
+		passes = 0 // alone, a command shares its look-up with those of other streams
+	}
+	for range passes {
 		for i := range all {
 			if !g.done[i] {
 				attempts[i]++

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -23,8 +24,8 @@ var sharesSchema string
 //
 // River takes available jobs by priority. So the next runs are available, with
 // their turn as the priority, and all others are pending. Turns are assigned again
-// whenever a run is enqueued, starts or ends, in one statement over all waiting
-// runs; a lock makes processes assign them one after the other, and calls of a process
+// whenever a run is enqueued or starts, and when one ends if that can change them, in one
+// statement over all waiting runs; a lock makes processes assign them one after the other, and calls of a process
 // that come while it waits share an assignment. A run that has
 // started before, and was interrupted or continues in another process, needs no turn;
 // one that has yielded (yield.go) does.
@@ -117,50 +118,104 @@ const assignTurns = nextRuns + `, changed AS (
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
 FROM changed WHERE state = 'available' GROUP BY queue`
 
-// noStart is the id that stands for no job in calls of chooseNext.
+// noStart is the id that stands for no job in nextRuns.
 const noStart = 0
 
-// chooseNext chooses the next runs. Unless started is noStart, it first adds the cost of
-// this job to its account's virtual time. Calls of a process that come while it chooses
-// share the next choice.
-func (j *Jobs) chooseNext(ctx context.Context, started int64) error {
-	_, _, err := j.choices.Get(ctx, started)
+// step is what comes before a choice of the next runs, in its transaction: a run is
+// enqueued, or has started.
+type step struct {
+	ctx     context.Context // of the caller, for its values
+	args    Args            // to enqueue; nil for none
+	options *river.InsertOpts
+	started int64 // a job, whose cost is added to its account's virtual time; noStart for none
+}
+
+// values is a context with the values of another one.
+type values struct {
+	context.Context
+	of context.Context
+}
+
+func (c values) Value(key any) any { return c.of.Value(key) }
+
+// chooseNext chooses the next runs after a step, nil for none. Calls of a process that come
+// while it chooses share the next choice.
+func (j *Jobs) chooseNext(ctx context.Context, s *step) error {
+	_, _, err := j.choices.Get(ctx, s)
 	return err
 }
 
-// choose records starts and chooses the next runs, in one transaction. Its commit does not
-// wait for the disk, because the next reconciliation chooses again.
-func (j *Jobs) choose(ctx context.Context, started []int64) (map[int64]struct{}, error) {
-	err := j.choosing(ctx, func(tx pgx.Tx, _ []string, _ []*int64) error {
-		for _, job := range started {
-			if job == noStart {
-				continue
-			}
-			if _, err := tx.Exec(ctx, addStart, job); err != nil {
-				return err
+// choose does steps and chooses the next runs, in one transaction.
+func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, error) {
+	enqueues := slices.ContainsFunc(steps, func(s *step) bool { return s != nil && s.args != nil })
+	err := j.choosing(ctx, enqueues, func(tx pgx.Tx) error {
+		for _, s := range steps {
+			switch {
+			case s == nil:
+			case s.args != nil:
+				if _, err := j.client.InsertTx(values{ctx, s.ctx}, tx, s.args, s.options); err != nil {
+					return fmt.Errorf("enqueue %s: %w", s.args.Kind(), err)
+				}
+			default:
+				if _, err := tx.Exec(ctx, addStart, s.started); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("choose the next runs: %w", err)
 	}
 	return nil, nil //nolint:nilnil // the callers wait for the choice only
 }
 
-// choosing chooses the next runs after first, in its transaction, in which no other process
-// chooses. first gets the limits of the accounts.
-func (j *Jobs) choosing(ctx context.Context, first func(tx pgx.Tx, accounts []string, limits []*int64) error) error {
+// chooseAfterEnd chooses the next runs after the end of a run, if that can change the
+// choice: a run waits without a turn, and its queue has a turn left or runs of several
+// accounts wait. The end of a run changes no virtual time, and a single account's runs keep
+// their order.
+func (j *Jobs) chooseAfterEnd(ctx context.Context) error {
+	var changes bool
+	err := j.pool.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT FROM jobs.river_job WHERE kind = ANY($1) AND `+notStarted+` GROUP BY queue
+			HAVING bool_or(state = 'pending') AND (count(*) FILTER (WHERE state = 'available') < $2 OR count(DISTINCT metadata->>'account') > 1))`,
+		j.fairKinds(), turns).Scan(&changes)
+	if err != nil {
+		return fmt.Errorf("look for runs that wait for a turn: %w", err)
+	}
+	if !changes {
+		return nil
+	}
+	return j.chooseNext(ctx, nil)
+}
+
+// choosing chooses the next runs after first and ask, which may be nil, in their transaction,
+// in which no other process chooses or enqueues runs. ask gets the limits of the accounts
+// after first. Unless first enqueues, the commit does not wait for the disk, because the next
+// reconciliation chooses again.
+func (j *Jobs) choosing(ctx context.Context, enqueues bool, first func(pgx.Tx) error, ask func(tx pgx.Tx, accounts []string, limits []*int64) error) error {
 	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs')), set_config('synchronous_commit', 'off', true)`); err != nil {
+		commit := "off"
+		if enqueues {
+			commit = "on"
+		}
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('turns of runs')), set_config('synchronous_commit', $1, true)`, commit); err != nil {
 			return err
+		}
+		if first != nil {
+			if err := first(tx); err != nil {
+				return err
+			}
 		}
 		accounts, limits, err := j.runLimits(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if err := first(tx, accounts, limits); err != nil {
-			return err
+		if ask != nil {
+			if err := ask(tx, accounts, limits); err != nil {
+				return err
+			}
 		}
 		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, noStart, turns)
 		return err
@@ -211,7 +266,7 @@ ON CONFLICT (queue, account) DO UPDATE SET began = excluded.began, ended = exclu
 // recordStart adds the cost of a run that starts for the first time to its account's
 // virtual time. A failure is only logged, and the run starts anyway.
 func (j *Jobs) recordStart(ctx context.Context, job *rivertype.JobRow) {
-	if err := j.chooseNext(ctx, job.ID); err != nil && ctx.Err() == nil {
+	if err := j.chooseNext(ctx, &step{ctx: ctx, started: job.ID}); err != nil && ctx.Err() == nil {
 		j.config.Log.WarnContext(ctx, "the cost of a run was not added to its account", "job", job.ID, "error", err)
 	}
 }

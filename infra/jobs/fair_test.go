@@ -16,7 +16,6 @@ import (
 	"netsim/infra/jobs"
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
-	"netsim/internal/testworld"
 )
 
 // shareFromName reads the account and the cost from a simulation's name, such as
@@ -194,6 +193,12 @@ func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
 	}
 	var w *workers
 	enqueued, seen := make(chan error, 1), make(chan string, 1)
+	// An older release enqueues a run while another process chooses.
+	run := func() error {
+		_, err := conn.Exec(t.Context(), `INSERT INTO jobs.river_job (kind, args, metadata, queue, state, max_attempts)
+			SELECT kind, '{"simulationId": "sim_a_8_1"}', metadata, queue, 'pending', max_attempts FROM jobs.river_job WHERE args::text LIKE '%sim_a_8_0%'`)
+		return err
+	}
 	var mu sync.Mutex
 	begun, looked := false, false
 	w = start(t, url, func(c *work) {
@@ -205,8 +210,7 @@ func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
 			switch {
 			case account == "b" && !begun:
 				begun = true
-				go func() { enqueued <- w.run(t.Context(), "sim_a_8_1") }()
-				testworld.Await(t, func() bool { return state() != "" })
+				enqueued <- run()
 			case account == "a" && begun && !looked:
 				looked = true
 				seen <- state()
@@ -224,4 +228,20 @@ func TestARunThatIsEnqueuedMeanwhileIsBounded(t *testing.T) {
 		t.Errorf("the second run of account a is %s while the first is in progress, want pending", got)
 	}
 	testwait.Receive(t, w.started, "the run of account b to start")
+}
+
+// TestTheEndOfARunMakesRoomForTheNext: an account that may have one run in progress gets
+// its next one when that has ended, without a reconciliation.
+func TestTheEndOfARunMakesRoomForTheNext(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), func(c *work) {
+		c.Queues["runs"], c.Share = 3, shareFromName
+		c.Reconcile = time.Hour
+		c.MaxRunning = func(context.Context, string) (*int64, error) { return new(int64(1)), nil }
+	})
+	want := []string{"sim_a_8_0", "sim_a_8_1", "sim_a_8_2"}
+	enqueue(t, w, want...)
+	if diff := cmp.Diff(want, startOrder(t, len(want), w)); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
 }

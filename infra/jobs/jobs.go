@@ -57,7 +57,7 @@ type Jobs struct {
 	workers *river.Workers
 	kinds   map[string]kind
 	needs   []Need
-	choices gather.Gather[int64, struct{}] // of the next runs
+	choices gather.Gather[*step, struct{}] // of the next runs
 }
 
 // ErrNotMigrated means that tables are missing, or older than this release needs.
@@ -205,13 +205,13 @@ func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	if err != nil {
 		return err
 	}
+	if options.Pending {
+		return j.chooseNext(ctx, &step{ctx: ctx, args: args, options: options})
+	}
 	if _, err := j.client.Insert(ctx, args, options); err != nil {
 		return fmt.Errorf("enqueue %s: %w", args.Kind(), err)
 	}
-	if !options.Pending {
-		return nil
-	}
-	return j.chooseNext(ctx, noStart)
+	return nil
 }
 
 // Cancel cancels the jobs with these arguments that wait for a worker. Jobs in
@@ -228,7 +228,7 @@ func (j *Jobs) Cancel(ctx context.Context, all ...Args) error {
 			return fmt.Errorf("cancel %s: %w", args.Kind(), err)
 		}
 	}
-	return j.chooseNext(ctx, noStart)
+	return j.chooseNext(ctx, nil)
 }
 
 // Work works on jobs until ctx ends, and returns when the jobs in progress have

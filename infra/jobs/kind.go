@@ -123,12 +123,21 @@ const busyPause = 2 * time.Second
 
 // Work implements river.Worker.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
-	if w.kind.Share != nil {
-		w.jobs.recordStart(ctx, job.JobRow)
-		ctx = context.WithValue(ctx, runKey{}, job.ID)
+	recorded := make(chan struct{})
+	if w.kind.Share == nil {
+		close(recorded)
+	} else {
+		go func(ctx context.Context) {
+			defer close(recorded)
+			w.jobs.recordStart(ctx, job.JobRow)
+		}(ctx)
+		ctx = context.WithValue(ctx, runKey{}, started{job.ID, recorded})
 	}
 	err := w.jobs.withLock(ctx, job.Kind, job.EncodedArgs, func(ctx context.Context) error {
 		err := w.kind.Work(ctx, job.Args)
+		// A run need not wait for the choice at its start, but the next one on this worker has
+		// to. It waits here, because a job without its lock counts as that of a dead worker.
+		<-recorded
 		if err == nil || ctx.Err() != nil || errors.Is(err, ErrYielded) || w.kind.Attempts == 0 || job.Attempt < w.kind.Attempts {
 			return err
 		}

@@ -48,7 +48,7 @@ func (j *Jobs) afterEnd(e *river.Event, more <-chan *river.Event) func(context.C
 			if !run {
 				return nil
 			}
-			return j.chooseNext(ctx, noStart)
+			return j.chooseAfterEnd(ctx)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (j *Jobs) enqueueMissing(ctx context.Context) error {
 			return err
 		}
 	}
-	return j.chooseNext(ctx, noStart)
+	return j.chooseNext(ctx, nil)
 }
 
 func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
@@ -164,7 +164,11 @@ func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
 		}
 		params[i] = river.InsertManyParams{Args: args, InsertOpts: options}
 	}
-	if _, err := j.client.InsertMany(ctx, params); err != nil {
+	err = j.choosing(ctx, true, func(tx pgx.Tx) error {
+		_, err := j.client.InsertManyTx(ctx, tx, params)
+		return err
+	}, nil)
+	if err != nil {
 		return fmt.Errorf("enqueue the %s without a job: %w", n.Name, err)
 	}
 	j.config.Log.InfoContext(ctx, "missing jobs were enqueued", "of", n.Name, "jobs", len(missing))

@@ -13,8 +13,14 @@ import (
 // continues when it is its turn. It is not a failed attempt.
 var ErrYielded = errors.New("the run yields its worker")
 
-// runKey is the key of the job's id in the context of a run.
+// runKey is the key of what was started in the context of a run.
 type runKey struct{}
+
+// started is a run's job.
+type started struct {
+	id       int64
+	recorded <-chan struct{} // closed when the start is recorded
+}
 
 // Yield reports whether the run that has this context is to leave its worker: because
 // runs wait that go before it, more than there are free workers and runs that leave already,
@@ -23,21 +29,22 @@ type runKey struct{}
 // run had the worker, a millisecond as a cost of 1, and at least as much that one of the others
 // is next. If it is true, Work must return ErrYielded soon.
 func (j *Jobs) Yield(ctx context.Context, wanted bool) (yields bool, err error) {
-	run, ok := ctx.Value(runKey{}).(int64)
+	run, ok := ctx.Value(runKey{}).(started)
 	if !ok {
 		return false, nil
 	}
-	err = j.choosing(ctx, func(tx pgx.Tx, accounts []string, limits []*int64) error {
+	<-run.recorded
+	err = j.choosing(ctx, false, nil, func(tx pgx.Tx, accounts []string, limits []*int64) error {
 		var marked bool
 		var before *int64 // when the first of the others begins, in virtual time
-		if err := tx.QueryRow(ctx, toYield, j.fairKinds(), accounts, limits, run, wanted).Scan(&marked, &yields, &before); err != nil {
+		if err := tx.QueryRow(ctx, toYield, j.fairKinds(), accounts, limits, run.id, wanted).Scan(&marked, &yields, &before); err != nil {
 			return err
 		}
 		if marked || !yields {
 			yields = yields || marked
 			return nil
 		}
-		_, err := tx.Exec(ctx, markYield, run, before, turns)
+		_, err := tx.Exec(ctx, markYield, run.id, before, turns)
 		return err
 	})
 	if err != nil {

@@ -121,6 +121,7 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"summary", b.summaries},
 		{"accrual", b.accrual},
 		{"studies", b.studies},
+		{"runs", b.runs},
 		{"fast", func(ctx context.Context) error { return b.writes(ctx, false) }},
 		{"topology", b.topologies},
 		{"replay", b.replays},

@@ -19,8 +19,8 @@ type options struct {
 // allParts lists the parts of a run in order. The parts in profiled run the service,
 // so -profile has an effect.
 func allParts() (names []string, profiled map[string]bool) {
-	return []string{"durable", "peers", "reactions", "publishing", "processes", "feed", "lists", "summary", "accrual", "studies", "fast", "topology", "replay", "engine", "audit", "export", "lake", "console"},
-		map[string]bool{"durable": true, "reactions": true, "publishing": true, "processes": true, "feed": true, "lists": true, "summary": true, "accrual": true, "studies": true, "fast": true, "topology": true, "lake": true}
+	return []string{"durable", "peers", "reactions", "publishing", "processes", "feed", "lists", "summary", "accrual", "studies", "runs", "fast", "topology", "replay", "engine", "audit", "export", "lake", "console"},
+		map[string]bool{"durable": true, "reactions": true, "publishing": true, "processes": true, "feed": true, "lists": true, "summary": true, "accrual": true, "studies": true, "runs": true, "fast": true, "topology": true, "lake": true}
 }
 
 func newFlags(o *options, only *string) *flag.FlagSet {

@@ -42,7 +42,7 @@ func (b *bench) studies(ctx context.Context) (err error) {
 	}
 	defer hangUp()
 	for _, c := range []struct{ name, reach string }{
-		{"study, %s points of %d ranks", fmt.Sprintf("at most %.3g s", 60*float64(b.points)/1000)},
+		{"study, %s points of %d ranks", fmt.Sprintf("at most %.3g s, 15 ms of CPU a point", 12*float64(b.points)/1000)},
 		{"study, the same %s points of %d ranks again", ""},
 	} {
 		name := fmt.Sprintf(c.name, number(float64(b.points)), studyRanks)
@@ -51,6 +51,10 @@ func (b *bench) studies(ctx context.Context) (err error) {
 		}
 		profiled := make(chan error, 1)
 		go func() { profiled <- b.profile(ctx, serving.ops, name, time.Duration(b.points)*30*time.Millisecond) }()
+		judged, err := s.judged(ctx)
+		if err != nil {
+			return err
+		}
 		before := s.cpu(serving.process)
 		took, err := runStudy(ctx, conns[0], b.points)
 		if err != nil {
@@ -60,10 +64,15 @@ func (b *bench) studies(ctx context.Context) (err error) {
 		if err := errors.Join(err, <-profiled); err != nil {
 			return err
 		}
-		b.report.add(figure{
+		f := figure{
 			Name: name, Value: took.Seconds(), Unit: " s", Reach: c.reach,
 			CPU: s.since(before, b.points, serving.process), DrainedIn: drained.Seconds(),
-		})
+		}
+		left, err := s.factsEach(ctx, judged, b.points)
+		if err != nil {
+			return err
+		}
+		b.report.add(f, left)
 	}
 	return nil
 }

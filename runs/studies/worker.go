@@ -39,7 +39,8 @@ const (
 	// window is how many runs of a study are unfinished at a time. It keeps the workers
 	// of a large deployment busy, and a terminated study stops soon.
 	window = 128
-	// batch is how many points one event starts.
+	// batch is how many points one event starts at most, and half of it at least, unless
+	// fewer are left or the quotas admit fewer.
 	batch    = 64
 	inFlight = 16 // commands at a time
 	// rest is the shortest time between two looks at the runs of a study, whose facts may
@@ -136,7 +137,7 @@ func (w *Worker) run(ctx context.Context, s *projections.Study) error {
 		switch free := window - len(open); {
 		case lacking:
 			moved, err = true, w.repair(ctx, s, of)
-		case s.Next < s.Points && free > 0:
+		case s.Next < s.Points && int64(free) >= min(batch/2, s.Points-s.Next):
 			moved, err = w.advance(ctx, s, of, min(free, batch))
 			moved = moved && len(open) < window/2
 		case s.Next == s.Points && len(open) == 0:

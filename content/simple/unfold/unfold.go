@@ -5,6 +5,7 @@ package unfold
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,7 +13,9 @@ import (
 	"netsim/commands/handle"
 	"netsim/content/simple"
 	"netsim/events"
+	"netsim/infra/recent"
 	"netsim/simulator/document"
+	"netsim/simulator/presets"
 )
 
 // Submissions creates the traceset and the configuration of each simple submission, and
@@ -22,6 +25,41 @@ type Submissions struct {
 	Commands   *handle.Handler
 	Workloads  *Workloads
 	EnqueueRun func(ctx context.Context, simulation string) error
+
+	mu        sync.Mutex
+	documents recent.Cache[presets.Outline, made]
+}
+
+// made is the canonical text of a document.
+type made struct {
+	text       string
+	components int64
+}
+
+// maxDocuments is how many documents are kept. The points of a study have one or few.
+const maxDocuments = 8
+
+// document returns the document of a submission. To make it takes longer than the rest of
+// the configuration.
+func (s *Submissions) document(submission *simple.Submission) (made, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := submission.Outline()
+	if m, known := s.documents.Get(of); known {
+		return m, nil
+	}
+	doc, err := of.Document()
+	if err != nil {
+		return made{}, err
+	}
+	text, err := document.Canonical(doc)
+	if err != nil {
+		return made{}, err
+	}
+	m := made{text, int64(doc.ComponentCount())}
+	s.documents.Put(of, m)
+	s.documents.Turn(maxDocuments)
+	return m, nil
 }
 
 // ttlDays is how long the traceset of a simple submission is kept.
@@ -75,11 +113,7 @@ func (s *Submissions) createTraceset(ctx context.Context, w *simple.Workload, re
 }
 
 func (s *Submissions) createConfiguration(ctx context.Context, submission *simple.Submission, requested events.SimulationRequested, from handle.Origin) error {
-	doc, err := submission.Document()
-	if err != nil {
-		return err
-	}
-	text, err := document.Canonical(doc)
+	doc, err := s.document(submission)
 	if err != nil {
 		return err
 	}
@@ -87,7 +121,7 @@ func (s *Submissions) createConfiguration(ctx context.Context, submission *simpl
 		handle.Target{Stream: requested.ConfigurationID, PartitionKey: requested.WorkspaceID}, from,
 		commands.CreateConfiguration{Created: events.ConfigurationCreated{
 			AccountID: requested.AccountID, WorkspaceID: requested.WorkspaceID, Name: requested.Name,
-			Document: text, ComponentCount: int64(doc.ComponentCount()),
+			Document: doc.text, ComponentCount: doc.components,
 			Status: commands.Validated, TracesetID: requested.TracesetID, RankCount: submission.Workload.Ranks,
 		}})
 	return err
