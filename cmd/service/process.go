@@ -131,7 +131,7 @@ func (l *launch) connect(ctx context.Context) (_ *process, err error) {
 	c := &l.config
 	conn, err := connections.Open(ctx, *c, l.broker, l.log, connections.Options{
 		Sessions: unverifiedSessions, Locks: uploads.LockSessions + spareLocks, Pool: l.observePool, Store: l.store,
-		Tables: l.ensureTables, Attempt: l.outlast, Appended: observeAppends(l.metrics, c.TopicPrefix),
+		Tables: l.ensureTables, Attempt: l.outlast, Appended: observeAppends(l.metrics, c.TopicPrefix), Requested: observeLogRequests(l.metrics),
 	})
 	if err != nil {
 		return nil, err
