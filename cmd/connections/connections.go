@@ -44,6 +44,7 @@ type Connections struct {
 	Level   *Level // of the deployment
 
 	option func(*pgxpool.Config)
+	turns  chan struct{} // holds a value for each turn of this process
 }
 
 // Options say how the connections are opened. Only the numbers of sessions are required.
@@ -65,6 +66,7 @@ type Options struct {
 func Open(ctx context.Context, c settings.Config, to *broker.Connector, log *slog.Logger, o Options) (_ *Connections, err error) {
 	s := &Connections{
 		Config: c, Process: processName(), Build: telemetry.ReadBuild(), Log: log, Broker: to, Objects: Objects(&c, o.Store),
+		turns: make(chan struct{}, TurnSessions),
 	}
 	if s.Keys, err = c.ReadWriterKeys(); err != nil {
 		return nil, err
