@@ -167,3 +167,37 @@ func TestATurnEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestATurnBeginsWithTheHeadOfTheOthers: a command that has waited for a turn loads the
+// stream, although its process had a tip before the others appended.
+func TestATurnBeginsWithTheHeadOfTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		asked := 0
+		p.handler.Turn = func(context.Context, string) (func(), error) {
+			if asked++; asked == 3 {
+				p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "of the others"})
+				p.log.verdicts()
+			}
+			return func() {}, nil
+		}
+		p.log.beforeAppend = sync.OnceFunc(func() { p.log.foreign(t, p.id, events.WorkspaceUpdated{Name: "foreign"}) })
+		if _, err := p.rename("contended"); err != nil {
+			t.Fatal(err)
+		}
+		open := p.log.shut()
+		first := begin(func() (handle.Result, error) { return p.rename("in the second turn") })
+		time.Sleep(time.Second)
+		second := begin(func() (handle.Result, error) { return p.rename("in the third turn") })
+		open()
+		for _, done := range []<-chan answer{first, second} {
+			if a := <-done; a.err != nil {
+				t.Error(a.err)
+			}
+		}
+		if n := p.log.notFacts(); n != 1 || asked != 3 {
+			t.Errorf("%d records are not facts after %d turns, want only the first command's", n, asked)
+		}
+	})
+}
