@@ -31,7 +31,7 @@ func directions() map[string]set {
 		"rating":          {"events"},
 		"audit":           {"events", "events/scan", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
-		"commands/handle": {"commands", "events", "fault", "infra/wait"}, // runs commands and appends their events
+		"commands/handle": {"commands", "events", "fault", "infra/recent", "infra/wait"}, // runs commands and appends their events
 		"api/report":      {"api", "simulator/"},                         // converts validation findings
 
 		"infra/columns":         {}, // the columns of a struct, for set-based SQL

@@ -44,6 +44,7 @@ type Connections struct {
 	Level   *Level // of the deployment
 
 	option func(*pgxpool.Config)
+	turns  chan struct{} // holds a value for each turn of this process
 }
 
 // Options say how the connections are opened. Only the numbers of sessions are required.
@@ -54,9 +55,10 @@ type Options struct {
 	// Tables is called before the first table is read; nil when the tables exist.
 	Tables func(context.Context, *pgxpool.Pool) error
 	// Attempt runs a step, and may repeat it while a server does not answer; nil runs it once.
-	Attempt  func(ctx context.Context, step func(context.Context) error) error
-	Appended func(topic string, took time.Duration, err error) // sees the appends to the log; nil for nothing
-	Store    Observer                                          // of the object store
+	Attempt   func(ctx context.Context, step func(context.Context) error) error
+	Appended  func(topic string, took time.Duration, err error) // sees the appends to the log; nil for nothing
+	Requested func(api string)                                  // sees the requests to the brokers of the log; nil for nothing
+	Store     Observer                                          // of the object store
 }
 
 // Open connects to the database and to the event log, through the connector of the
@@ -64,6 +66,7 @@ type Options struct {
 func Open(ctx context.Context, c settings.Config, to *broker.Connector, log *slog.Logger, o Options) (_ *Connections, err error) {
 	s := &Connections{
 		Config: c, Process: processName(), Build: telemetry.ReadBuild(), Log: log, Broker: to, Objects: Objects(&c, o.Store),
+		turns: make(chan struct{}, TurnSessions),
 	}
 	if s.Keys, err = c.ReadWriterKeys(); err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func Open(ctx context.Context, c settings.Config, to *broker.Connector, log *slo
 		return nil, err
 	}
 	topics := EventLogConfig(&c, to)
-	topics.Appended = o.Appended
+	topics.Appended, topics.Requested = o.Appended, o.Requested
 	err = attempt(ctx, func(ctx context.Context) (err error) {
 		s.EventLog, err = eventlog.Open(ctx, topics)
 		return err

@@ -35,7 +35,7 @@ func (s *Connections) OpenWriter(ctx context.Context, pool *pgxpool.Pool, watche
 	log := writelog.New(writelog.Config{Pool: pool, EventLog: s.EventLog, Watcher: watcher, Partitions: partitions, Refuse: s.Config.Refusal()})
 	return &Writer{
 		Log: log, Watcher: watcher, Partitions: partitions,
-		Handler: &handle.Handler{Log: log, Now: time.Now, Timeout: s.Config.VerdictTimeout, Keys: s.Keys, Held: s.Level.Holds},
+		Handler: &handle.Handler{Log: log, Now: time.Now, Timeout: s.Config.VerdictTimeout, Keys: s.Keys, Held: s.Level.Holds, Turn: s.turn},
 	}, nil
 }
 

@@ -98,6 +98,12 @@ func observeAppends(m *telemetry.Metrics, prefix string) func(topic string, took
 	}
 }
 
+// observeLogRequests returns the observer of requests to the brokers of the event log.
+func observeLogRequests(m *telemetry.Metrics) func(api string) {
+	count := m.Counter("netsim_log_requests_total")
+	return func(api string) { count(1, api) }
+}
+
 // observeCommands returns the observer of commands.
 func observeCommands(m *telemetry.Metrics) func(handle.Observation) {
 	took, attempts := m.Histogram("netsim_command_duration_seconds"), m.Counter("netsim_command_attempts_total")

@@ -119,7 +119,7 @@ const (
 
 // Sessions returns how many database sessions a process with the settings opens at most.
 func Sessions(c *settings.Config) int {
-	sessions := int(c.PostgresPoolSize) + unverifiedSessions + uploads.LockSessions + spareLocks + jobs.Sessions
+	sessions := int(c.PostgresPoolSize) + unverifiedSessions + uploads.LockSessions + spareLocks + connections.TurnSessions + jobs.Sessions
 	if c.Has(settings.RoleWorker) {
 		sessions += c.Workers + c.EngineRuns + 3
 	}
@@ -130,8 +130,8 @@ func Sessions(c *settings.Config) int {
 func (l *launch) connect(ctx context.Context) (_ *process, err error) {
 	c := &l.config
 	conn, err := connections.Open(ctx, *c, l.broker, l.log, connections.Options{
-		Sessions: unverifiedSessions, Locks: uploads.LockSessions + spareLocks, Pool: l.observePool, Store: l.store,
-		Tables: l.ensureTables, Attempt: l.outlast, Appended: observeAppends(l.metrics, c.TopicPrefix),
+		Sessions: unverifiedSessions, Locks: uploads.LockSessions + spareLocks + connections.TurnSessions, Pool: l.observePool, Store: l.store,
+		Tables: l.ensureTables, Attempt: l.outlast, Appended: observeAppends(l.metrics, c.TopicPrefix), Requested: observeLogRequests(l.metrics),
 	})
 	if err != nil {
 		return nil, err

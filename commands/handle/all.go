@@ -9,6 +9,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/infra/wait"
 )
 
 // Sent is a command with its origin.
@@ -39,9 +40,9 @@ func All[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all []
 
 // Each runs commands on one stream and returns a result and an error of each, in
 // the same order. It loads the stream, locks the lane and waits once for all of
-// them, and again if another writer's record came first. A command that cannot run
-// together with the others, such as one that refuses, runs alone. Command ids ensure
-// that each command runs once.
+// them, and again, a bounded number of times, when another writer's record came first. A
+// command that cannot run together with the others, such as one that refuses, runs alone.
+// Command ids ensure that each command runs once.
 //
 // When the log or the read model does not answer, all commands that have not run
 // return that error.
@@ -63,19 +64,26 @@ func Each[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all [
 	}
 	attempts := make([]int, len(all))
 	var outage error
-	passes := 2 // the second in case another writer's record came first
+	passes := maxPasses
 	if len(all) == 1 {
 		passes = 0 // alone, a command shares its look-up with those of other streams
 	}
-	for range passes {
+	pause := pausesBetween()
+	for pass := 0; pass < passes && slices.Contains(g.done, false); pass++ {
 		for i := range all {
 			if !g.done[i] {
 				attempts[i]++
 			}
 		}
-		if outage = together[S, P](ctx, g); outage != nil {
+		leave := h.takeTurn(context.WithoutCancel(ctx), to.Stream, true) // many records are lost with the first
+		outage = together[S, P](ctx, g)
+		leave()
+		if !errors.Is(outage, errLost) {
 			break
 		}
+		outage = nil
+		h.lost(to.Stream)
+		wait.For(context.WithoutCancel(ctx), pause()) //nolint:errcheck // the context does not end
 	}
 	for i, one := range all {
 		if !g.done[i] && outage != nil {
@@ -92,6 +100,10 @@ func Each[S any, P stateOf[S]](ctx context.Context, h *Handler, to Target, all [
 	}
 	return g.results, g.errs
 }
+
+// maxPasses is how often commands run together before those that are left run alone, each
+// with its own attempts.
+const maxPasses = 8
 
 // withValues is a context with the values of another one.
 type withValues struct {
@@ -113,7 +125,8 @@ type group[S any] struct {
 }
 
 // together runs the commands that are not done and can run together, and marks them
-// as done. Its error concerns the log or the read model, not a single command.
+// as done. Its error concerns the log or the read model, not a single command: errLost when
+// another writer's record came first, so that they can run together again.
 func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 	log, ok := g.Log.(Priors)
 	if !ok || !slices.Contains(g.done, false) {
@@ -141,7 +154,11 @@ func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 	}
 	out := make([]*events.Event, len(g.all))
 	l.mu.Lock()
-	if t := at.tip; l.tip == t && t.head.Sequence >= at.sequence {
+	stale := at.tip.head.Sequence < at.sequence
+	if stale && l.tip == at.tip {
+		l.tip = nil // another process has appended to the stream
+	}
+	if t := at.tip; l.tip == t {
 		now := g.Now().UTC().Truncate(time.Millisecond)
 		for i, r := range runs {
 			if r == nil {
@@ -165,13 +182,19 @@ func together[S any, P stateOf[S]](ctx context.Context, g *group[S]) error {
 			}
 		}
 	}
+	lost := l.tip != at.tip
 	l.mu.Unlock()
-	return awaitAll(ctx, at.tip, g, runs, out)
+	err = awaitAll(ctx, at.tip, g, runs, out)
+	if err == nil && lost {
+		err = errLost
+	}
+	return err
 }
 
 // awaitAll waits for the verdicts, starting with the last record: when it is a
 // fact, so is every record before it. A command whose record is not a fact stays
-// undone, so that it runs again. The error is that of the first record that has one.
+// undone, so that it runs again. The error is that of the first record that has one, else
+// errLost if a record is not a fact.
 func awaitAll[S any](ctx context.Context, t *tip, g *group[S], runs []*run, out []*events.Event) (first error) {
 	facts := false
 	for i := len(out) - 1; i >= 0; i-- {
@@ -187,7 +210,7 @@ func awaitAll[S any](ctx context.Context, t *tip, g *group[S], runs []*run, out 
 		switch {
 		case err == nil:
 			g.results[i], g.done[i], facts = result, true, true
-		case !errors.Is(err, errLost):
+		case first == nil || !errors.Is(err, errLost):
 			first = err
 		}
 	}

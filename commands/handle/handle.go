@@ -15,6 +15,7 @@ import (
 	"netsim/commands"
 	"netsim/events"
 	"netsim/fault"
+	"netsim/infra/recent"
 	"netsim/infra/wait"
 )
 
@@ -48,9 +49,15 @@ type Handler struct {
 	// Held, when set, reports whether events of a type must not be written yet, because
 	// processes that do not know the type may run. The command's fault is Unavailable.
 	Held func(eventType string) bool
+	// Turn, when set, waits until no other process has a turn on the stream, and makes them
+	// wait until release is called. It is called for streams to which several processes
+	// append at the same time. After an error the command runs without a turn.
+	Turn func(ctx context.Context, stream string) (release func(), err error)
 
-	mu    sync.Mutex
-	lanes map[string]*lane
+	mu        sync.Mutex
+	lanes     map[string]*lane
+	turns     map[string]*turn                // of this process, by stream
+	contended recent.Cache[string, time.Time] // until when commands take turns, by stream
 }
 
 const (
@@ -71,7 +78,8 @@ type stateOf[S any] interface {
 // based on has become a fact.
 //
 // When another writer's record came first, Command decides again from the new
-// head, with jitter. After a bounded number of attempts the fault is Conflict with
+// head, with jitter, and the processes that append to the stream take turns if the Handler
+// has them. After a bounded number of attempts the fault is Conflict with
 // RetryAfter, and nothing was done.
 // When the verdict does not come in time, the fault is fault.Unknown, and a
 // goroutine waits for the verdict. Until it comes, the same command and every
@@ -135,17 +143,18 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		}
 		r.claimed = true
 	}
-	// Random pauses, so that the writers of several processes do not collide again.
-	pauses := wait.Doubling(time.Millisecond/2, 64*time.Millisecond)
-	pauses.RandomizationFactor = 1
+	pause := pausesBetween()
 	for r.attempts < maxAttempts {
 		r.attempts++
+		leave := r.takeTurn(ctx, r.to.Stream, false)
 		result, err := r.try(ctx, r.from.CommandID != "")
+		leave()
 		if !errors.Is(err, errLost) {
 			return result, err
 		}
+		r.lost(r.to.Stream)
 		r.to.Fresh = false // the stream has a record now, or ours was rejected
-		if err := wait.For(ctx, pauses.NextBackOff()); err != nil {
+		if err := wait.For(ctx, pause()); err != nil {
 			return Result{}, fault.Unknown(err)
 		}
 	}
@@ -153,6 +162,14 @@ func (r *run) attempt(ctx context.Context) (Result, error) {
 		Code: fault.Conflict, Message: r.to.Stream + " is being changed by too many requests at once; repeat the request",
 		RetryAfter: time.Second, Cause: errLost,
 	}
+}
+
+// pausesBetween returns random pauses, so that the writers of several processes do not
+// collide again.
+func pausesBetween() (next func() time.Duration) {
+	pauses := wait.Doubling(time.Millisecond/2, 64*time.Millisecond)
+	pauses.RandomizationFactor = 1
+	return pauses.NextBackOff
 }
 
 // end releases the lane and the command's id, once the command's record has a

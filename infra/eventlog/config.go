@@ -47,6 +47,10 @@ type Config struct {
 	// time since its Append. err is nil, or wraps ErrNotWritten or ErrUnknown.
 	Appended func(topic string, took time.Duration, err error)
 
+	// Requested, when set, is called for every request that is sent to a broker, with the
+	// name of the API in Kafka's protocol, such as Fetch.
+	Requested func(api string)
+
 	// dial, when set, replaces the network dialer of appends and reads.
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
@@ -78,6 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	if c.Appended == nil {
 		c.Appended = func(string, time.Duration, error) {}
+	}
+	if c.Requested == nil {
+		c.Requested = func(string) {}
 	}
 	if c.dial == nil {
 		c.dial = c.Connect.Dial

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,7 +29,7 @@ type Kafka struct {
 	Config
 	client    *kafka.Client // for queries
 	producer  *kafka.Client
-	transport *kafka.Transport
+	transport counted
 	tails     *tails
 	running   context.Context // ends at Close
 	close     context.CancelFunc
@@ -60,12 +61,12 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 	transport.MetadataTopics = append(c.topics(), c.Beside...)
 	transport.ClientID = clientID
 	transport.Context = running
-	address := kafka.TCP(c.Brokers...)
+	address, requests := kafka.TCP(c.Brokers...), counted{transport, c.Requested}
 	k := &Kafka{
 		Config:    c,
-		client:    &kafka.Client{Addr: address, Timeout: answerTimeout, Transport: transport},
-		producer:  &kafka.Client{Addr: address, Timeout: c.AppendTimeout / 3, Transport: transport},
-		transport: transport,
+		client:    &kafka.Client{Addr: address, Timeout: answerTimeout, Transport: requests},
+		producer:  &kafka.Client{Addr: address, Timeout: c.AppendTimeout / 3, Transport: requests},
+		transport: requests,
 		running:   running,
 		close:     cancel,
 		queues:    map[topicPartition]*queue{},
@@ -76,6 +77,17 @@ func Open(ctx context.Context, c Config) (*Kafka, error) {
 		return nil, fmt.Errorf("no Kafka broker answers at %s: %w", strings.Join(c.Brokers, ", "), err)
 	}
 	return k, nil
+}
+
+// counted is a transport that reports every request.
+type counted struct {
+	*kafka.Transport
+	requested func(api string)
+}
+
+func (c counted) RoundTrip(ctx context.Context, to net.Addr, req kafka.Request) (kafka.Response, error) {
+	c.requested(req.ApiKey().String())
+	return c.Transport.RoundTrip(ctx, to, req)
 }
 
 // connect asks the brokers until one has answered.

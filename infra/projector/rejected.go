@@ -40,6 +40,17 @@ func (r *rejections) add(notice judgedTo) {
 	}
 }
 
+// verdict returns the verdict of a judged record, "" if no notice has said it.
+func (r *rejections) verdict(offset int64) events.Verdict {
+	if offset < r.from || offset >= r.to {
+		return ""
+	}
+	if other, rejected := r.verdicts[offset]; rejected {
+		return other
+	}
+	return events.Accepted
+}
+
 // Rejected returns the records of the partition in [from, to) that are judged
 // and are not facts, by offset. It answers for recent records from what notices
 // said, and else with one query.

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,6 +51,12 @@ func TestRejections(t *testing.T) {
 				if got, want := r.verdicts[offset], rejected[offset]; got != want {
 					t.Fatalf("the record at %d is %q, want %q", offset, got, want)
 				}
+				if got, want := r.verdict(offset), cmp.Or(rejected[offset], events.Accepted); got != want {
+					t.Fatalf("the verdict at %d is %q, want %q", offset, got, want)
+				}
+			}
+			if got := r.verdict(r.from-1) + r.verdict(r.to); got != "" {
+				t.Fatalf("a record of which no notice tells is %q", got)
 			}
 		}
 	})

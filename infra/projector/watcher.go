@@ -68,14 +68,15 @@ func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdi
 	}
 }
 
-// hear waits until the record is judged. It returns "" when the verdict is in the
-// table.
+// hear waits until the record is judged. It returns "" when the verdict must be read from
+// the table.
 func (w *Watcher) hear(ctx context.Context, at events.Position) (events.Verdict, error) {
 	w.mu.Lock()
 	part := w.part(partitionKey{at.Family, at.Partition})
-	if at.Offset < part.next {
+	if at.Offset < part.next { // the notice came before the broker's answer to the append
+		verdict := part.verdict(at.Offset)
 		w.mu.Unlock()
-		return "", nil
+		return verdict, nil
 	}
 	answer := make(chan events.Verdict, 1)
 	part.waiters[at.Offset] = append(part.waiters[at.Offset], answer)

@@ -88,6 +88,8 @@ func commonMetrics() []Metric {
 			Help: "Duration of commands by outcome; code is the error code, empty without an error.", buckets: fast()},
 		{Name: "netsim_command_attempts_total", Kind: Counter, Unit: "attempts", Labels: []string{"command"}, Roles: writers,
 			Help: "Attempts of commands; a command takes more than one when another writer was first."},
+		{Name: "netsim_log_requests_total", Kind: Counter, Unit: "requests", Labels: []string{"api"}, Roles: every,
+			Help: "Requests to the brokers of the event log, by the name of the API in Kafka's protocol, such as Fetch or Produce."},
 		{Name: "netsim_log_append_duration_seconds", Kind: Histogram, Unit: "seconds", Labels: []string{"topic", "outcome"}, Roles: writers,
 			Help: "Time from the append of a record to its outcome: written, not_written or unknown.", buckets: fast()},
 		{Name: "netsim_log_append_queue_records", Kind: Gauge, Unit: "records", Labels: []string{"topic", "partition"}, Roles: writers,

@@ -23,6 +23,7 @@ type figure struct {
 	Limits []limit            `json:"limits,omitempty"`
 	Peers  []limit            `json:"peers,omitempty"`
 	CPU    map[string]float64 `json:"cpuMicrosecondsPerOperation,omitempty"` // by process
+	Counts counts             `json:"countsPerOperation,omitempty"`          // of several processes
 	// DrainedIn is how many seconds the service needed after the load for the
 	// remaining projections, reactions and jobs.
 	DrainedIn float64 `json:"drainedInSeconds,omitempty"`

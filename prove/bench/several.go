@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	severalShards    = 12
-	severalProcesses = 3
-	severalClients   = 64
+	severalShards  = 12
+	severalClients = 64
 	// spreadWithin is the time that new processes get to take over their shards.
 	spreadWithin = 5 * time.Second
 	// retryAfter is the pause of a client whose write was refused.
@@ -40,8 +39,11 @@ func kafkaJars(root string) (jars, log string) {
 	return jars, "Apache Kafka"
 }
 
-// several measures one process and then three, with all roles, on the same
-// servers, and then how fast two of them take over the work of a killed one.
+// growing are the numbers of processes that are measured.
+func growing() []int { return []int{1, 2, 3, 6} }
+
+// several measures one process and then more, with all roles, on the same servers, and
+// then how fast the others take over the work of a killed one.
 func (b *bench) several(ctx context.Context) (err error) {
 	jars, log := kafkaJars(b.root)
 	s, err := b.startStack(ctx, servers{sync: true, kafka: jars, shards: severalShards})
@@ -52,37 +54,33 @@ func (b *bench) several(ctx context.Context) (err error) {
 	var all services
 	defer func() { err = errors.Join(err, all.stop()) }()
 	on := fmt.Sprintf("%d shards, %s", severalShards, log)
-	first, err := s.serve(ctx, allRoles)
-	if err != nil {
-		return err
-	}
-	all = services{first}
-	one := fmt.Sprintf("one process, %s, %s", on, plural(severalClients, "client"))
-	made, err := b.createsBy(ctx, s, all, one, "")
-	if err != nil {
-		return err
-	}
-	for len(all) < severalProcesses {
-		another, err := s.serve(ctx, allRoles)
+	made, one, reach := 0, "", ""
+	for _, processes := range growing() {
+		for len(all) < processes {
+			another, err := s.serve(ctx, allRoles)
+			if err != nil {
+				return err
+			}
+			all = append(all, another)
+		}
+		time.Sleep(spreadWithin)
+		name := fmt.Sprintf("%s, %s, %s", plural(processes, "process"), on, plural(severalClients, "client"))
+		more, err := b.createsBy(ctx, s, all, name, reach, one)
 		if err != nil {
 			return err
 		}
-		all = append(all, another)
-	}
-	time.Sleep(spreadWithin)
-	three := fmt.Sprintf("three processes, %s, %s", on, plural(severalClients, "client"))
-	more, err := b.createsBy(ctx, s, all, three, "no slower than one process", one)
-	if err != nil {
-		return err
-	}
-	if err := s.countWorkspaces(ctx, made+more); err != nil {
-		return err
+		if made += more; one == "" {
+			one, reach = name, "no slower than one process, CPU ≤ 1.2 of it"
+		}
+		if err := s.countWorkspaces(ctx, made); err != nil {
+			return err
+		}
 	}
 	took, err := b.takeover(ctx, all)
 	if err != nil {
 		return err
 	}
-	b.report.add(figure{Name: "takeover after kill -9 of one of three processes, " + on, Value: took.Seconds(), Unit: " s", Reach: "≤ 5 s"})
+	b.report.add(figure{Name: fmt.Sprintf("takeover after kill -9 of one of %d processes, %s", len(all), on), Value: took.Seconds(), Unit: " s", Reach: "≤ 5 s"})
 	return nil
 }
 
@@ -95,12 +93,23 @@ func (b *bench) createsBy(ctx context.Context, s *stack, all services, name, rea
 		return 0, err
 	}
 	defer hangUp()
+	if _, err := s.drain(ctx); err != nil {
+		return 0, fmt.Errorf("before %s: %w", name, err)
+	}
+	before, err := all.counts(ctx)
+	if err != nil {
+		return 0, err
+	}
 	got, costs, err := b.under(ctx, s, all, name, plan{warm: 5 * b.warm, run: 2 * b.run}, each(conns, createWorkspaces))
 	if err != nil {
 		return 0, err
 	}
+	after, err := all.counts(ctx)
+	if err != nil {
+		return 0, err
+	}
 	f := of(name, got, reach)
-	f.CPU, f.beside = costs, beside
+	f.CPU, f.Counts, f.beside = costs, after.since(before, got.Total), beside
 	b.report.add(f)
 	return got.Total, nil
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 )
 
-// print writes the figures, and then their CPU time, as tables in Markdown.
+// print writes the figures, then their CPU time, and then what was counted, as tables in
+// Markdown.
 func (r *report) print(out io.Writer) error {
 	kind := ""
 	if r.Quick {
@@ -44,8 +46,28 @@ func (r *report) print(out io.Writer) error {
 			row(w, f.Name, micros(f, "service"), micros(f, "broker"), micros(f, "postgres"), micros(f, "clients"))
 		}
 	}
+	if err := w.Flush(); err != nil || !slices.ContainsFunc(r.Figures, figure.counted) {
+		return err
+	}
+	fmt.Fprintln(out)
+	names := []string{"counts per operation"}
+	for _, column := range counted {
+		names = append(names, column.name)
+	}
+	heading(w, append(names, "records a batch")...)
+	for _, f := range r.Figures {
+		if f.counted() {
+			cells := []string{f.Name}
+			for _, name := range names[1:] {
+				cells = append(cells, fmt.Sprintf("%.3f", f.Counts[name]))
+			}
+			row(w, append(cells, number(ratio(f.Counts["records judged"], f.Counts["batches"])))...)
+		}
+	}
 	return w.Flush()
 }
+
+func (f figure) counted() bool { return len(f.Counts) > 0 }
 
 func row(w io.Writer, cells ...string) { fmt.Fprintf(w, "| %s\t|\n", strings.Join(cells, "\t| ")) }
 
@@ -87,6 +109,9 @@ func percentiles(p50, p99 float64) string {
 func plural(count int, thing string) string {
 	if count == 1 {
 		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "s") {
+		thing += "e"
 	}
 	return number(float64(count)) + " " + thing + "s"
 }
