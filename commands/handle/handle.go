@@ -56,8 +56,8 @@ type Handler struct {
 
 	mu        sync.Mutex
 	lanes     map[string]*lane
-	turns     map[string]*turn                // of this process, by stream
-	contended recent.Cache[string, time.Time] // until when commands take turns, by stream
+	turns     map[string]*turn                 // of this process, by stream
+	contended recent.Cache[string, contention] // by stream
 }
 
 const (

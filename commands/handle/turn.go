@@ -14,6 +14,9 @@ const (
 	turnFor = 25 * time.Millisecond
 	// turnTimeout bounds the wait for a turn. A command that has waited longer runs without.
 	turnTimeout = 5 * time.Second
+	// hopeless is how long a command waits in vain for a turn before those after it run
+	// without one, for contendedFor: a process may be suspended in its turn.
+	hopeless = time.Second
 	// maxContended is about how many streams are remembered as contended.
 	maxContended = 1024
 )
@@ -32,16 +35,29 @@ type turn struct {
 	release func() // nil if it could not be had
 }
 
+// contention is what is known of a contended stream.
+type contention struct {
+	until time.Time
+	forgo bool // commands run without turns
+}
+
 // lost notes that another process appends to the stream and has come first.
 func (h *Handler) lost(stream string) {
 	if h.Turn == nil {
 		return
 	}
-	until := h.Now().Add(contendedFor)
+	now := h.Now()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if c, _ := h.contended.Get(stream); !c.forgo || now.After(c.until) {
+		h.remember(stream, contention{until: now.Add(contendedFor)})
+	}
+}
+
+// remember needs the lock.
+func (h *Handler) remember(stream string, c contention) {
 	h.contended.Get(stream)
-	h.contended.Put(stream, until)
+	h.contended.Put(stream, c)
 	h.contended.Turn(maxContended)
 }
 
@@ -90,7 +106,8 @@ func (h *Handler) joinTurn(stream string, always bool) (t *turn, first, join boo
 		}
 		return t, false, join
 	}
-	if until, _ := h.contended.Get(stream); !always && now.After(until) {
+	c, _ := h.contended.Get(stream)
+	if known := !now.After(c.until); !always && !known || known && c.forgo {
 		return nil, false, false
 	}
 	t = &turn{began: make(chan struct{}), ended: make(chan struct{}), users: 1}
@@ -102,6 +119,7 @@ func (h *Handler) joinTurn(stream string, always bool) (t *turn, first, join boo
 }
 
 func (h *Handler) beginTurn(ctx context.Context, stream string, t *turn) {
+	asked := h.Now()
 	release, err := h.Turn(ctx, stream)
 	h.mu.Lock()
 	l := h.lanes[stream]
@@ -113,10 +131,13 @@ func (h *Handler) beginTurn(ctx context.Context, stream string, t *turn) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := h.Now()
 	if err == nil {
 		t.release = release
+	} else if now.Sub(asked) >= hopeless {
+		h.remember(stream, contention{until: now.Add(contendedFor), forgo: true})
 	}
-	t.until = h.Now().Add(turnFor)
+	t.until = now.Add(turnFor)
 	close(t.began)
 }
 

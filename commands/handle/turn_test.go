@@ -127,6 +127,34 @@ func TestATurnIsNotNeeded(t *testing.T) {
 	}
 }
 
+// TestATurnThatNeverComes: after one command has waited in vain for the turn of a process
+// that is suspended, those after it do not wait for a time, single or together; then they ask
+// again.
+func TestATurnThatNeverComes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t)
+		asked := 0
+		p.handler.Turn = func(ctx context.Context, _ string) (func(), error) { asked++; <-ctx.Done(); return nil, ctx.Err() }
+		began := time.Now()
+		for i := range 5 {
+			if _, err := p.renames(40*i, 40*i+40); err != nil {
+				t.Error(err)
+			}
+			if _, err := p.rename(fmt.Sprint("alone ", i)); err != nil {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(began); took > 6*time.Second || asked != 1 {
+			t.Errorf("ten times commands took %s and asked for %d turns", took, asked)
+		}
+		time.Sleep(11 * time.Second)
+		if _, err := p.renames(200, 240); err != nil || asked != 2 {
+			t.Errorf("later %d turns were asked for: %v", asked, err)
+		}
+	})
+}
+
 // TestATurnEnds: the commands of a process join its turn for a while, and not for as long as
 // there are any, so that another process gets one.
 func TestATurnEnds(t *testing.T) {
