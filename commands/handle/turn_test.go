@@ -148,7 +148,7 @@ func TestATurnThatNeverComes(t *testing.T) {
 		if took := time.Since(began); took > 6*time.Second || asked != 1 {
 			t.Errorf("ten times commands took %s and asked for %d turns", took, asked)
 		}
-		time.Sleep(11 * time.Second)
+		<-time.After(11 * time.Second)
 		if _, err := p.renames(200, 240); err != nil || asked != 2 {
 			t.Errorf("later %d turns were asked for: %v", asked, err)
 		}
@@ -169,7 +169,7 @@ func TestATurnEnds(t *testing.T) {
 		var writers sync.WaitGroup
 		for n := range 8 { // there is always one that has not its verdict yet
 			writers.Go(func() {
-				time.Sleep(time.Duration(n) * 3 * time.Millisecond)
+				<-time.After(time.Duration(n) * 3 * time.Millisecond)
 				for i := 0; ctx.Err() == nil; i++ {
 					if _, err := p.rename(fmt.Sprint(n, i)); err != nil {
 						t.Error(err)
@@ -178,7 +178,7 @@ func TestATurnEnds(t *testing.T) {
 			})
 		}
 		for range 5 {
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 			waiting, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			release, err := l.take(waiting, p.id)
 			cancel()
@@ -216,7 +216,7 @@ func TestATurnBeginsWithTheHeadOfTheOthers(t *testing.T) {
 		}
 		open := p.log.shut()
 		first := begin(func() (handle.Result, error) { return p.rename("in the second turn") })
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		second := begin(func() (handle.Result, error) { return p.rename("in the third turn") })
 		open()
 		for _, done := range []<-chan answer{first, second} {
