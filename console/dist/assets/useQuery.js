@@ -1,1 +1,1 @@
-import{B as e,Y as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};
+import{J as e,rt as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};
