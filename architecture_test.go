@@ -32,7 +32,7 @@ func directions() map[string]set {
 		"audit":           {"events", "events/scan", "rating"},
 		"commands":        {"events", "fault", "rating", "simulator/"},
 		"commands/handle": {"commands", "events", "fault", "infra/recent", "infra/wait"}, // runs commands and appends their events
-		"api/report":      {"api", "simulator/"},                         // converts validation findings
+		"api/report":      {"api", "simulator/"},                                         // converts validation findings
 
 		"infra/columns":         {}, // the columns of a struct, for set-based SQL
 		"infra/gather":          {}, // combines lookups into few queries
