@@ -89,6 +89,9 @@ func (r *Runner) list(ctx context.Context, sim *projections.Simulation, f *files
 	published.Prefix, published.Manifest = f.prefix, manifest
 	published.Files, published.Bytes = int64(len(f.done.Files)), f.size()
 	sent := append([]outcome{{From: handle.System(sim.ID, "publish", manifest), Command: commands.PublishResults{Published: published}}}, outcomes...)
+	for i := range sent {
+		sent[i].Values = ctx // each has its span
+	}
 	results, err := handle.All(ctx, r.Commands, target(sim), sent)
 	if err != nil {
 		return false, fmt.Errorf("publish the results of %s: %w", sim.ID, err)

@@ -1,6 +1,7 @@
 package writeapi_test
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -246,7 +247,7 @@ func TestRacingStartsNeverHoldMoreThanThereIs(t *testing.T) {
 			node = other
 		}
 		all.Go(func() {
-			statuses <- node.User(t, account).Post(simple, workload(8, phase("allReduce", "", 1024))).Status
+			statuses <- node.User(t, account).PostOnce(simple, workload(8, phase("allReduce", "", 1024)), "start-"+strconv.Itoa(i)).Status
 		})
 	}
 	testwait.Group(t, &all, "the requests")

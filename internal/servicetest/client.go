@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
 	"netsim/api/contract/contracttest"
 	"netsim/infra/replicas"
+	"netsim/infra/wait"
 	"netsim/internal/testwait"
 )
 
@@ -45,6 +47,19 @@ func (c *Client) Get(path string, h ...Header) Reply {
 func (c *Client) Post(path string, body any, h ...Header) Reply {
 	c.t.Helper()
 	return c.Do("POST", path, body, h...)
+}
+
+// PostOnce sends a POST with an idempotency key, and repeats it while the service asks for
+// that with 503: a busy one refuses requests, or does not know an outcome in time.
+func (c *Client) PostOnce(path string, body any, key string) Reply {
+	c.t.Helper()
+	for {
+		reply := c.Post(path, body, Header{Name: "Idempotency-Key", Value: key})
+		seconds, err := strconv.Atoi(reply.Header.Get("Retry-After"))
+		if reply.Status != 503 || err != nil || wait.For(c.t.Context(), time.Duration(seconds)*time.Second) != nil {
+			return reply
+		}
+	}
 }
 
 // Patch sends a PATCH.
