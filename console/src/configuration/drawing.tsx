@@ -58,7 +58,7 @@ function Tiers({ map }: { map: Network }) {
 	const tiers = [...new Set(map.nodes.map((node) => node.tier))].sort((a, b) => a - b);
 	const [ref, width] = useWidth(480);
 	const widest = Math.max(...tiers.map((tier) => map.nodes.filter((node) => node.tier === tier).length));
-	const box = Math.min((width - left) / widest - 8, 140);
+	const box = Math.max(Math.min((width - left) / widest - 8, 140), 24);
 	const letters = Math.floor((box - 40) / 7);
 	const places = placed(map, tiers, width);
 	const label = map.nodes.map((node) => `${count(node.count)} ${node.name}`).join(", ");

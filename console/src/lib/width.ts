@@ -5,7 +5,10 @@ export function useWidth(usual: number) {
 	const [width, setWidth] = useState(usual);
 	const ref = useCallback((element: Element | null) => {
 		if (!element) return;
-		const resized = new ResizeObserver(([entry]) => entry && setWidth(Math.max(Math.round(entry.contentRect.width), 1)));
+		const resized = new ResizeObserver(([entry]) => {
+			const shown = Math.round(entry?.contentRect.width ?? 0);
+			if (shown > 0) setWidth(shown); // it is 0 while the element is hidden
+		});
 		resized.observe(element);
 		return () => resized.disconnect();
 	}, []);

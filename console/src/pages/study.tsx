@@ -107,6 +107,7 @@ function Points({ study }: { study: StudyType }) {
 		<Shown of="the points" query={results}>
 			{(data) => {
 				const rows = data.pages.flatMap((page) => page.results);
+				const drawn = !results.hasNextPage || results.isError; // once, not again with each page
 				return (
 					<>
 						{workloads.length > 1 && workload && (
@@ -119,7 +120,8 @@ function Points({ study }: { study: StudyType }) {
 								/>
 							</div>
 						)}
-						{analysis.data && workload && (
+						{!drawn && <p className="quiet">The plots are drawn when all points are loaded.</p>}
+						{drawn && analysis.data && workload && (
 							<Pareto
 								points={rows.flatMap((row) => {
 									const time = timeOf(row);
@@ -132,7 +134,7 @@ function Points({ study }: { study: StudyType }) {
 							/>
 						)}
 						{analysis.data?.priceList.assumption && <p className="quiet">{analysis.data.priceList.assumption}</p>}
-						<HeatMap study={study} points={rows} search={search} set={set} chosen={chosen} choose={choose} currency={analysis.data?.priceList.currency} />
+						{drawn && <HeatMap study={study} points={rows} search={search} set={set} chosen={chosen} choose={choose} currency={analysis.data?.priceList.currency} />}
 						<h2>Points</h2>
 						<p>
 							All points as a table: <Export study={study.id} format="csv" /> or <Export study={study.id} format="parquet" />.
