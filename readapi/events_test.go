@@ -45,6 +45,11 @@ func followEvents(t *testing.T, c *servicetest.Client, query string, h ...servic
 	if resp.StatusCode != 200 {
 		t.Fatalf("%s: %s", query, resp.Status)
 	}
+	return follow(t, resp)
+}
+
+// follow reads an open feed in the background.
+func follow(t *testing.T, resp *http.Response) *follower {
 	f := &follower{t: t, resp: resp, got: make(chan sent, 10_000)}
 	t.Cleanup(func() { resp.Body.Close() })
 	go f.read(strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"))
