@@ -43,6 +43,7 @@ test("a template becomes a configuration that is edited, validated, compared, cl
 	await page.getByRole("link", { name: "Run it" }).click();
 	await page.getByRole("button", { name: "Run version 3" }).click();
 	await expect(page.getByText(/It takes .* of simulated time/)).toBeVisible({ timeout: 60_000 });
+	await expect(page.getByRole("link", { name: "Vary it in a study" })).toHaveAttribute("href", /studies\/new\?configuration=config_\w+&version=3&study=journey-rack/);
 	await page.goBack();
 	await page.getByRole("button", { name: "Clone" }).click();
 	await expect(page.getByRole("heading", { level: 1, name: "Copy of journey rack" })).toBeVisible();

@@ -48,6 +48,7 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 		bills: ["bills", "Rates on"],
 		verify: ["bills/verify", "A bundle is one file"],
 		newStudy: ["studies/new?ranks=256", "Held while they run, at most"],
+		studyOfConfiguration: [`studies/new?configuration=${configuration.id}&method=sample&samples=2`, "Held while they run, at most"],
 		streams: ["streams", "Id of a stream or of a request"],
 		stream: [`streams/${a}`, "netsim.simulation.completed"],
 		causes: [`causes/${facts[0].correlationId}`, "netsim.billing.usage_recorded"],

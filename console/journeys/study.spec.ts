@@ -116,6 +116,7 @@ test("a study of 10,000 points is shown whole", async ({ page }) => {
 	const values = Array.from({ length: 100 }, (_value, i) => i + 1);
 	const id = "study_01kahcfv4ge3brkm7j1n3p5q7r";
 	const progress = { shared: 0, completed: points, failed: 0, terminated: 0, invalid: 0, waiting: 0, unfinished: 0 };
+	const base = { simple: { workload: { ranks: 64, phases: [{ operationType: "allReduce", dataSize: 1024 }] } } };
 	const axes = [
 		{ field: ratio, values: values.map((value) => `${value}:1`) },
 		{ field: ranks, values },
@@ -130,7 +131,9 @@ test("a study of 10,000 points is shown whole", async ({ page }) => {
 	});
 	const front = [0];
 	await page.route(new RegExp(`/v1/studies/${id}$`), (route) =>
-		route.fulfill({ json: { id, workspaceId: "workspace_01kahcfv4ge3brkm7f0v3x2m8p", name: "ten thousand", status: "completed", points, axes, progress, createdAt: "2026-11-21T08:30:00.125Z" } }),
+		route.fulfill({
+			json: { id, workspaceId: "workspace_01kahcfv4ge3brkm7f0v3x2m8p", name: "ten thousand", status: "completed", method: "grid", points, base, axes, progress, createdAt: "2026-11-21T08:30:00.125Z" },
+		}),
 	);
 	await page.route(new RegExp(`/v1/studies/${id}/results`), (route) => {
 		const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);

@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
-import { call } from "../api/client";
 import type { Finding } from "../api/contract";
 import { count } from "../lib/units";
-import { type Document, type Edits, type Entity, entities, findingsOf, globals, isAt, keyOf, tree, type Use } from "./document";
+import { useModel } from "./data";
+import { type Document, type Edits, entities, findingsOf, globals, isAt, keyOf, tree, type Use } from "./document";
 import { at, boundsText, type Edit, type Leaf, leafText, leaves, rounded, units, wrong } from "./parameters";
 
 type Choose = (name: string) => void;
@@ -66,16 +65,6 @@ function Entry({ name, text, type, times = 1, chosen, choose, findings, edited }
 			{edited.has(name) && <em> edited</em>}
 		</>
 	);
-}
-
-/** What the model of an entity says of its parameters. The catalogue is the same for everyone. */
-function useModel(entity: Entity | undefined) {
-	return useQuery({
-		queryKey: ["model", entity?.model, entity?.version],
-		queryFn: ({ signal }) => call("GetComponent", { path: { component_id: entity?.model ?? "" }, query: { version: entity?.version } }, signal),
-		enabled: entity !== undefined && entity.model !== "",
-		staleTime: Number.POSITIVE_INFINITY,
-	});
 }
 
 /** The parameters of the chosen entity with their units and bounds, and what was found about each. */

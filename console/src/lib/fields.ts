@@ -1,4 +1,4 @@
-/** What the fields of a submission are called, and values that an axis begins with. Phases and groups are numbered from 0 in paths. */
+/** What the fields of a submission are called, those of the base of a study too, and values that an axis begins with. Phases and groups are numbered from 0 in paths. */
 const known: Record<string, { label: string; values?: string }> = {
 	"topologyConstraints.subscriptionRatio": { label: "Subscription", values: "1:1, 2:1, 4:1" },
 	"topologyConstraints.switchRadix": { label: "Switch radix", values: "64x800G, 128x400G, 256x200G" },
@@ -10,10 +10,21 @@ const known: Record<string, { label: string; values?: string }> = {
 	"groups[].ranks": { label: "Ranks" },
 	tracesetId: { label: "Traceset" },
 	rankMappingFileId: { label: "Mapping file" },
+	mappingFileId: { label: "Mapping file" },
+	templateId: { label: "Template" },
+	duration: { label: "Longest simulated time" },
 };
 
-/** The path of a field in words: workload.phases[0].dataSize is "Size of phase 1". A path without words stays as it is. */
+/** The value of a parameter of a configuration: of an entity by its name or number, or of all. */
+const parameter = /^(?:(?:components|links|applications)\[([\w.-]+)\]\.typedParameters|globalParameters)\.([\w.]+)\.value$/;
+
+/**
+ * The path of a field in words: workload.phases[0].dataSize is "Size of phase 1", and
+ * components[nic].typedParameters.Transport.MSS.value is "nic: Transport › MSS". A path without words stays as it is.
+ */
 export function fieldLabel(path: string): string {
+	const [, entity = "Global", names] = (path.endsWith(".value") && parameter.exec(path)) || [];
+	if (names) return `${entity}: ${names.replaceAll(".", " › ")}`;
 	const indexed = path.includes("["); // most paths are not, and a study has a label for each of its points
 	const label = known[indexed ? path.replace(/\[\d+\]/g, "[]") : path]?.label;
 	if (!label || !indexed) return label ?? path;

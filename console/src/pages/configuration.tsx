@@ -9,7 +9,7 @@ import { configurationQuery, type Report, reportKey } from "../configuration/dat
 import { type Edits, effective, entities, globals, keyOf, ownName, update } from "../configuration/document";
 import { Drawing } from "../configuration/drawing";
 import { type Edit, leaves, wrong } from "../configuration/parameters";
-import { Start } from "../configuration/start";
+import { Start, simulationName } from "../configuration/start";
 import { Findings, Parameters, Tree } from "../configuration/tree";
 import { Versions } from "../configuration/versions";
 import { type ConfigurationSearch, configurationRoute } from "../router";
@@ -226,6 +226,9 @@ function Acts({ current: { data, etag }, busy, validate, blocked }: { current: T
 				<button type="button" onClick={() => ask(true)}>
 					Delete
 				</button>
+				<Link to="/studies/new" search={{ configuration: data.id, study: simulationName(data.name).slice(0, 200) }} className="button">
+					Start a study
+				</Link>
 			</div>
 			{clone.error && <Failure of="It was not cloned" error={clone.error} />}
 			{remove.error && <Failure of="It was not deleted" error={remove.error} />}

@@ -1,27 +1,36 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type UseQueryResult, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
-import { call } from "../api/client";
+import { call, callTagged } from "../api/client";
+import type { StudyForecast, StudyStart } from "../api/contract";
+import { configurationQuery } from "../configuration/data";
 import { measured } from "../lib/clock";
 import { useDebounced } from "../lib/debounced";
-import { fieldLabel, offered } from "../lib/fields";
-import { type Axis, mostReplicates, readAxes, type StudyForm, study, valuesOf, writeAxes } from "../lib/study";
-import { type Form, readPhases } from "../lib/submission";
+import { combinations, methods, mostReplicates, readAxes, type StudyForm, study, writeAxes } from "../lib/study";
+import { readPhases } from "../lib/submission";
 import { count } from "../lib/units";
 import { newStudyRoute } from "../router";
-import { inputWords } from "../study/heat";
+import { Axes, type Says } from "../study/axes";
+import { Base } from "../study/base";
+import { configurationOffers, firstAxes, simpleOffers } from "../study/offers";
+import { refusedField } from "../study/refused";
 import { shown } from "../ui/curl";
 import { Choice } from "../ui/filters";
-import { Amount, Facts, Failure, Loading, Page } from "../ui/parts";
-import { SimpleFields } from "../ui/simple";
+import { Amount, Facts, Failure, Loading, Page, Said } from "../ui/parts";
 
 /** The form of a study. It stands in the address, so a link is a prepared study. */
 export function NewStudy() {
-	const form = newStudyRoute.useSearch();
+	const search = newStudyRoute.useSearch();
 	const navigate = useNavigate({ from: "/studies/new" });
-	const set = (change: StudyForm) => navigate({ search: (old: StudyForm) => ({ ...old, ...change }), replace: true });
-	const client = useQueryClient();
+	const { newest, document } = useConfiguration(search);
+	const offers = search.base ? (document ? configurationOffers(document) : []) : simpleOffers(readPhases(search.phases).length);
+	// A configuration says itself what an axis of it can be.
+	const form: StudyForm = search.base && search.axes === undefined ? { ...search, axes: firstAxes(offers) } : search;
+	const axes = readAxes(form.axes);
 	const asked = study(form);
+	const ready = !form.base || (form.configuration !== undefined && (search.axes !== undefined || document !== undefined));
+	const forecast = useForecast(form, ready);
+	const client = useQueryClient();
 	const start = useMutation({
 		mutationFn: () => call("StartStudy", { body: asked }),
 		onSuccess: ({ id }) => {
@@ -29,40 +38,52 @@ export function NewStudy() {
 			navigate({ to: "/studies/$id", params: { id } });
 		},
 	});
+	const set = (change: StudyForm) => {
+		if (start.error) start.reset();
+		navigate({ search: (old: StudyForm) => ({ ...old, ...change }), replace: true });
+	};
+	const refused = refusedField(start.error ?? forecast.error, axes);
+	const says: Says = (field) => (refused?.field === field ? refused.message : undefined);
 	const submit = (event: FormEvent) => {
 		event.preventDefault();
 		start.mutate();
 	};
 	return (
 		<Page title="New study" calls={[shown("PreviewStudy", { body: asked }, "Validates, and forecasts."), shown("StartStudy", { body: asked }, "Starts it.")]}>
-			<p>Each combination of the axes' values is a point, and each point a simulation of its own. Points whose results are known cost nothing.</p>
+			<p>The axes' values make points, and each point is a simulation of its own. Points whose results are known cost nothing.</p>
 			<form onSubmit={submit}>
 				<div className="two even">
 					<div className="fields">
 						<label>
 							Name
-							<input value={form.study ?? ""} onChange={(event) => set({ study: event.target.value })} maxLength={200} placeholder="study" />
+							<input value={form.study ?? ""} onChange={(event) => set({ study: event.target.value })} maxLength={200} placeholder="study" aria-invalid={says("name") !== undefined} />
+							<Said of={says("name")} />
 						</label>
-						<Axes axes={readAxes(form.axes)} offered={offered(readPhases(form.phases).length)} set={(axes) => set({ axes: writeAxes(axes) })} />
-						<label>
-							Replicates of each point
-							<input type="number" min={1} max={mostReplicates} value={form.replicates ?? "1"} onChange={(event) => set({ replicates: event.target.value })} />
-							<span className="quiet">Each runs with another seed; the median counts.</span>
-						</label>
+						<Method form={form} set={set} says={says} most={combinations(axes)} />
+						{form.base && !ready ? (
+							<p className="quiet">Axes are over fields of the configuration.</p>
+						) : (
+							<Axes axes={axes} offers={offers} set={(next) => set({ axes: writeAxes(next) })} says={says} />
+						)}
+						<NumberField
+							label="Replicates of each point"
+							value={form.replicates ?? "1"}
+							range={[1, mostReplicates]}
+							set={(replicates) => set({ replicates })}
+							hint="Each runs with another seed; the median counts."
+							said={says("replicates")}
+						/>
 						<label className="check">
 							<input type="checkbox" checked={form.stop === "true"} onChange={(event) => set({ stop: event.target.checked ? "true" : "" })} />
 							Stop runs whose point is dominated
 						</label>
 					</div>
 					<div className="fields">
-						<fieldset className="phase">
-							<legend>The base, which the axes vary</legend>
-							<SimpleFields form={form} set={(change: Form) => set(change)} />
-						</fieldset>
+						<Base form={form} set={set} says={says} newest={newest} />
 					</div>
 				</div>
-				<Forecast form={form} />
-				<button type="submit" className="main" disabled={start.isPending}>
+				<Forecast of={forecast} ready={ready} chosen={form.configuration !== undefined} />
+				<button type="submit" className="main" disabled={!ready || start.isPending}>
 					{start.isPending ? "Starting …" : "Start the study"}
 				</button>
 				{start.error && <Failure of="It was not started" error={start.error} />}
@@ -71,67 +92,86 @@ export function NewStudy() {
 	);
 }
 
-function Axes({ axes, offered, set }: { axes: Axis[]; offered: Record<string, string>; set: (axes: Axis[]) => void }) {
-	const change = (at: number, axis: Axis) => set(axes.map((old, index) => (index === at ? axis : old)));
-	const next = Object.keys(offered).find((field) => !axes.some((axis) => axis.field === field)) ?? "workload.ranks";
+/** The configuration that the form names, as it is now, and the document of the version that the study takes. */
+function useConfiguration({ configuration: id = "", version = "" }: StudyForm) {
+	const newest = useQuery({ ...configurationQuery(id), enabled: id !== "" });
+	const earlier = Number(version) > 0 && Number(version) < (newest.data?.data.version ?? 0);
+	const path = { config_id: id, version: Number(version) };
+	const named = useQuery({
+		queryKey: ["configuration", id, "version", version],
+		queryFn: ({ signal }) => callTagged("GetConfigurationVersion", { path, query: { include: "all" } }, { signal }),
+		enabled: earlier,
+		staleTime: Number.POSITIVE_INFINITY,
+	});
+	// Of a version that does not exist, the forecast says so.
+	return { newest, document: id === "" ? undefined : (earlier ? named : newest).data?.data };
+}
+
+/** How the values of the axes make points. */
+function Method({ form, set, says, most }: { form: StudyForm; set: (change: StudyForm) => void; says: Says; most: number }) {
+	const choose = (method: string) => set({ method: method === "grid" ? "" : method, samples: method === "sample" ? String(Math.min(most, 10)) : "", seed: "" });
 	return (
 		<>
-			{axes.map((axis, at) => {
-				const values = valuesOf(axis);
-				return (
-					<fieldset key={at} className="phase">
-						<legend>Axis {at + 1}</legend>
-						<Choice
-							name="Field"
-							value={axis.field in offered ? axis.field : ""}
-							values={[...Object.keys(offered).map((field) => [field, fieldLabel(field)]), ["", "another field, by its path"]]}
-							set={(field) => change(at, { field, values: offered[field] ?? "" })}
-						/>
-						{!(axis.field in offered) && (
-							<label>
-								Path of the field
-								<input
-									value={axis.field}
-									maxLength={255}
-									placeholder="such as groups[0].ranks"
-									onChange={({ target: { value } }) => change(at, { ...axis, field: value })}
-									aria-invalid={axis.field === ""}
-								/>
-							</label>
-						)}
-						<label>
-							Values, with commas between
-							<input value={axis.values} onChange={(event) => change(at, { ...axis, values: event.target.value })} aria-invalid={values.length === 0} />
-							<span className="quiet">{values.length === 0 ? "An axis needs a value." : `${count(values.length)}: ${values.map((value) => inputWords(axis.field, value)).join(", ")}`}</span>
-						</label>
-						{axes.length > 1 && (
-							<button type="button" onClick={() => set(axes.filter((_axis, index) => index !== at))}>
-								Remove axis {at + 1}
-							</button>
-						)}
-					</fieldset>
-				);
-			})}
-			<button type="button" onClick={() => set([...axes, { field: next, values: offered[next] ?? "" }])}>
-				Add an axis
-			</button>
+			<Choice name="Method" value={form.method ?? "grid"} values={Object.entries(methods)} set={choose} />
+			{form.method === "sample" && (
+				<>
+					<NumberField
+						label="Samples"
+						value={form.samples ?? ""}
+						range={[1, 10_000]}
+						set={(samples) => set({ samples })}
+						hint={`How many of ${count(most)} ${most === 1 ? "combination" : "combinations"} are points.`}
+						said={says("samples")}
+					/>
+					<NumberField
+						label="Seed of the sample"
+						value={form.seed ?? "0"}
+						range={[0, Number.MAX_SAFE_INTEGER]}
+						set={(seed) => set({ seed })}
+						hint="The same seed draws the same points."
+						said={says("seed")}
+					/>
+				</>
+			)}
 		</>
 	);
 }
 
-/** What the service says of the study before it is started: whether it can run, how many points, and the price. */
-function Forecast({ form }: { form: StudyForm }) {
-	const asked = useDebounced(study(form), 300);
-	const forecast = useQuery({
+function NumberField({ label, value, range, set, hint, said }: { label: string; value: string; range: [number, number]; set: (value: string) => void; hint: string; said: string | undefined }) {
+	return (
+		<label>
+			{label}
+			<input type="number" min={range[0]} max={range[1]} value={value} onChange={(event) => set(event.target.value)} aria-invalid={said !== undefined} />
+			<span className="quiet">{hint}</span>
+			<Said of={said} />
+		</label>
+	);
+}
+
+/** What the service says of the study before it is started. It is asked when the form stands still and can be asked. */
+function useForecast(form: StudyForm, ready: boolean): UseQueryResult<StudyForecast> {
+	const asked = useDebounced(ready ? study(form) : undefined, 300);
+	return useQuery({
 		queryKey: ["forecast", asked],
-		queryFn: ({ signal }) => call("PreviewStudy", { body: asked }, signal),
+		queryFn: ({ signal }) => call("PreviewStudy", { body: asked as StudyStart }, signal),
+		enabled: asked !== undefined,
 		retry: false,
 		staleTime: 30_000,
 	});
+}
+
+/** Whether the study can run, how many points it has, and the price. */
+function Forecast({ of: forecast, ready, chosen }: { of: UseQueryResult<StudyForecast>; ready: boolean; chosen: boolean }) {
 	return (
 		<section aria-label="Forecast" aria-live="polite">
 			<h2>Forecast</h2>
-			{forecast.error ? (
+			{!ready ? (
+				chosen ? (
+					<Loading of="the configuration" />
+				) : (
+					<p>Choose a configuration first.</p>
+				)
+			) : forecast.error ? (
 				<Failure of="This study cannot run" error={forecast.error} />
 			) : !forecast.data ? (
 				<Loading of="the forecast" />

@@ -133,9 +133,14 @@ function Next({ run }: { run: Simulation }) {
 					</Link>
 				</>
 			) : (
-				<Link to="/configurations/$id" params={{ id: run.configurationId }} search={{ view: "run" }} className="button">
-					Run again, changed
-				</Link>
+				<>
+					<Link to="/configurations/$id" params={{ id: run.configurationId }} search={{ view: "run" }} className="button">
+						Run again, changed
+					</Link>
+					<Link to="/studies/new" search={{ configuration: run.configurationId, version: String(run.configurationVersion), study: run.name.slice(0, 200) }} className="button">
+						Vary it in a study
+					</Link>
+				</>
 			)}
 		</p>
 	);

@@ -12,6 +12,7 @@ import { Actions } from "../study/actions";
 import { inputWords, shownInput, timeOf } from "../study/heat";
 import { HeatMap } from "../study/heatMap";
 import { Sensitivity } from "../study/sensitivity";
+import { ConfigurationLink } from "../ui/configurationLink";
 import { shown } from "../ui/curl";
 import { Choice } from "../ui/filters";
 import { VirtualList } from "../ui/list";
@@ -69,8 +70,15 @@ function Head({ study }: { study: StudyType }) {
 		<div aria-live="polite">
 			<p className="headline">
 				<StatusMark value={study.status} /> {open && <span className={`live ${live.state}`}>{liveWords[live.state]}</span>} <Time at={study.createdAt} /> · {count(study.points)} points
+				{methodWords(study)}
 				{study.reason && ` · ended because of: ${study.reason}`}
 			</p>
+			{study.base.configuration && (
+				<p>
+					It varies version {study.base.configuration.configurationVersion} of <ConfigurationLink id={study.base.configuration.configurationId} />, each run for at most{" "}
+					{study.base.configuration.duration} of simulated time.
+				</p>
+			)}
 			<p>
 				<progress max={all || 1} value={ended} aria-label="Points that have ended" /> {count(progress.completed)} completed,{" "}
 				{progress.shared > 0 && `${count(progress.shared)} with the result of an equal run, `}
@@ -80,6 +88,11 @@ function Head({ study }: { study: StudyType }) {
 			</p>
 		</div>
 	);
+}
+
+/** How the axes make points, if not each combination of their values is one. */
+function methodWords({ method, seed }: StudyType): string {
+	return method === "list" ? " of a list" : method === "sample" ? ` of a sample with the seed ${seed ?? 0}` : "";
 }
 
 function Points({ study }: { study: StudyType }) {

@@ -54,3 +54,9 @@ test("of replicates the median counts", () => {
 		[1, 7],
 	]);
 });
+
+test("the values of a list may repeat, and the map has each once", () => {
+	const map = heat([timed(point(0, 8, "1:1"), 10), timed(point(1, 8, "2:1"), 20)], { ...ranks, values: [8, 8] }, { ...ratio, values: ["1:1", "2:1"] }, [], "time");
+	expect(map.across).toEqual(["8"]);
+	expect(seen(map)).toEqual([[[0, 0]], [[1, 7]]]);
+});

@@ -1,4 +1,5 @@
 import type { StudyAxis, StudyResult } from "../api/contract";
+import { Digits } from "../api/json";
 import { bytes } from "../lib/units";
 
 /** What the cells of a heat map show. */
@@ -26,7 +27,7 @@ function figureOf(point: StudyResult, measure: Measure): number | undefined {
 
 /** An input of a point, as it is shown and compared. */
 export function shownInput(value: unknown): string {
-	return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+	return typeof value === "string" || value instanceof Digits ? String(value) : (JSON.stringify(value) ?? "");
 }
 
 /** An input of a point in words: a size has its unit. */
@@ -35,10 +36,15 @@ export function inputWords(field: string, value: unknown): string {
 	return field.endsWith(".dataSize") && /^\d{1,15}$/.test(text) ? bytes(Number(text)) : text;
 }
 
+/** The different values of an axis. That of a list may have some more than once. */
+export function distinct(axis: StudyAxis): string[] {
+	return [...new Set(axis.values.map(shownInput))];
+}
+
 /** The points that have the given values of all axes but two, as a map over these two. */
 export function heat(points: StudyResult[], across: StudyAxis, down: StudyAxis, fixed: { field: string; value: string }[], measure: Measure): Heat {
-	const columns = across.values.map(shownInput);
-	const rows = down.values.map(shownInput);
+	const columns = distinct(across);
+	const rows = distinct(down);
 	const logarithms = new Map<StudyResult, number>();
 	for (const point of points) {
 		const value = figureOf(point, measure);

@@ -4,14 +4,14 @@ import { fieldLabel } from "../lib/fields";
 import { bitRate, picoseconds } from "../lib/units";
 import { Choice } from "../ui/filters";
 import { Field, Short } from "../ui/parts";
-import { type Cell, heat, inputWords, type Measure, measures, shownInput, timeOf } from "./heat";
+import { type Cell, distinct, heat, inputWords, type Measure, measures, timeOf } from "./heat";
 
 /** What the address says of a heat map: its axes, the numbers of the others' values in their order, and what its cells show. */
 export type HeatSearch = { across?: string; down?: string; at?: string; of?: string };
 
 /** Two axes of a study, with a value for each pair of theirs. The other axes have one value each. */
 export function HeatMap({ study, points, search, set, chosen, choose, currency }: Props) {
-	const axes = study.axes.filter((axis) => axis.values.length > 1);
+	const axes = study.axes.filter((axis) => distinct(axis).length > 1);
 	const across = axes.find((axis) => axis.field === search.across) ?? axes[0];
 	const down = axes.find((axis) => axis.field === search.down && axis !== across) ?? axes.find((axis) => axis !== across);
 	if (!across || !down) return null;
@@ -19,7 +19,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 	const others = axes.filter((axis) => axis !== across && axis !== down);
 	const asked = search.at?.split(",") ?? [];
 	const fixed = others.map((axis, order) => {
-		const values = axis.values.map(shownInput);
+		const values = distinct(axis);
 		const number = values[Number(asked[order])] === undefined ? 0 : Number(asked[order]);
 		return { field: axis.field, values, number, value: values[number] ?? "" };
 	});

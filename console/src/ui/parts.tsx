@@ -71,12 +71,12 @@ export function Amount({ of, unit, plain = false }: { of: string; unit?: string 
 	);
 }
 
-/** A field in words, with its path as the title; without words its path, which may break after its dots and nowhere else. */
+/** A field in words, with its path as the title; without words its path. It may break after dots and before capitals within a word, and nowhere else. */
 export function Field({ children }: { children: string }) {
 	const label = fieldLabel(children);
 	return (
 		<bdi className="field" title={label === children ? undefined : children}>
-			{label.split(/(?<=\.)/).map((part, at) => (
+			{label.split(/(?<=\.)|(?<=[a-z])(?=[A-Z])/).map((part, at) => (
 				<Fragment key={at}>
 					{at > 0 && <wbr />}
 					{part}
@@ -94,7 +94,7 @@ export function Sentence({ children, name }: { children: string; name?: (id: str
 	return (
 		<>
 			{inUnits(children)
-				.replace(/\b[a-z]\w*(\[\d+\])?(\.[a-z]\w*(\[\d+\])?)+/gi, fieldLabel)
+				.replace(/\b[a-z]\w*(\[[\w.-]+\])?(\.[a-z]\w*(\[[\w.-]+\])?)+/gi, fieldLabel)
 				.split(/(\bsim_[0-9a-z]{26}\b)/)
 				.map((part, at) =>
 					name && at % 2 === 1 && name(part) !== part ? (
@@ -169,6 +169,17 @@ export function Failure({ of, error, retry }: { of: string; error: unknown; retr
 				</button>
 			)}
 		</section>
+	);
+}
+
+/** What the service says of a field that it refused, within the label of the field. */
+export function Said({ of }: { of: string | undefined }) {
+	return (
+		of && (
+			<span className="finding error">
+				<Sentence>{of}</Sentence>
+			</span>
+		)
 	);
 }
 

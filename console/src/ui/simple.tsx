@@ -4,10 +4,14 @@ import { call } from "../api/client";
 import type { CompatibilityEntry } from "../api/contract";
 import { type Form, type Phase, radixes, readPhases, sizes, subscriptions, writePhases } from "../lib/submission";
 import { bytes, count, readBytes } from "../lib/units";
-import { Shown } from "./parts";
+import { Said, Shown } from "./parts";
+
+/** What the service says of a field of the submission that it refused. */
+type Says = (field: string) => string | undefined;
+const nothing: Says = () => undefined;
 
 /** The fields of a simple submission, without its name. */
-export function SimpleFields({ form, set }: { form: Form; set: (change: Form) => void }) {
+export function SimpleFields({ form, set, says = nothing }: { form: Form; set: (change: Form) => void; says?: Says }) {
 	return (
 		<>
 			<label>
@@ -17,8 +21,9 @@ export function SimpleFields({ form, set }: { form: Form; set: (change: Form) =>
 						<option key={ranks}>{ranks}</option>
 					))}
 				</select>
+				<Said of={says("workload.ranks")} />
 			</label>
-			<Phases value={form.phases} set={(phases) => set({ phases })} />
+			<Phases value={form.phases} set={(phases) => set({ phases })} says={says} />
 			<label>
 				Switch radix
 				<select value={form.radix ?? ""} onChange={(event) => set({ radix: event.target.value })}>
@@ -27,6 +32,7 @@ export function SimpleFields({ form, set }: { form: Form; set: (change: Form) =>
 						<option key={radix}>{radix}</option>
 					))}
 				</select>
+				<Said of={says("topologyConstraints.switchRadix")} />
 			</label>
 			<label>
 				Subscription (down : up)
@@ -36,6 +42,7 @@ export function SimpleFields({ form, set }: { form: Form; set: (change: Form) =>
 						<option key={ratio}>{ratio}</option>
 					))}
 				</select>
+				<Said of={says("topologyConstraints.subscriptionRatio")} />
 			</label>
 		</>
 	);
@@ -46,7 +53,7 @@ function choices(offered: readonly string[], chosen: string | undefined): string
 	return chosen && !offered.includes(chosen) ? [...offered, chosen] : [...offered];
 }
 
-function Phases({ value, set }: { value: string | undefined; set: (phases: string) => void }) {
+function Phases({ value, set, says }: { value: string | undefined; set: (phases: string) => void; says: Says }) {
 	const matrix = useQuery({
 		queryKey: ["compatibility"],
 		queryFn: ({ signal }) => call("GetCompatibility", {}, signal),
@@ -61,7 +68,7 @@ function Phases({ value, set }: { value: string | undefined; set: (phases: strin
 					{phases.map((phase, at) => (
 						<fieldset key={at} className="phase">
 							<legend>Phase {at + 1}</legend>
-							<PhaseFields phase={phase} entries={entries} change={(next) => change(at, next)} />
+							<PhaseFields phase={phase} entries={entries} change={(next) => change(at, next)} says={(member) => says(`workload.phases[${at}].${member}`)} />
 							{phases.length > 1 && (
 								<button type="button" onClick={() => set(writePhases(phases.filter((_phase, index) => index !== at)))}>
 									Remove phase {at + 1}
@@ -78,7 +85,7 @@ function Phases({ value, set }: { value: string | undefined; set: (phases: strin
 	);
 }
 
-function PhaseFields({ phase, entries, change }: { phase: Phase; entries: CompatibilityEntry[]; change: (phase: Phase) => void }) {
+function PhaseFields({ phase, entries, change, says }: { phase: Phase; entries: CompatibilityEntry[]; change: (phase: Phase) => void; says: Says }) {
 	const entry = entries.find((one) => one.operationType === phase.operation);
 	const [size, setSize] = useState(bytes(phase.bytes).replaceAll("\u202f", "").replace("\u00a0", " "));
 	const [before, setBefore] = useState(phase.bytes);
@@ -100,6 +107,7 @@ function PhaseFields({ phase, entries, change }: { phase: Phase; entries: Compat
 						<option key={operation}>{operation}</option>
 					))}
 				</select>
+				<Said of={says("operationType")} />
 			</label>
 			<label>
 				Algorithm
@@ -109,6 +117,7 @@ function PhaseFields({ phase, entries, change }: { phase: Phase; entries: Compat
 						<option key={algorithm}>{algorithm}</option>
 					))}
 				</select>
+				<Said of={says("algorithm")} />
 			</label>
 			<label>
 				{phase.operation === "allGather" ? "Size, from each rank" : "Size, in total"}
@@ -123,6 +132,7 @@ function PhaseFields({ phase, entries, change }: { phase: Phase; entries: Compat
 					}}
 				/>
 				<span className="quiet">{bad ? "This is no size: write it like 1 MiB, 10 MB or 4096." : `${count(phase.bytes)} bytes`}</span>
+				{!bad && <Said of={says("dataSize")} />}
 			</label>
 		</>
 	);
