@@ -1,4 +1,4 @@
-import { expect, login, run, test } from "./journey";
+import { accessible, api, completed, expect, login, run, test } from "./journey";
 
 test("a run shows its result, its fabric, its path, its files and its log", async ({ page }) => {
 	await page.goto("");
@@ -45,6 +45,39 @@ test("a run shows its result, its fabric, its path, its files and its log", asyn
 	await page.getByRole("button", { name: "receipt.json" }).click();
 	await opened;
 	void download;
+});
+
+test("a fabric of thousands of hosts is drawn by tier, by pod, and by host", async ({ page }) => {
+	await page.goto("");
+	await login(page);
+	const { simulationId } = await api(page, "simple/simulations", {
+		name: "rungs",
+		workload: { ranks: 4096, phases: [{ operationType: "allReduce", algorithm: "recursiveHalvingDoubling", dataSize: 1048576 }] },
+		topologyConstraints: { switchRadix: "64x800G", subscriptionRatio: "4:1" },
+	});
+	await completed(page, `simulations/${simulationId}`, 100_000);
+	await page.goto(`simulations/${simulationId}?view=fabric`);
+	const status = page.locator("[data-rung]");
+	const picture = page.getByRole("application");
+	// Four pods in 1,100 pixels, of which the last has no host.
+	await expect(status).toHaveAttribute("data-rung", "pod");
+	await expect(page.getByText("Drawn by pod")).toBeVisible();
+	const { width } = (await picture.boundingBox()) as { width: number };
+	await picture.hover({ position: { x: width / 8, y: 180 } });
+	await expect(status).toHaveText(/^FSW – RSW of pod 0: 384 links of .*bit\/s together carry [1-9].* up and [1-9]/);
+	await picture.hover({ position: { x: (width * 7) / 8, y: 180 } });
+	await expect(status).toHaveText(/^FSW – RSW of pod 3: 384 links of .* carry 0.* the busiest 0 %$/);
+	await accessible(page);
+	for (let i = 0; i < 4; i++) await picture.press("+");
+	await expect(status).toHaveAttribute("data-rung", "host");
+	await picture.hover({ position: { x: width / 2, y: 22 } });
+	await expect(status).toHaveText(/^ssw-\d+: \d+ links; the busiest sends/);
+	await picture.press("0");
+	await expect(status).toHaveAttribute("data-rung", "pod");
+	await page.setViewportSize({ width: 390, height: 844 });
+	await expect(status).toHaveAttribute("data-rung", "tier");
+	await picture.hover({ position: { x: 100, y: 180 } });
+	await expect(status).toHaveText(/^FSW – RSW: 1.536 links of/);
 });
 
 test("curl of a page works as it stands", async ({ page }) => {

@@ -1,7 +1,11 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
+import type { Rung } from "./fabricLayout";
+
+/** A frame, how long it took, and of the fabric in how much detail it is. */
+export type Drawn = { type: "drawn"; frame: number; milliseconds: number; rung?: Rung };
 
 /** What every worker that draws replies, besides what it says when it has loaded. */
-export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | { type: "failed"; message: string } | { type: "drawn"; frame: number; milliseconds: number } | { type: "picked"; text: string };
+export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | { type: "failed"; message: string } | Drawn | { type: "picked"; text: string };
 
 /**
  * A worker that draws in an element: what it has replied, and how wide the element is. begin starts it,
@@ -12,7 +16,7 @@ export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin
 	const [loaded, setLoaded] = useState<Loaded>();
 	const [failed, setFailed] = useState("");
 	const [picked, setPicked] = useState("");
-	const [drawn, setDrawn] = useState<{ frame: number; milliseconds: number }>();
+	const [drawn, setDrawn] = useState<Drawn>();
 	const [width, setWidth] = useState(0);
 	useEffect(() => {
 		const within = element.current;

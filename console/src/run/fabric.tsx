@@ -10,6 +10,7 @@ import { type RunSearch, runRoute } from "../router";
 import { Failure, Loading, TimeAxis, tierWords } from "../ui/parts";
 import { offscreen, useDrawing } from "./drawing";
 import type { Asked, Loaded } from "./fabric.worker";
+import type { Rung } from "./fabricLayout";
 import { byKey, clamped, readView, type View, writeView, zoomed } from "./view";
 import { useWheel, zoomOf } from "./wheel";
 import { Zoom } from "./zoom";
@@ -108,10 +109,11 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 						else worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
 					}}
 				/>
-				<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
-					{picked || "Point at a node, or tap it, to read its load."}
+				<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds} data-rung={drawn?.rung}>
+					{picked || "Point at the fabric, or tap it, to read a load."}
 				</p>
 				<Zoom view={view} set={setView} />
+				{drawn?.rung && <p className="quiet">{rungWords[drawn.rung]}</p>}
 				{loaded && loaded.times.length > 0 && (
 					<label>
 						{interval < 0 ? "Mean over the run" : `The interval until ${picoseconds(Math.round((loaded.times[interval] ?? 0) * 1e12))} of simulated time`}
@@ -144,6 +146,13 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 		</section>
 	);
 }
+
+/** What a frame shows, and where there is more. */
+const rungWords: Record<Rung, string> = {
+	tier: "Drawn by tier: a node has the colour of its busiest link up. Zoom in for more.",
+	pod: "Drawn by pod: a node has the colour of its busiest link up. Zoom in for hosts and links.",
+	host: "Drawn by host: each link is a line. Switches above those in view are drawn closer together.",
+};
 
 /** What the colours mean. */
 function Scale() {

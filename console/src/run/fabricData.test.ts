@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { across, meanLoads, readFabric, readLoads } from "./fabricData";
+import { meanLoads, readFabric, readLoads } from "./fabricData";
 import { clamped, zoomed } from "./view";
 
 const head =
@@ -13,7 +13,6 @@ test("nodes are in rows by tier, the highest first", () => {
 	expect(fabric.first).toEqual([0, 1, 3, 5]);
 	expect([...fabric.lower]).toEqual([3, 4, 1]);
 	expect([...fabric.upper]).toEqual([1, 2, 0]);
-	expect([across(fabric, 0), across(fabric, 1), across(fabric, 2)]).toEqual([0.5, 0.25, 0.75]);
 });
 
 test("loads belong to the interface that sent", () => {

@@ -100,11 +100,3 @@ export function meanLoads(fabric: Fabric, loads: Loads): Uint8Array {
 	});
 	return Uint8Array.from(sums, (sum) => (before > 0 ? Math.round(sum / before) : 0));
 }
-
-/** Where a node is across the picture, from 0 to 1 over the whole tier. */
-export function across(fabric: Fabric, node: number): number {
-	let tier = 0;
-	while (node >= (fabric.first[tier + 1] as number)) tier++;
-	const first = fabric.first[tier] as number;
-	return (node - first + 0.5) / ((fabric.first[tier + 1] as number) - first);
-}
