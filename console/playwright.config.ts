@@ -35,7 +35,12 @@ export default defineConfig({
 		webServer: {
 			command: `${process.env.NETSIM_DEV ?? "../bin/netsim-dev"} run --end-with-parent`,
 			url: `${service}/console/`,
-			env: { NETSIM_HTTP: service.slice("http://".length), NETSIM_DATA: own },
+			env: {
+				NETSIM_HTTP: service.slice("http://".length),
+				NETSIM_DATA: own,
+				NETSIM_REACTION_RETRIES: "3", // a handler gives up after seconds, in repair.spec.ts
+				...(process.env.NETSIM_FIGURES && { NETSIM_PROFILES: "true" }), // they collect the garbage before they read the memory
+			},
 			timeout: 300_000,
 			gracefulShutdown: { signal: "SIGINT", timeout: 60_000 },
 			stdout: "pipe",

@@ -167,6 +167,15 @@ func testComposeRuns(t *testing.T) {
 	if len(names) != 7 {
 		t.Fatalf("the Compose file runs netsim as %v, want each of the seven roles", names)
 	}
+	if store, console := file.Services["s3"].Environment["VGW_CORS_ALLOW_ORIGIN"], file.Services["api"].Environment["NETSIM_CONSOLE_URL"]; store == "" || store != console {
+		t.Errorf("the store admits pages of %q, the console is at %q", store, console)
+	}
+	const discovery = "/.well-known/openid-configuration"
+	settings := file.Services["api"].Environment
+	if in, _ := strings.CutSuffix(settings["NETSIM_CONSOLE_DISCOVERY_URL"], discovery); settings["NETSIM_OIDC_JWKS_URL"] != in+"/protocol/openid-connect/certs" {
+		t.Errorf("the discovery document is at %s, the keys at %s", settings["NETSIM_CONSOLE_DISCOVERY_URL"], settings["NETSIM_OIDC_JWKS_URL"])
+	}
+	settings["NETSIM_CONSOLE_DISCOVERY_URL"] = w.settings["NETSIM_OIDC_ISSUER"] + discovery
 	var api *process
 	for _, name := range append([]string{"migrate"}, names...) {
 		s := file.Services[name]
@@ -187,6 +196,7 @@ func testComposeRuns(t *testing.T) {
 	}
 	w.awaitReady(t)
 	w.workload(t, api, api)
+	logIn(t, api)
 	w.end(t)
 }
 

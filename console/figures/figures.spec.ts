@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
-import type { Page } from "@playwright/test";
-import { api, completed, expect, login, test } from "../journeys/journey";
+import type { APIRequestContext, Page } from "@playwright/test";
+import { api, completed, expect, login, loginAs, test } from "../journeys/journey";
+import { netsim, setting } from "../journeys/shell";
 
 // Figures of the console in a browser without a graphics processor, for "make bench
 // BENCH='-only console'". Each is a line of JSON in the file that NETSIM_FIGURES names.
@@ -41,6 +42,52 @@ async function frames(page: Page, keys: string[]): Promise<number[]> {
 }
 
 const zooms = [...Array(25).fill("+"), ...Array(25).fill("ArrowRight"), ...Array(25).fill("ArrowLeft"), ...Array(25).fill("-")];
+
+/** The memory of the service after a garbage collection, in MB of 10^6 bytes: what the system counts, and what Go's heap holds. */
+async function memory(request: APIRequestContext): Promise<{ resident: number; heap: number }> {
+	const operations = `http://${setting("NETSIM_OPS")}`;
+	for (let collections = 0; collections < 2; collections++) {
+		// The second one empties Go's pools.
+		expect((await request.get(`${operations}/debug/pprof/heap?gc=1`)).ok()).toBe(true);
+	}
+	const metrics = await (await request.get(`${operations}/metrics`)).text();
+	const read = (name: string) => {
+		const [, value] = metrics.match(new RegExp(`^${name} (\\S+)$`, "m")) ?? [];
+		expect(value, name).toBeDefined();
+		return Number(value) / 1e6;
+	};
+	return { resident: read("process_resident_memory_bytes"), heap: read("go_memstats_heap_alloc_bytes") };
+}
+
+// It is the first, because what the service did before is in its memory.
+test("memory of the service", async ({ browser, request }) => {
+	const sessions = 20;
+	const at = `${process.env.NETSIM_CONSOLE}/api/v1`;
+	const headers = { Authorization: `Bearer ${netsim("token")}` };
+	const workload = { ranks: 16, phases: [{ operationType: "allReduce", dataSize: 1048576 }] };
+	const reply = await request.post(`${at}/simple/simulations`, { headers, data: { name: "figures-memory", workload } });
+	expect(reply.ok(), await reply.text()).toBe(true);
+	const { simulationId } = await reply.json();
+	// The run has ended, with its memory.
+	await expect.poll(async () => (await (await request.get(`${at}/simulations/${simulationId}`, { headers })).json()).status, { timeout: 60_000 }).toBe("completed");
+	const before = await memory(request);
+	for (let i = 0; i < sessions; i++) {
+		const page = await (await browser.newContext()).newPage(); // it stays open
+		await page.goto("");
+		await loginAs(page, `figures-${i}`);
+		for (const view of ["", "?view=fabric", "?view=logs"]) {
+			await page.goto(`simulations/${simulationId}${view}`);
+			await expect(page.getByRole("heading", { level: 1, name: "figures-memory" })).toBeVisible();
+		}
+		await page.goto("simulations");
+		await expect(page.getByRole("link", { name: "figures-memory" }).first()).toBeVisible();
+	}
+	const after = await memory(request);
+	figure("resident memory of the service before a session", before.resident, " MB", "");
+	figure(`resident memory that ${sessions} sessions with open pages add`, after.resident - before.resident, " MB", "at most 10 MB");
+	figure("heap of the service before a session, after a garbage collection", before.heap, " MB", "");
+	figure(`heap that ${sessions} sessions with open pages add`, after.heap - before.heap, " MB", "at most 10 MB");
+});
 
 test("first list", async ({ page }) => {
 	await page.goto("simulations");

@@ -18,5 +18,7 @@ echo "postgres://netsim:$(cat postgres-password)@postgres:5432/netsim" | make po
 printf 'ROOT_ACCESS_KEY=%s\nROOT_SECRET_KEY=%s\n' "$(cat s3-access-key)" "$(cat s3-secret-key)" | make s3.env
 printf 'KC_BOOTSTRAP_ADMIN_USERNAME=admin\nKC_BOOTSTRAP_ADMIN_PASSWORD=%s\nNETSIM_CLIENT_SECRET=%s\n' \
 	"$(openssl rand -hex 16)" "$(openssl rand -hex 16)" | make keycloak.env
+printf 'NETSIM_DEVELOPER_PASSWORD=%s\nNETSIM_OPERATOR_PASSWORD=%s\n' \
+	"$(openssl rand -hex 8)" "$(openssl rand -hex 8)" | make people.env
 # The processes run as another user, which must read its secrets.
 chmod 644 postgres writer-keys audit-key s3-access-key s3-secret-key postgres-password
