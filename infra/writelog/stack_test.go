@@ -36,6 +36,7 @@ func startLeased(t *testing.T, at testworld.Servers, name string, shards int32) 
 	})
 	testworld.Running(t, live.Run)
 	w.Listen(t)
+	w.Commands.Timeout = 10 * time.Second // which alone ends the commands of a process that is killed
 	return p
 }
 
