@@ -44,10 +44,13 @@ type keeper struct {
 	list    []events.RateSet
 }
 
+// patience is how long a command may take, on a busy machine longer than in the service.
+const patience = 2 * time.Minute
+
 func newKeeper(t *testing.T) *keeper {
 	k := &keeper{World: testworld.New(t), clock: day("2027-01-20 00:00:00")}
 	k.log = &killableLog{Log: k.WriteLog}
-	k.Commands.Now = k.now
+	k.Commands.Now, k.Commands.Timeout = k.now, patience
 	k.restart()
 	return k
 }
@@ -76,7 +79,7 @@ func (m *killableLog) Append(ctx context.Context, family events.Family, key stri
 
 // restart replaces the process by a new one with empty memory.
 func (k *keeper) restart() {
-	h := &handle.Handler{Log: k.log, Now: k.now}
+	h := &handle.Handler{Log: k.log, Now: k.now, Timeout: patience}
 	k.billing = newMetering(h, k.DB, k.now)
 }
 
@@ -173,7 +176,7 @@ func (k *keeper) meet(s bookStep, at time.Time, name string, now time.Time) {
 		held := &blockedReader{Reader: k.DB, t: k.t, reached: make(chan struct{}), until: make(chan struct{})}
 		done := make(chan error, 1)
 		go func() {
-			done <- do(newMetering(&handle.Handler{Log: k.WriteLog, Now: k.now}, held, k.now))
+			done <- do(newMetering(&handle.Handler{Log: k.WriteLog, Now: k.now, Timeout: patience}, held, k.now))
 		}()
 		testwait.Receive(k.t, held.reached, "the process to block")
 		return func() error {

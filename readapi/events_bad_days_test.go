@@ -3,6 +3,7 @@ package readapi_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -30,7 +31,7 @@ import (
 // and seals.
 func TestEventsShowWhatTheCallerMaySee(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t)
+	p := servicetest.Start(t, func(c *settings.Config) { c.StreamLife = time.Hour })
 	account, other := servicetest.NewAccount(), servicetest.NewAccount()
 	owner := p.Service(t, account)
 	one, two := newWorkspace(t, owner, "one"), newWorkspace(t, owner, "two")
@@ -89,7 +90,7 @@ func isLater(id, than string) bool { return strings.HasPrefix(id, "workspace_") 
 // feed ends with the reason and a position, from which another token resumes.
 func TestEventsEndWithTheToken(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat = 200 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat, c.StreamLife = 200*time.Millisecond, time.Hour })
 	account := servicetest.NewAccount()
 	const skew = 30 * time.Second // of infra/auth
 	// On a busy machine a token can expire before its request is read. Then one that lives
@@ -171,15 +172,20 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 	}
 	var got []sent
 	testworld.Await(t, ended)
-	// What the connection holds comes slowly through its small window; some of it is enough.
-	if err := slow.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
 	resp, err := http.ReadResponse(bufio.NewReader(slow), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+	body := bufio.NewReader(resp.Body)
+	if _, err := body.Peek(body.Size()); err != nil { // the first messages, however long that takes
+		t.Fatal(err)
+	}
+	// What the connection holds comes slowly through its small window; some of it is enough.
+	if err := slow.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body = io.NopCloser(body)
 	reader := &follower{t: t, resp: resp, got: make(chan sent, 100_000)}
 	reader.read(true)
 	position := ""
@@ -253,7 +259,7 @@ func notReading(t *testing.T, p *servicetest.Program, token string) *net.TCPConn
 // the account's streams become free again.
 func TestClientsThatVanishLeaveNothing(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat = 100 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.FeedHeartbeat, c.StreamLife = 100*time.Millisecond, time.Hour })
 	account := servicetest.NewAccount()
 	p.SetQuota(t, account, web.QuotaStreams, 5)
 	user := p.User(t, account)
@@ -285,13 +291,17 @@ func TestClientsThatVanishLeaveNothing(t *testing.T) {
 // account, and a feed ends at its maximum age with its position.
 func TestFeedsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, time.Hour })
 	user := p.User(t, servicetest.NewAccount())
 	f := followEvents(t, user, "", header("Accept", "application/x-ndjson"))
 	if r := p.User(t, servicetest.NewAccount()).Get(eventsPath); r.Refused(503, "SERVICE_UNAVAILABLE") == "" || r.Header.Get("Retry-After") == "" {
 		t.Errorf("got the header %v, want Retry-After", r.Header)
 	}
 	user.Get(eventsPath).Refused(429, "RATE_LIMITED")
+	f.close()
+
+	short := withStreams(t, p, 2*time.Second).User(t, servicetest.NewAccount())
+	f = follow(t, begun(t, short, eventsPath, header("Accept", "application/x-ndjson")))
 	last := f.any()
 	for last.Reason == "" {
 		last = f.any()
@@ -302,7 +312,43 @@ func TestFeedsAreBounded(t *testing.T) {
 	for range f.got { // the answer ends after its place among the streams is free
 	}
 	id := events.NewID(events.WorkspacePrefix)
-	user.Get(eventsPath+"?workspace="+id).Refused(404, "NOT_FOUND")
+	testworld.Await(t, func() bool {
+		r := short.Get(eventsPath + "?workspace=" + id)
+		if r.Status == http.StatusGatewayTimeout { // it has two seconds for this, too
+			return false
+		}
+		r.Refused(404, "NOT_FOUND")
+		return true
+	})
+}
+
+// withStreams starts another process of the program that serves only the API, and whose
+// streams end after that life. What reads a stream to an end of its own needs a long one on
+// a busy machine.
+func withStreams(t *testing.T, p *servicetest.Program, life time.Duration) *servicetest.Program {
+	t.Helper()
+	return servicetest.Start(t, func(c *settings.Config) {
+		*c = p.Config
+		c.Roles, c.StreamLife = []string{settings.RoleAPI}, life
+	})
+}
+
+// begun opens a stream. On a busy machine a short-lived one can end before it begins; then
+// the next one is opened.
+func begun(t *testing.T, c *servicetest.Client, path string, h ...servicetest.Header) (resp *http.Response) {
+	t.Helper()
+	testworld.Await(t, func() bool {
+		resp = c.Open(path, h...)
+		if resp.StatusCode == http.StatusGatewayTimeout {
+			resp.Body.Close()
+			return false
+		}
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", path, resp.Status)
+		}
+		return true
+	})
+	return resp
 }
 
 func subjects(all []sent) (subjects []string) {

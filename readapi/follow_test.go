@@ -135,8 +135,9 @@ func collect(t *testing.T, stream io.ReadCloser) <-chan []received {
 	t.Helper()
 	got := make(chan []received, 1)
 	go func() {
-		got <- readEvents(t, stream)
-		stream.Close()
+		all := readEvents(t, stream)
+		stream.Close() // before the test sees them, and counts the followers
+		got <- all
 	}()
 	return got
 }
@@ -243,7 +244,7 @@ func TestFollowEnds(t *testing.T) {
 // from any event. Callers who may not see the simulation are refused.
 func TestFollowOverHTTP(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Shared(t)
+	p := withStreams(t, servicetest.Shared(t), time.Hour)
 	account := funded(t, p)
 	user := p.User(t, account)
 	id := submit(t, user, workload(8, "allReduce"))
@@ -301,22 +302,20 @@ func TestFollowOverHTTP(t *testing.T) {
 // maximum age.
 func TestFollowIsBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
-	user := p.User(t, funded(t, p))
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, time.Hour })
+	account := funded(t, p)
+	user := p.User(t, account)
 	id := submit(t, user, endless())
 	path := simulations + "/" + id + "/events"
-	begun, got := make(chan struct{}), make(chan []received, 1)
-	go func() {
-		resp := user.Open(path)
-		close(begun)
-		got <- readEvents(t, resp.Body)
-		resp.Body.Close()
-	}()
-	testwait.Receive(t, begun, "the stream to begin")
+	open := begun(t, user, path)
 	if reply := user.Get(path); reply.Refused(429, "RATE_LIMITED") == "" || reply.Header.Get("Retry-After") == "" {
 		t.Errorf("got the header %v, want Retry-After", reply.Header)
 	}
-	if first := testwait.Receive(t, got, "the events of the stream"); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e received) bool { return e.Status == "completed" }) {
+	open.Body.Close()
+
+	short := begun(t, withStreams(t, p, 2*time.Second).User(t, account), path)
+	defer short.Body.Close()
+	if first := readEvents(t, short.Body); len(first) == 0 || first[0].ID != 1 || slices.ContainsFunc(first, func(e received) bool { return e.Status == "completed" }) {
 		t.Errorf("got %v from a stream that reached its maximum age, want events from 1, without the final one", first)
 	}
 	user.Eventually(simulations+"/"+id, func(r servicetest.Reply) bool { return r.Object()["status"] == "running" })

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
@@ -232,6 +233,7 @@ func TestAStreamIsTooLongForStates(t *testing.T) {
 	account := servicetest.NewAccount()
 	id := newWorkspace(t, p.Service(t, account), "w")
 	w := p.Beside(t)
+	w.Commands.Timeout = 2 * time.Minute // on a busy machine, 64 at a time
 	var group errgroup.Group
 	group.SetLimit(64)
 	for i := range 2000 {

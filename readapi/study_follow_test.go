@@ -62,7 +62,7 @@ func afterEvent(id int64) servicetest.Header {
 func TestFollowStudy(t *testing.T) {
 	t.Parallel()
 	const points = 12
-	p := servicetest.Shared(t)
+	p := withStreams(t, servicetest.Shared(t), time.Hour)
 	user := p.User(t, funded(t, p))
 	study := user.Post(studies, messageSizes(points)).Want(201).Object()["id"].(string)
 	path := studies + "/" + study + "/events"
@@ -133,7 +133,7 @@ func TestFollowStudy(t *testing.T) {
 func TestFollowATerminatedStudy(t *testing.T) {
 	t.Parallel()
 	const points = 4
-	p := servicetest.Shared(t)
+	p := withStreams(t, servicetest.Shared(t), time.Hour)
 	account := funded(t, p)
 	user := p.User(t, account)
 	p.SetQuota(t, account, commands.QuotaRunning, 0) // its runs do not start
@@ -274,23 +274,20 @@ func TestFollowStudyEnds(t *testing.T) {
 // maximum age.
 func TestFollowStudyIsBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, 5*time.Second })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, time.Hour })
 	account := funded(t, p)
 	user := p.User(t, account)
 	p.SetQuota(t, account, commands.QuotaRunning, 0)
 	path := studies + "/" + user.Post(studies, messageSizes(2)).Want(201).Object()["id"].(string) + "/events"
-	begun, got := make(chan struct{}), make(chan []studyEvent, 1)
-	go func() {
-		resp := user.Open(path)
-		close(begun)
-		got <- readStudy(t, resp.Body, nil)
-		resp.Body.Close()
-	}()
-	testwait.Receive(t, begun, "the stream to begin")
+	open := begun(t, user, path)
 	if reply := user.Get(path); reply.Refused(429, "RATE_LIMITED") == "" || reply.Header.Get("Retry-After") == "" {
 		t.Errorf("got the header %v, want Retry-After", reply.Header)
 	}
-	first := testwait.Receive(t, got, "the events of the stream")
+	open.Body.Close()
+
+	short := begun(t, withStreams(t, p, 2*time.Second).User(t, account), path)
+	defer short.Body.Close()
+	first := readStudy(t, short.Body, nil)
 	if len(first) == 0 || slices.ContainsFunc(first, func(e studyEvent) bool { return e.Data.Status != "running" }) {
 		t.Errorf("got %+v from a stream that reached its maximum age, want events of the running study", first)
 	}

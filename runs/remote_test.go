@@ -42,7 +42,7 @@ func runningEngine() scripted.Script {
 // remoteRunner returns a runner that uses the engines.
 func remoteRunner(t *testing.T, w *testworld.World, engines ...*scripted.Engine) *runs.Runner {
 	t.Helper()
-	return newRemoteRunner(t, w, 10*time.Second, engines)
+	return newRemoteRunner(t, w, time.Minute, engines)
 }
 
 // impatientRunner returns a remoteRunner whose calls time out after 0.2 s.

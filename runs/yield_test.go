@@ -117,13 +117,13 @@ func TestARunYieldsItsRoom(t *testing.T) {
 		r.Now = func() time.Time { return now } // every turn is over at once
 		return r
 	}
+	other := provisioned(t, w, small(), ofAnotherAccount) // before the large one runs, which may end while a busy machine makes it
 	large := provisioned(t, w, long())
 	yielded := make(chan error, 1)
 	go func() {
 		yielded <- with(func(_ context.Context, wanted bool) (bool, error) { return wanted, nil }).Run(t.Context(), large)
 	}()
 	testworld.Await(t, func() bool { return w.Simulation(t, large).Status == commands.Running })
-	other := provisioned(t, w, small(), ofAnotherAccount)
 	if err := with(nil).Run(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}

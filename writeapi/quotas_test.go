@@ -75,7 +75,7 @@ func TestTheQuotaOfStorage(t *testing.T) {
 	refusedByQuota(t, policy, uploadDirectly(t, user, workspace, nil, field{"file", "ring.0.et", strings.Repeat("y", 41)}))
 	open(30).Want(200)
 	refusedByQuota(t, policy, open(11))
-	user.Delete(tracesets + "/" + made["id"].(string))
+	user.Delete(tracesets + "/" + made["id"].(string)).Want(204)
 	repeatUntil(t, func() servicetest.Reply { return open(70) }, 200) // once billing has metered the deletion
 	refusedByQuota(t, policy, open(1))
 	p.SetQuota(t, account, commands.QuotaStorage, 0)

@@ -150,7 +150,7 @@ func TestAStudyEndsWithItsWorkspace(t *testing.T) {
 	if s := service.Get(studies + "/" + id).Want(200).Object(); s["status"] != "running" {
 		t.Errorf("the study is %v, want it running", s["status"])
 	}
-	service.Delete(workspaces + "/" + own)
+	service.Delete(workspaces + "/" + own).Want(202)
 	service.Eventually(studies+"/"+id, func(r servicetest.Reply) bool { return r.Status == 404 })
 	for point := range seeds {
 		service.Eventually(of(point), func(r servicetest.Reply) bool { return r.Status == 404 })

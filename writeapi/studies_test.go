@@ -313,8 +313,9 @@ func TestADeletedRunEndsItsPoint(t *testing.T) {
 	rows := rowsOf(user, id)
 	user.Delete(simulations + "/" + rows[1]["simulationId"].(string)).Want(200)
 	user.Eventually(path+"/results?status=terminated", func(r servicetest.Reply) bool { return len(r.Object()["results"].([]any)) == 1 })
-	p.SetQuota(t, account, commands.QuotaRunning, 8)
-	user.Delete(simulations + "/" + rows[2]["simulationId"].(string)).Want(200) // which also chooses the next runs
+	user.Delete(simulations + "/" + rows[2]["simulationId"].(string)).Want(200)
+	p.SetQuota(t, account, commands.QuotaRunning, 8) // from now on, each end of a run of any account lets others start
+	submit(t, user, workload(8, phase("allReduce", "", 4096)))
 	want := object{"waiting": 0.0, "shared": 0.0, "unfinished": 0.0, "completed": 2.0, "failed": 0.0, "terminated": 2.0, "invalid": 0.0}
 	if diff := cmp.Diff(want, awaitStudy(user, id, "completed")["progress"]); diff != "" {
 		t.Errorf("in the end (-want +got):\n%s", diff)

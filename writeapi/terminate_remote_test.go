@@ -86,15 +86,23 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 		s.Answers = map[string]scripted.Answer{"terminate": c.answer}
 		e.Do(s)
 		t.Run(name, func(t *testing.T) {
-			user.Post(path, nil, key("k")).Refused(c.status, c.code)
-			operator.Post(acts, map[string]any{"reason": "it holds a worker"}).Refused(c.status, c.code)
+			for _, post := range []func() servicetest.Reply{
+				func() servicetest.Reply { return user.Post(path, nil, key("k")) },
+				func() servicetest.Reply { return operator.Post(acts, object{"reason": "it holds a worker"}) },
+			} {
+				reply := post()
+				for reply.Status == 503 && c.status != 503 { // on a busy machine the engine answers too late
+					reply = post()
+				}
+				reply.Refused(c.status, c.code)
+			}
 		})
 	}
 	for _, status := range []int{400, 404, 409, 422} {
 		s := runningEngine("terminate")
 		s.Answers = map[string]scripted.Answer{"terminate": {Status: status, Body: `{"error":{"message":"no"}}`}}
 		e.Do(s)
-		if reply := user.Post(path, nil, key("k")).Want(202); len(reply.Body) != 0 {
+		if reply := user.PostOnce(path, nil, "k").Want(202); len(reply.Body) != 0 {
 			t.Errorf("got the body %s, want none", reply.Body)
 		}
 	}
@@ -103,7 +111,7 @@ func TestTerminateAtARemoteEngine(t *testing.T) {
 	}
 
 	e.Do(runningEngine("terminate"))
-	if s := user.Post(path, nil, key("k")).Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
+	if s := user.PostOnce(path, nil, "k").Want(200).Object(); s["status"] != "terminated" || s["completedAt"] == nil {
 		t.Errorf("got %v, want terminated", s)
 	}
 	asked := len(e.Calls("terminate"))

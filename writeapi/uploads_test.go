@@ -14,6 +14,7 @@ import (
 	"netsim/events"
 	"netsim/infra/objects"
 	"netsim/internal/servicetest"
+	"netsim/internal/testwait"
 	"netsim/simulator/mapping"
 )
 
@@ -153,7 +154,7 @@ func awaitUnstaged(t *testing.T, p *servicetest.Program, upload string) {
 	t.Helper()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
-	deadline := time.After(time.Minute)
+	deadline := time.After(testwait.Limit(t))
 	for len(staged(t, p, upload)) > 0 {
 		select {
 		case <-every.C:

@@ -2,9 +2,7 @@ package writeapi_test
 
 import (
 	"context"
-	"io"
 	"math/bits"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +16,7 @@ import (
 	"netsim/content/uploads"
 	"netsim/events"
 	"netsim/internal/servicetest"
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/simulator/mapping"
 )
@@ -45,7 +44,8 @@ func atOnce(t testing.TB, bodies []object, send func(object) servicetest.Reply) 
 
 func TestRacingCompletionsMakeOne(t *testing.T) {
 	t.Parallel()
-	_, _, workspace, user := newUploader(t)
+	p, account, workspace, _ := newUploader(t)
+	user := withLockTimeout(t, p, time.Minute).User(t, account)
 	complete := func(path string) func(object) servicetest.Reply {
 		return func(body object) servicetest.Reply { return user.Post(path, body) }
 	}
@@ -77,6 +77,16 @@ func TestRacingCompletionsMakeOne(t *testing.T) {
 	}
 }
 
+// withLockTimeout starts another process of the program that serves only the API, and whose
+// requests wait that long for a lock. On a busy machine a completion may hold one for long.
+func withLockTimeout(t *testing.T, p *servicetest.Program, timeout time.Duration) *servicetest.Program {
+	t.Helper()
+	return servicetest.Start(t, func(c *settings.Config) {
+		*c = p.Config
+		c.Roles, c.UploadLockTimeout = []string{settings.RoleAPI}, timeout
+	})
+}
+
 // holdLock holds a lock, as another process would, until release is called.
 func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()) {
 	t.Helper()
@@ -100,7 +110,8 @@ func holdLock(t *testing.T, p *servicetest.Program, name string) (release func()
 // completion and get the same response.
 func TestTheSameCompletionTwice(t *testing.T) {
 	t.Parallel()
-	p, _, workspace, user := newUploader(t)
+	p, account, workspace, _ := newUploader(t)
+	user := withLockTimeout(t, p, time.Minute).User(t, account)
 	set, file := openFiles(t, user, workspace, [2]string{"a.0.et", "t"}), openMapping(t, user, workspace, "t.txt", 4)
 	for path, s := range map[string]struct {
 		upload string
@@ -143,11 +154,8 @@ func awaitLockWaiters(t *testing.T, p *servicetest.Program, name string, n int) 
 
 func TestContentThatIsHeldTooLong(t *testing.T) {
 	t.Parallel()
-	p, account, workspace, _ := newUploader(t)
-	impatient := servicetest.Start(t, func(c *settings.Config) {
-		*c = p.Config
-		c.Roles, c.UploadLockTimeout = []string{settings.RoleAPI}, 3*time.Second // connecting takes some of it
-	}).User(t, account)
+	p, account, workspace, patient := newUploader(t)
+	impatient := withLockTimeout(t, p, 3*time.Second).User(t, account) // connecting takes some of it
 
 	s := openMapping(t, impatient, workspace, "m.txt", 4)
 	body := s.mapping(t, "0,7\n")
@@ -161,7 +169,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	}
 	release()
 	impatient.Post(completeMappingFile, body).Refused(409, "CONFLICT")
-	uploadMapping(t, impatient, workspace, "m.txt", "0,7\n").Want(201)
+	uploadMapping(t, patient, workspace, "m.txt", "0,7\n").Want(201)
 
 	// The completion of a traceset can be repeated in the same session.
 	set := openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
@@ -174,7 +182,7 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	}
 	uploadDirectly(t, impatient, workspace, nil, field{"file", "a.0.et", "held"}).Refused(503, "SERVICE_UNAVAILABLE")
 	release()
-	impatient.Post(completeTraceset, completion).Want(201)
+	patient.Post(completeTraceset, completion).Want(201)
 
 	// Another process holds the lock of the session.
 	set = openFiles(t, impatient, workspace, [2]string{"a.0.et", "held"})
@@ -182,89 +190,22 @@ func TestContentThatIsHeldTooLong(t *testing.T) {
 	release = holdLock(t, p, set.UploadID)
 	impatient.Post(completeTraceset, completion).Refused(409, "CONFLICT")
 	release()
-	impatient.Post(completeTraceset, completion).Want(201)
-}
-
-// proxy is a connection to a server that a test can cut.
-type proxy struct {
-	listener net.Listener
-	address  string
-	open     map[net.Conn]bool
-	lock     sync.Mutex
-}
-
-// newProxy listens on a new address, and forwards connections to another one.
-func newProxy(t *testing.T, to string) *proxy {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &proxy{listener: listener, address: listener.Addr().String(), open: map[net.Conn]bool{}}
-	go l.serve(listener, to)
-	t.Cleanup(l.cut)
-	return l
-}
-
-func (l *proxy) serve(listener net.Listener, to string) {
-	for {
-		in, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		out, err := net.Dial("tcp", to)
-		if err != nil {
-			in.Close() //nolint:errcheck // the server cannot be reached
-			continue
-		}
-		l.lock.Lock()
-		l.open[in], l.open[out] = true, true
-		l.lock.Unlock()
-		for from, into := range map[net.Conn]net.Conn{in: out, out: in} {
-			go func() {
-				_, _ = io.Copy(into, from)
-				into.Close() //nolint:errcheck // it may be closed
-			}()
-		}
-	}
-}
-
-// cut closes all connections and accepts no more.
-func (l *proxy) cut() {
-	l.listener.Close() //nolint:errcheck // it may be closed
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	for c := range l.open {
-		c.Close() //nolint:errcheck // it may be closed
-	}
-	clear(l.open)
-}
-
-func (l *proxy) restart(t *testing.T, to string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", l.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.listener = listener
-	go l.serve(listener, to)
+	patient.Post(completeTraceset, completion).Want(201)
 }
 
 func TestCompletionsWithoutTheStore(t *testing.T) {
 	t.Parallel()
-	var store *proxy
-	var behind string
+	var store *teststack.Proxy
 	p := servicetest.Start(t, func(c *settings.Config) {
-		behind = strings.TrimPrefix(c.S3Endpoint, "http://")
-		store = newProxy(t, behind)
-		c.S3Endpoint = "http://" + store.address
+		store = teststack.NewProxy(t, strings.TrimPrefix(c.S3Endpoint, "http://"))
+		c.S3Endpoint = "http://" + store.Addr
 	})
 	user := p.User(t, servicetest.NewAccount())
 	file := openMapping(t, user, events.DefaultWorkspace, "m.txt", 4)
 	fileBody := file.mapping(t, "0,3\n")
 	set := openFiles(t, user, events.DefaultWorkspace, [2]string{"a.0.et", "x"})
 	setBody := set.completion(t, "x")
-	store.cut()
+	store.Refuse()
 	reply := user.Post(completeMappingFile, fileBody)
 	if message := reply.Refused(503, "SERVICE_UNAVAILABLE"); reply.Header.Get("Retry-After") != "" || !strings.Contains(message, "open a new upload") {
 		t.Errorf("got the message %s and the headers %v, want advice to open a new upload and no Retry-After", message, reply.Header)
@@ -278,7 +219,7 @@ func TestCompletionsWithoutTheStore(t *testing.T) {
 			t.Errorf("%s: got no Retry-After with %s", what, reply.Body)
 		}
 	}
-	store.restart(t, behind)
+	store.Heal()
 	user.Post(completeMappingFile, fileBody).Refused(409, "CONFLICT")
 	user.Post(completeTraceset, setBody).Want(201)
 	awaitUnstaged(t, p, file.UploadID) // the job removes the objects

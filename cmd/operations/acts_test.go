@@ -35,11 +35,14 @@ func execute(t *testing.T, p *servicetest.Program, sql string) {
 }
 
 // beside starts another process of the program's deployment that serves only the API.
-func beside(t *testing.T, p *servicetest.Program) *servicetest.Program {
+func beside(t *testing.T, p *servicetest.Program, options ...func(*settings.Config)) *servicetest.Program {
 	t.Helper()
 	return servicetest.Start(t, func(own *settings.Config) {
 		*own = p.Config
 		own.Roles = []string{settings.RoleAPI}
+		for _, option := range options {
+			option(own)
+		}
 	})
 }
 
@@ -132,15 +135,17 @@ func TestOneKeyIsOneAct(t *testing.T) {
 // again and has no end. Under its key it is done to its end when there is one.
 func TestAnActThatHadNoTimeIsContinued(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.VerdictTimeout = 3 * time.Second })
-	c := operator(t, p)
+	p := servicetest.Start(t)
+	account := servicetest.NewAccount()
+	c := p.Person(t, account, "operator")
+	impatient := beside(t, p, func(c *settings.Config) { c.VerdictTimeout = 3 * time.Second }).Person(t, account, "operator")
 	workspace := newWorkspace(t, p)
 	p.Park(t, workspace)
 	c.Eventually(prefix+"parked-facts", func(r servicetest.Reply) bool { return r.Object()["total"] == 1.0 })
 	// The projector stores with this column why a fact stays parked.
 	execute(t, p, `ALTER TABLE readmodel.parked RENAME COLUMN reason TO because; ALTER TABLE readmodel.parked ADD COLUMN reason text GENERATED ALWAYS AS (because) STORED`)
 	retry := prefix + "parked-facts/" + workspace + "/retry"
-	if r := c.Post(retry, nil, key("slow")); r.Status != 503 || r.Header.Get("Retry-After") == "" {
+	if r := impatient.Post(retry, nil, key("slow")); r.Status != 503 || r.Header.Get("Retry-After") == "" {
 		t.Errorf("without a projector that answers: %d %s, want 503 with Retry-After", r.Status, r.Body)
 	}
 	of := "streams retry [stream=" + workspace + "] "

@@ -10,6 +10,7 @@ import (
 
 	"netsim/events"
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 )
 
 func freshPrefix() string { return "test-" + uuid.NewString() + "." }
@@ -36,10 +37,16 @@ func open(t testing.TB, c Config) *Kafka {
 		t.Fatal(err)
 	}
 	t.Cleanup(k.Close)
-	if err := k.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
+	// A busy broker may be unavailable for a moment, for which a start waits.
+	for ends := time.Now().Add(testwait.Limit(t)); ; {
+		err := k.Ensure(t.Context())
+		if unavailable, _ := IsUnavailable(err); !unavailable || time.Now().After(ends) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k
+		}
 	}
-	return k
 }
 
 // message returns a message with the name as its value and event id.

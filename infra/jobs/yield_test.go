@@ -57,8 +57,8 @@ func (y *yielding) asks(t *testing.T, wanted bool) (yields bool) {
 	t.Helper()
 	select {
 	case y.ask <- wanted:
-	case <-time.After(time.Minute):
-		t.Fatal("no run asked within a minute")
+	case <-time.After(testwait.Limit(t)):
+		t.Fatal("no run asked")
 	}
 	return testwait.Receive(t, y.told, "the answer")
 }

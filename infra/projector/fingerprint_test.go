@@ -63,7 +63,7 @@ func TestAReadModelOfAnotherReleaseIsRefusedUntilOneIsPromoted(t *testing.T) {
 			if !errors.Is(err, projector.ErrOtherSchema) {
 				t.Errorf("the %s of the last release ended with %v, want ErrOtherSchema", what, err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(testwait.Limit(t)):
 			t.Errorf("the %s of the last release goes on", what)
 		}
 	}

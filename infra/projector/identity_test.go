@@ -40,7 +40,7 @@ func TestATopicMadeAnewStopsTheProjector(t *testing.T) {
 		t.Fatal(err)
 	}
 	recreate(t, s, events.Workspaces)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Limit(t))
 	defer cancel()
 	select {
 	case err := <-ended:

@@ -180,7 +180,7 @@ func TestABatchThatWaitedIsNotAppliedToAnotherReadModel(t *testing.T) {
 		if !errors.Is(err, projector.ErrOtherSchema) {
 			t.Errorf("the projector of the last release ended with %v, want ErrOtherSchema", err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(testwait.Limit(t)):
 		t.Fatal("the projector of the last release goes on")
 	}
 	var there bool

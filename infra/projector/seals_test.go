@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"netsim/commands"
 	"netsim/commands/handle"
@@ -53,10 +52,8 @@ func TestSealsAreDemandedFromAPositionOn(t *testing.T) {
 	written := 0
 	create := func(when string, keys *events.WriterKeys, fact bool) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
 		s.Commands.Keys = keys
-		_, err := s.createWorkspace(ctx, when)
+		_, err := s.createWorkspace(t.Context(), when)
 		if fact {
 			written++
 		}

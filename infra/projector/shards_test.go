@@ -43,14 +43,17 @@ func startLeased(t *testing.T, at testworld.Servers, name string, shards int32, 
 	return w, stop
 }
 
+// shortTTL is long enough for a busy machine to renew a lease in a third of it.
+const shortTTL = 1500 * time.Millisecond
+
 // Processes share the shards, come and go under load, and apply every fact once.
 func TestShardsMoveUnderLoad(t *testing.T) {
 	t.Parallel()
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 5
-	first, _ := startLeased(t, at, "first", 5, 600*time.Millisecond)
-	first.Listen(t)
+	first, _ := startLeased(t, at, "first", 5, shortTTL)
 	s := stack{first}
+	s.Listen(t)
 	writing, stopWriting := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
 	var mu sync.Mutex
@@ -81,7 +84,7 @@ func TestShardsMoveUnderLoad(t *testing.T) {
 			stop()
 			delete(stops, name)
 		} else {
-			_, stops[name] = startLeased(t, at, name, 5, 600*time.Millisecond)
+			_, stops[name] = startLeased(t, at, name, 5, shortTTL)
 		}
 		want := len(stops) + 1
 		testworld.Await(t, func() (shared bool) {
@@ -116,8 +119,8 @@ func TestAFormerHolderCannotWrite(t *testing.T) {
 	at := testworld.NewServers(t)
 	at.Log.Partitions = 1
 	w, stop := startLeased(t, at, "former", 1, 12*time.Second) // long, so that it notices the loss only after the batch
-	w.Listen(t)
 	s := stack{w}
+	s.Listen(t)
 	if _, err := s.createWorkspace(t.Context(), "before"); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package projector_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"netsim/commands"
 	"netsim/commands/handle"
@@ -17,7 +18,20 @@ type stack struct{ *testworld.World }
 // newStack starts a projector on an empty log of its own.
 func newStack(t *testing.T) stack {
 	t.Helper()
-	return stack{testworld.NewServers(t).Start(t)}
+	s := stack{testworld.NewServers(t).Start(t)}
+	s.Commands.Timeout = patience
+	return s
+}
+
+// patience is how long a command may take. On a busy machine that is longer than in the
+// service: a test that renews leases, or switches, waits for them.
+const patience = 2 * time.Minute
+
+// Listen is the world's, with patience.
+func (s stack) Listen(t *testing.T) {
+	t.Helper()
+	s.World.Listen(t)
+	s.Commands.Timeout = patience
 }
 
 // rebuild projects the whole log into another schema.

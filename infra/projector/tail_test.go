@@ -58,8 +58,8 @@ func TestABurstBeyondTheTail(t *testing.T) {
 		ended <- live.Run(ctx)
 		cancel() // the commands have no verdict to wait for
 	}()
-	w.Listen(t)
 	s := stack{w}
+	s.Listen(t)
 
 	var writers sync.WaitGroup
 	appended := int64(0)

@@ -17,6 +17,7 @@ import (
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/reactor"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -224,7 +225,7 @@ func TestKilledAtEveryAwait(t *testing.T) {
 		c.stream(one, "flaky", two)
 		c.stream(one, "bad", two, "flaky")
 		l, _ := c.start(at)
-		limit := time.NewTimer(time.Minute)
+		limit := time.NewTimer(testwait.Limit(t))
 		select {
 		case <-l.dead:
 			limit.Stop()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"netsim/internal/testwait"
@@ -52,34 +53,40 @@ func open(t *testing.T, method, url string) (*http.Response, context.CancelFunc)
 	return resp, cancel
 }
 
-// A streamed response outlives the server's timeouts and ends when its client
-// disconnects.
+// A streamed response outlives the server's timeouts, which are of one and two minutes,
+// and ends when its client disconnects.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	parts, ended := make(chan string), make(chan error, 10)
-	server := httptest.NewUnstartedServer(Streams(time.Minute, time.Hour)(endless(parts, ended)))
-	server.Config.ReadTimeout, server.Config.WriteTimeout = 500*time.Millisecond, 500*time.Millisecond
-	server.Start()
-	t.Cleanup(server.Close)
-
-	first, disconnect := open(t, "GET", server.URL)
-	lines := bufio.NewReader(first.Body)
-	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; {
-		parts <- "more\n"
-		if line, err := lines.ReadString('\n'); line != "more\n" {
-			t.Fatalf("after %s: read %q, %v; want another line", time.Since(began), line, err)
+	synctest.Test(t, func(t *testing.T) {
+		parts, ended := make(chan string), make(chan error, 10)
+		dial := serve(t, Streams(time.Minute, time.Hour)(endless(parts, ended)))
+		first := dial()
+		first.send("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+		resp, err := http.ReadResponse(first.from, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	disconnect()
-	if err := testwait.Receive(t, ended, "the stream to end"); err != context.Canceled {
-		t.Errorf("the stream of a disconnected client ended with %v, want %v", err, context.Canceled)
-	}
-	if second, _ := open(t, "HEAD", server.URL); second.StatusCode != 200 {
-		t.Errorf("HEAD of a stream: status %d, want 200", second.StatusCode)
-	}
-	if err := testwait.Receive(t, ended, "the response to HEAD to end"); err != context.Canceled {
-		t.Errorf("the response to HEAD ended with %v, want %v", err, context.Canceled)
-	}
+		lines := bufio.NewReader(resp.Body)
+		for minute := range 5 {
+			<-time.After(time.Minute)
+			parts <- "more\n"
+			if line, err := lines.ReadString('\n'); line != "more\n" {
+				t.Fatalf("minute %d: read %q, %v; want another line", minute, line, err)
+			}
+		}
+		first.conn.Close()
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("the stream of a disconnected client ended with %v, want %v", err, context.Canceled)
+		}
+		second := dial()
+		second.send("HEAD / HTTP/1.1\r\nHost: test\r\n\r\n")
+		if resp, err := http.ReadResponse(second.from, &http.Request{Method: http.MethodHead}); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("HEAD of a stream: %v, %v; want status 200", resp, err)
+		}
+		if err := <-ended; err != context.Canceled {
+			t.Errorf("the response to HEAD ended with %v, want %v", err, context.Canceled)
+		}
+	})
 }
 
 // A stream ends after its lifetime. A stream that does not begin ends after its

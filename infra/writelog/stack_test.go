@@ -8,6 +8,7 @@ import (
 	"netsim/commands"
 	"netsim/commands/handle"
 	"netsim/events"
+	"netsim/fault"
 	"netsim/infra/facts"
 	"netsim/infra/projector"
 	"netsim/internal/testworld"
@@ -35,6 +36,7 @@ func startLeased(t *testing.T, at testworld.Servers, name string, shards int32) 
 	})
 	testworld.Running(t, live.Run)
 	w.Listen(t)
+	w.Commands.Timeout = 10 * time.Second // which alone ends the commands of a process that is killed
 	return p
 }
 
@@ -68,9 +70,13 @@ func (p *process) run(t *testing.T, id, commandID string, cmd commands.Command[c
 func (p *process) create(t *testing.T, name string) string {
 	t.Helper()
 	id := events.NewID(events.WorkspacePrefix)
-	if _, err := p.run(t, id, "create", commands.CreateWorkspace{AccountID: "acct", Owner: "tester", Name: name}); err != nil {
-		t.Fatal(err)
-	}
+	testworld.Await(t, func() bool { // on a busy machine leases expire, and a verdict comes late
+		_, err := p.run(t, id, "create", commands.CreateWorkspace{AccountID: "acct", Owner: "tester", Name: name})
+		if err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
 	return id
 }
 

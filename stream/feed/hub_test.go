@@ -303,7 +303,7 @@ func (c *client) visit(h *feed.Hub, start feed.Start, random *rand.Rand, over bo
 		c.read(ctx, f, random.IntN(60))
 		return false
 	}
-	bounded, stop := context.WithTimeout(c.t.Context(), time.Minute) // what is lost never comes
+	bounded, stop := context.WithTimeout(c.t.Context(), testwait.Limit(c.t)/2) // what is lost never comes
 	defer stop()
 	c.read(bounded, f, total()-len(c.all))
 	return true
