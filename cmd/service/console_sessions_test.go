@@ -58,6 +58,24 @@ func TestOneRefreshByTwoProcesses(t *testing.T) {
 	issuer := newFrontIssuer(t)
 	r, one := startConsole(t, issuer.use)
 	two := servicetest.Start(t, func(c *settings.Config) { *c = one.Config })
+	for {
+		began := time.Now()
+		wrong := refreshAtOnce(t, r, issuer, one, two)
+		if len(wrong) == 0 {
+			return
+		}
+		if time.Since(began) < 10*time.Second { // else the call of the issuer may have timed out meanwhile
+			t.Fatal(strings.Join(wrong, "\n"))
+		}
+	}
+}
+
+// refreshAtOnce has requests to two processes wait for one refresh of a new session, and
+// returns what is wrong with the answers and with the session.
+func refreshAtOnce(t *testing.T, r *router, issuer *frontIssuer, one, two *servicetest.Program) (wrong []string) {
+	t.Helper()
+	execute(t, one.Config.Postgres, `DELETE FROM netsim.console_sessions`)
+	before := issuer.refreshes.Load()
 	b := r.browser(t)
 	release := issuer.hold()
 	b.login("", as("ada", servicetest.NewAccount()))
@@ -86,19 +104,22 @@ func TestOneRefreshByTwoProcesses(t *testing.T) {
 		}
 	}
 	for _, p := range []*servicetest.Program{one, two} {
-		until(t, "all requests wait for the token", func() bool { return p.Metric(t, "http_server_active_requests") >= requests })
+		until(t, "all requests wait for the token, or have waited too long", func() bool {
+			return p.Metric(t, "http_server_active_requests") >= requests || len(statuses) > 0
+		})
 	}
 	release()
 	testwait.Group(t, &all, "the requests")
 	close(statuses)
 	for status := range statuses {
 		if status != http.StatusOK {
-			t.Errorf("a request gets %d", status)
+			wrong = append(wrong, fmt.Sprintf("a request gets %d", status))
 		}
 	}
-	if n, tokens := issuer.refreshes.Load(), generation(t, one); n != 1 || tokens != 2 {
-		t.Errorf("the issuer got %d refreshes, and the session has its tokens number %d; want 1 and 2", n, tokens)
+	if n, tokens := issuer.refreshes.Load()-before, generation(t, one); n != 1 || tokens != 2 {
+		wrong = append(wrong, fmt.Sprintf("the issuer got %d refreshes, and the session has its tokens number %d; want 1 and 2", n, tokens))
 	}
+	return wrong
 }
 
 // TestOutagesEndNoSession: while the issuer or the database is away, requests that need it get

@@ -158,7 +158,7 @@ func (w *storeWorld) released(id string) {
 // store refuses its inputs, result files, engine snapshots or manifest.
 func TestAStoreRefusesARun(t *testing.T) {
 	t.Parallel()
-	w := newStoreWorld(t, time.Minute)
+	w := newStoreWorld(t, time.Hour)
 	first := w.submit("first")
 	if s := w.ended(first); s["status"] != "completed" {
 		t.Fatalf("with a working store the run is %v: %v", s["status"], s["failureReason"])
@@ -204,7 +204,7 @@ func TestAStoreRefusesARun(t *testing.T) {
 func TestAStoreIsDown(t *testing.T) {
 	t.Parallel()
 	down := refusing("PUT", "/results/", 503, "ServiceUnavailable")
-	w := newStoreWorld(t, time.Minute)
+	w := newStoreWorld(t, time.Hour)
 	failures := 0
 	w.g.set(func(r *http.Request) (int, string) {
 		status, code := down(r)

@@ -16,6 +16,7 @@ import (
 	"netsim/events"
 	"netsim/infra/eventlog"
 	"netsim/internal/servicetest"
+	"netsim/internal/testwait"
 	"netsim/stream/publisher"
 )
 
@@ -94,7 +95,7 @@ func schemaID(t *testing.T, p *servicetest.Program, workspace string) (id string
 	}
 	defer j.Close() //nolint:errcheck // it has only read
 	next := make([]int64, p.Config.Partitions)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(testwait.Limit(t)); time.Now().Before(deadline); {
 		for partition := range next {
 			records, _, err := j.Read(t.Context(), topic, int32(partition), next[partition], 1<<20, 100*time.Millisecond)
 			if err != nil && !errors.Is(err, eventlog.ErrNoTopic) { // the publisher makes it
@@ -117,6 +118,6 @@ func schemaID(t *testing.T, p *servicetest.Program, workspace string) (id string
 			}
 		}
 	}
-	t.Fatalf("%s was not published within a minute", workspace)
+	t.Fatalf("%s was not published", workspace)
 	return "", false
 }

@@ -21,10 +21,10 @@ func TestWithoutTheLogReadsContinue(t *testing.T) {
 		broker = teststack.Start(t, teststack.BrokerPart(), t.TempDir())
 		c.Kafka = []string{broker.Addr}
 	})
-	requests := w.requests(t)
+	requests, hurried := w.requests(t), w.hurried(t)
 	broker.Kill()
 	defer broker.Restart()
-	w.all(t, requests, func(op operation, r servicetest.Reply) {
+	hurried.all(t, requests, func(op operation, r servicetest.Reply) {
 		switch {
 		case op.id == "TerminateSimulation", op.id == "TerminateRun":
 			r.Refused(409, "CONFLICT") // the simulation has ended, so no event is appended
@@ -53,10 +53,10 @@ func TestWithPostgreSQLKilledOnlyOperationsFromMemoryAnswer(t *testing.T) {
 		postgres = teststack.Start(t, "postgres", t.TempDir())
 		c.Postgres = postgres.URL
 	})
-	requests := w.requests(t)
+	requests, hurried := w.requests(t), w.hurried(t)
 	postgres.Kill()
 	defer postgres.Restart()
-	w.withoutReadModel(t, requests)
+	hurried.withoutReadModel(t, requests)
 }
 
 // describesTheLog reports whether the operation is one of the operators' that compare

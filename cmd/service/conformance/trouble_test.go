@@ -110,16 +110,26 @@ func wantRetryable(t *testing.T, op operation, r servicetest.Reply) {
 	}
 }
 
-// startOwn starts a program on its own servers, with short timeouts. One account sends a
-// request of every operation at a time, and heavy ones hold their slots until the verdict
-// times out: with the slots of a machine with one core, some would rightly get a 429.
+// startOwn starts a program on its own servers. One account sends a request of every
+// operation at a time, and heavy ones hold their slots until the verdict times out: with the
+// slots of a machine with one core, some would rightly get a 429.
 func startOwn(t *testing.T, change func(*settings.Config)) *world {
 	t.Helper()
 	return newWorld(t, servicetest.Start(t, func(c *settings.Config) {
-		c.VerdictTimeout, c.ReadTimeout = 8*time.Second, 15*time.Second
 		c.MaxHeavy = 64
 		change(c)
 	}))
+}
+
+// hurried is the world of another process of the program, with short timeouts. What is to
+// succeed is asked of one without them: on a busy machine it takes longer.
+func (w *world) hurried(t *testing.T) *world {
+	t.Helper()
+	hurried := *w
+	hurried.program = startBeside(t, w.program, func(c *settings.Config) {
+		c.VerdictTimeout, c.ReadTimeout = 8*time.Second, 15*time.Second
+	})
+	return &hurried
 }
 
 // requests returns a request of every operation. The servers must still run, because it
@@ -158,6 +168,7 @@ func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	maps.DeleteFunc(requests, func(_ string, r request) bool {
 		return !r.op.writes() || r.op.id == "TerminateSimulation" || r.op.id == "TerminateRun"
 	})
+	hurried := w.hurried(t)
 	conn, err := pgx.Connect(t.Context(), w.program.Config.Postgres)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +177,7 @@ func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `BEGIN; LOCK TABLE readmodel.offsets IN EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
 	}
-	w.all(t, requests, func(op operation, r servicetest.Reply) {
+	hurried.all(t, requests, func(op operation, r servicetest.Reply) {
 		wantRetryable(t, op, r)
 	})
 	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
@@ -194,10 +205,10 @@ func TestWithoutTheReadModelOnlyOperationsFromMemoryAnswer(t *testing.T) {
 		u.Host = proxy.Addr
 		c.Postgres = u.String()
 	})
-	requests := w.requests(t)
+	requests, hurried := w.requests(t), w.hurried(t)
 	proxy.Refuse()
 	defer proxy.Heal()
-	w.withoutReadModel(t, requests)
+	hurried.withoutReadModel(t, requests)
 }
 
 // withoutReadModel checks every operation while PostgreSQL does not answer.
