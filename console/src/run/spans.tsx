@@ -99,7 +99,7 @@ function Picture({ trace }: { trace: string }) {
 						values={loaded.owners.map((owner) => [String(owner.row), owner.name])}
 						set={(first) => setRow(Math.min(Number(first), lastRow))}
 					/>
-					<Zoom view={view} set={setView} most={most} />
+					<Zoom view={view} set={setView} most={most} rows={{ up: row > 0, down: row < lastRow, move: (pages) => move((pages * height) / rowHeight) }} />
 				</div>
 			) : (
 				!failed && <Loading of="the trace" />
@@ -146,7 +146,7 @@ function Picture({ trace }: { trace: string }) {
 				{loaded && <TimeAxis start={Math.round(from * 1000)} end={Math.round(until * 1000)} />}
 			</div>
 			<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
-				{picked || "Point at a span, or tap it, to read it. The wheel zooms, and with Shift it moves the rows."}
+				{picked || "Point at a span, or tap it, to read it. The wheel and two fingers zoom; with Shift the wheel moves the rows."}
 			</p>
 		</>
 	);
