@@ -67,6 +67,8 @@ test("removing an entity removes what refers to it and what was changed of it; n
 	]);
 	const app = applied(document(), removing(document(), {}, "app"));
 	expect([app.applications, holder(app, "server")?.references, app.topology.appDistribution?.randomApplicationDistribution]).toEqual([[], [], []]);
+	const part = document((same) => same.replace('{"name":"app","type":"application","count"', '{"name":"part","type":"application","count"'));
+	expect(holder(applied(part, removing(part, {}, "app")), "server")?.references).toEqual([]);
 });
 
 test("taking back a declaration takes back what refers to it", () => {
