@@ -94,6 +94,104 @@ test("two tabs change a configuration, and the second chooses member by member",
 	await other.close();
 });
 
+test("counts and references are edited, read before they are saved, and found at their place", async ({ page }) => {
+	await page.goto("configurations");
+	await login(page);
+	const id = await made(page, "counts and references");
+	await page.goto(`configurations/${id}?component=rack`);
+	const changes = page.locator(".diff li");
+
+	// A count beyond the contract is not sent; the network is drawn with one that is within.
+	await page.getByLabel("Count of server").fill("1048577");
+	await expect(page.getByText("Write a whole number from 1 to")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+	await page.getByLabel("Count of server").fill("4");
+	await page.getByLabel("Group of server").fill("storage");
+	await expect(changes).toContainText(["8 × server (server) → 4 × server (server), group storage"]);
+	await expect(page.getByRole("img", { name: /The network: .*4 nic/ })).toBeVisible();
+
+	// Another switch, which the rack then names instead of the first.
+	await page.getByText("Declare another component").click();
+	await page.getByLabel("Model").selectOption("clos-switch-v1");
+	await page.getByLabel("Its name in this configuration").fill("nic");
+	await expect(page.getByText("A nic of the configuration has this name.")).toBeVisible();
+	await page.getByLabel("Its name in this configuration").fill("leaf2");
+	await page.getByRole("button", { name: "Declare it" }).click();
+	await expect(page.getByText("It is new.")).toBeVisible();
+	await page.getByRole("button", { name: "rack", exact: true }).click();
+	await page.getByLabel("What is held instead of leaf").selectOption("leaf2");
+	await accessible(page);
+
+	// What is removed is removed wherever it is named, and can be taken back.
+	await page.getByRole("button", { name: "nic", exact: true }).click();
+	await page.getByRole("button", { name: "Remove nic", exact: true }).click();
+	await expect(changes).toHaveText([/rack: holds server/, /Declaration of leaf2/, /rack: holds leaf/, /server: holds nic.*1 × nic \(nic\)/, /Declaration of nic.*roce-nic-v1/]);
+	await page.getByRole("button", { name: "Take back: Declaration of nic" }).click();
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	await expect(page.getByText("not saved")).toBeHidden();
+	const stored = await api(page, `configurations/${id}?include=all`);
+	expect(stored.version).toBe(2);
+	const held = (of: { components: object[] }) => of.components.map(({ name, count, group }: any) => [name, count, group]);
+	expect(held(stored.containers[0])).toEqual([
+		["leaf2", 1, undefined],
+		["server", 4, "storage"],
+	]);
+	expect(stored.components.map((one: any) => one.name)).toEqual(["leaf", "server", "nic", "leaf2"]);
+	expect(held(stored.components[1])).toEqual([]);
+
+	// A layer wires all of the topology, so two of it are an error, which is at its row.
+	await page.getByLabel("Model").selectOption("ethernet-layer-v1");
+	await page.getByLabel("Its name in this configuration").fill("wires");
+	await page.getByRole("button", { name: "Declare it" }).click();
+	await page.getByRole("button", { name: "Topology", exact: true }).click();
+	await page.getByLabel("Add to it").selectOption("wires");
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await page.getByLabel("Count of wires").fill("2");
+	await page.getByLabel("topologyTiers").selectOption("3");
+	await page.getByRole("button", { name: "server", exact: true }).click();
+	await page.getByLabel("Add to it").selectOption("nic");
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await expect(changes).toHaveCount(4);
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	await expect(page.getByText("not saved")).toBeHidden();
+	await page.getByRole("button", { name: "Validate" }).click();
+	await expect(page.getByText("Invalid.")).toBeVisible();
+	await page.getByRole("button", { name: "Show wires" }).first().click();
+	await page.getByRole("button", { name: "Topology", exact: true }).click();
+	await expect(page.getByRole("row").filter({ has: page.getByLabel("Count of wires") })).toContainText("set its count to 1");
+	await accessible(page);
+	await page.getByRole("link", { name: "Versions" }).click();
+	await expect(page.locator(".diff li").first()).toBeVisible();
+});
+
+test("two tabs change counts and references, and the second chooses", async ({ page, context, refused }) => {
+	refused.push("configurations/");
+	await page.goto("configurations");
+	await login(page);
+	const id = await made(page, "two tabs of counts");
+	const other = await context.newPage();
+	await page.goto(`configurations/${id}?component=rack`);
+	await other.goto(`configurations/${id}?component=rack`);
+	await page.getByLabel("Count of server").fill("4");
+	await page.getByRole("button", { name: "Topology", exact: true }).click();
+	await page.getByLabel("Count of rack").fill("2");
+	await other.getByLabel("Count of server").fill("16");
+	await other.getByRole("button", { name: "Save", exact: true }).click();
+	await expect(other.getByText("not saved")).toBeHidden();
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	await expect(page.getByRole("heading", { name: "Two changes at the same time" })).toBeVisible();
+	const row = (name: RegExp) => page.getByRole("row", { name });
+	await expect(row(/rack: holds server/)).toContainText("you both changed it");
+	await expect(row(/Topology: holds rack/)).toContainText("only you changed it");
+	await accessible(page);
+	await page.getByLabel("Theirs for rack: holds server: 16 × server (server)").check();
+	await page.getByRole("button", { name: "Save what is chosen" }).click();
+	await expect(page.getByRole("heading", { name: "Two changes at the same time" })).toBeHidden();
+	const now = await api(page, `configurations/${id}?include=all`);
+	expect([now.version, now.containers[0].components[1].count, now.topology.components[0].count]).toEqual([3, 16, 2]);
+	await other.close();
+});
+
 test("bad days of configurations: markup, right-to-left names, long numbers, and one that is gone", async ({ page, refused }) => {
 	refused.push("configurations/");
 	await page.goto("configurations");

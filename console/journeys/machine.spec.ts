@@ -50,3 +50,32 @@ test("without the role the page says what it needs, and nothing leads to it", as
 	await expect(page.getByText(/for people with the role operator/)).toBeVisible();
 	await expect(page.getByRole("link", { name: "Machine room" })).toHaveCount(0);
 });
+
+test("on a phone the ids of what operators did are whole, and a tap copies them", async ({ page, context }) => {
+	await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+	await page.setViewportSize({ width: 360, height: 740 });
+	const act = {
+		id: "operation_01kahcfv4ge3brkm7s0v3x2m8p",
+		operator: "user_01kahcfv4ge3brkm7s0v3x2m8q",
+		command: "runs terminate",
+		arguments: ["simulation=sim_01kahcfv4ge3brkm7dy5s5h2k3", "reason=takes all workers"],
+		release: "v1.4.0",
+		outcome: "succeeded",
+		beganAt: "2026-11-21T08:30:00.125Z",
+		endedAt: "2026-11-21T08:30:00.250Z",
+	};
+	await page.route(/operations\/operator-acts|operations\/acts/, (route) => route.fulfill({ json: { items: [act], total: 1 } }));
+	await page.goto("machine?view=acts");
+	await login(page, "operator");
+	await expect(page.getByText("reason=takes all workers")).toBeVisible();
+	for (const id of [act.id, act.operator, "sim_01kahcfv4ge3brkm7dy5s5h2k3"]) {
+		const shown = page.getByRole("button", { name: id });
+		const box = await shown.boundingBox();
+		expect(box && box.x + box.width, id).toBeLessThanOrEqual(360);
+		expect(box?.height, id).toBeLessThan(40); // one line
+		await shown.click();
+		expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id);
+		await expect(page.getByRole("status").filter({ hasText: "copied" })).toHaveCount(1);
+	}
+	await accessible(page);
+});

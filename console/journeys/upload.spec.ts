@@ -33,6 +33,20 @@ test("a trace is uploaded, its content is checked, and a configuration runs it",
 	await expect(page.getByText("Every send has its receive:")).toBeVisible();
 	await accessible(page);
 
+	// Promoted to the account it never expires. To everyone is another step.
+	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog.getByRole("button", { name: "Promote it" })).toBeDisabled();
+	await dialog.getByLabel("Family of the workload").fill("ring");
+	await accessible(page);
+	await dialog.getByRole("button", { name: "Promote it" }).click();
+	await expect(page.getByRole("button", { name: "Promote it to everyone" })).toBeVisible();
+	await expect(page.locator("dl.facts")).toContainText(/Seen by\s*your account.*Expires\s*never/);
+	await expect(page.getByText('"workloadFamily":"ring"')).toBeVisible();
+	await page.getByRole("button", { name: "Promote it to everyone" }).click();
+	await expect(dialog.getByLabel("Family of the workload")).toHaveCount(0);
+	await dialog.getByRole("button", { name: "Keep it" }).click();
+
 	await page.getByRole("link", { name: "rack of traces" }).first().click();
 	await page.getByRole("button", { name: "Attach the traceset" }).click();
 	await expect(page.getByRole("button", { name: "Attach the traceset" })).toBeDisabled();
@@ -117,4 +131,23 @@ test("a mapping file is uploaded, shown and deleted; the store is away for a whi
 	await expect(page.getByRole("heading", { level: 1, name: "Mapping files" })).toBeVisible();
 	await page.goto(gone);
 	await expect(page.getByRole("alert")).toBeVisible();
+});
+
+test("a promotion that is refused says why, and keeps what was typed", async ({ page, refused }) => {
+	refused.push("/promote");
+	await page.goto("upload?kind=traceset");
+	await login(page);
+	await page.getByLabel(/Drop the files here/).setInputFiles(traces);
+	await page.getByRole("button", { name: "Upload", exact: true }).click();
+	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	const dialog = page.getByRole("dialog");
+	await dialog.getByLabel("Family of the workload").fill("ring");
+	// It is deleted in another tab meanwhile.
+	const id = page.url().replace(/.*tracesets\//, "");
+	await page.request.delete(new URL(`/console/api/v1/tracesets/${id}`, page.url()).href);
+	await dialog.getByRole("button", { name: "Promote it" }).click();
+	await expect(page.getByRole("alert")).toContainText("It was not promoted");
+	await expect(page.getByRole("alert")).toContainText(id);
+	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	await expect(dialog.getByLabel("Family of the workload")).toHaveValue("ring");
 });

@@ -253,13 +253,19 @@ const routeTree = root.addChildren([
 ]);
 
 export function createConsole(client: QueryClient) {
+	let path = "";
 	return createRouter({
 		routeTree,
 		basepath: base,
 		context: { client },
 		parseSearch,
 		stringifySearch,
-		scrollRestoration: true,
+		// What only the state of a page changes, as a zoom does, leaves the page where it is.
+		scrollRestoration: ({ location }) => {
+			const another = location.pathname !== path;
+			path = location.pathname;
+			return another;
+		},
 		defaultPendingComponent: Loading,
 		defaultErrorComponent: Crashed,
 		defaultNotFoundComponent: NotFound,

@@ -32,7 +32,7 @@ export type Operation = keyof Ops;
 
 type Loose<T> = { [K in keyof T]?: T[K] | undefined };
 type PathOf<Args> = Args extends { path: infer Path } ? { path: Path } : unknown;
-type BodyOf<Args> = Args extends { body: infer Body } ? { body: Body } : unknown;
+type BodyOf<Args> = Args extends { body: infer Body } ? { body: Body } : "body" extends keyof Args ? { body?: NonNullable<Args["body"]> } : unknown;
 type QueryOf<Args> = Args extends { query: infer Query } ? { query: Loose<Query> } : Args extends { query?: infer Query } ? { query?: Loose<NonNullable<Query>> } : unknown;
 
 /** What an operation takes. Parameters that are undefined or empty are left out of the address. */

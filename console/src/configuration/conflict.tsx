@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { type Conflicted, conflict, type Document, type Edits } from "./document";
+import type { Document } from "./document";
+import { type Conflicted, conflict, type Edits } from "./edits";
 
 export type Sides = { base: Document & { name: string; version: number }; theirs: Document & { name: string; version: number } };
 

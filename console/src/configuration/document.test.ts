@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { exact, write } from "../api/json";
-import { conflict, type Document, effective, keyOf, ownName, tree, update } from "./document";
+import { type Document, tree } from "./document";
+import { conflict, effective, keyOf, ownName, update } from "./edits";
 import { at, boundsText, rounded, wrong } from "./parameters";
 
 const text = `{"name":"one","globalParameters":{"SimulationParameters":{"RandomSeed":{"value":9007199254740993,"type":"uint"}}},
@@ -50,8 +51,8 @@ test("a document that contains itself has an end, and what nothing uses is named
 });
 
 test("only numbers of JSON are numbers", () => {
-	for (const good of ["0", "1.5", "1e-6", "9".repeat(30)]) expect(wrong("double", good), good).toBeUndefined();
-	for (const bad of ["", "1.", ".5", "01", "+1", "0x1", "NaN", "1,5", "<b>"]) expect(wrong("double", bad), bad).toBeDefined();
+	for (const good of ["0", "1.5", "1e-6", "9".repeat(30)]) expect(wrong({ type: "double" }, good), good).toBeUndefined();
+	for (const bad of ["", "1.", ".5", "01", "+1", "0x1", "NaN", "1,5", "<b>"]) expect(wrong({ type: "double" }, bad), bad).toBeDefined();
 	expect(["0.100000000000000000000000000001", "0.10", "1e-6", "0.000001", "123456789012345678", "x"].map((text) => rounded("double", text))).toEqual([
 		"0.1",
 		undefined,
@@ -60,8 +61,8 @@ test("only numbers of JSON are numbers", () => {
 		"123456789012345680",
 		undefined,
 	]);
-	expect(wrong("uint", "-1")).toBeDefined();
-	expect(wrong("string", "<b>")).toBeUndefined();
+	expect(wrong({ type: "uint" }, "-1")).toBeDefined();
+	expect(wrong({ type: "string" }, "<b>")).toBeUndefined();
 });
 
 test("bounds have their units, and names of prototypes are no parameters", () => {

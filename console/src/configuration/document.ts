@@ -1,112 +1,56 @@
-import type { Application, Component, Configuration, ConfigurationUpdate, ConfigurationVersion, Container, Finding, Params, Topology, TopologyDocument } from "../api/contract";
-import { at, type Edit, editText, type Leaf, leafText, leaves, plain, replaced } from "./parameters";
+import type { Application, Component, Configuration, ConfigurationVersion, DistributionEntry, Finding, Params, Topology, TopologyDocument } from "../api/contract";
+import { at, type Leaf, plain } from "./parameters";
+import { type Declared, declared, topology } from "./references";
 
 /** What configurations, their versions and templates have in common. */
 export type Document = Pick<Configuration | ConfigurationVersion, "components" | "containers" | "applications" | "links" | "topology" | "globalParameters">;
 
-/** Where parameters are. The global ones are those of the entity of the name "". */
-export type Section = "components" | "links" | "applications" | "globalParameters";
-export type Entity = { section: Section; name: string; type: string; model: string; version: string; parameters: Params };
+/** What has parameters. The global ones are those of the entity of the name "". */
+export type Entity = { name: string; type: string; model: string; version: string; parameters: Params };
 
 export const globals = "";
 
 /** The entities that have parameters, in the order of the document, the global ones first. */
 export function entities(document: Document): Entity[] {
-	const those = (section: "components" | "links" | "applications", list: (Component | Application)[]) =>
-		list.map((one): Entity => ({ section, name: one.name, type: one.type, model: one.model, version: one.version, parameters: one.typedParameters ?? {} }));
+	const those = [...document.components, ...document.links, ...document.applications];
+	const own = { model: "", version: "" };
 	return [
-		{ section: "globalParameters", name: globals, type: "global", model: "", version: "", parameters: document.globalParameters },
-		...those("components", document.components),
-		...those("links", document.links),
-		...those("applications", document.applications),
+		{ name: globals, type: "global", ...own, parameters: document.globalParameters },
+		{ name: topology, type: "topology", ...own, parameters: topologyParameters(document.topology) },
+		...those.map(({ name, type, model, version, typedParameters = {} }): Entity => ({ name, type, model, version, parameters: typedParameters })),
 	];
 }
 
-/** What a person changed and did not save yet: by entity and path. Names of entities are unique in a configuration. */
-export type Edits = Record<string, Edit>;
-
-const nameKey = "name";
-
-export function keyOf(entity: string, path: string[]): string {
-	return JSON.stringify([entity, ...path]);
+/** How a person calls an entity. */
+export function titleOf(entity: string): string {
+	return entity === globals ? "Global parameters" : entity === topology ? "Topology" : entity;
 }
 
-function readKey(key: string): [entity: string, path: string[]] {
-	const [entity = "", ...path] = JSON.parse(key) as string[];
-	return [entity, path];
-}
+const tiers = (value: unknown): Leaf => ({ value, type: "uint", enum: [1, 2, 3], description: "tiers of switches" });
+const share = (value: unknown): Leaf => ({ value, type: "double", min: { value: 0 }, max: { value: 1 }, strict: true, description: "share of the distribution of applications" });
 
-/** The key of the configuration's own name among the edits. */
-export const ownName = nameKey;
-
-/** What one reads for a key. */
-export function labelOf(key: string): string {
-	if (key === nameKey) return "Name of the configuration";
-	const [entity, path] = readKey(key);
-	return `${entity || "Global"}: ${path.join(" › ")}`;
-}
-
-function leafAt(document: Document, key: string): Leaf | undefined {
-	const [name, path] = readKey(key);
-	return at(entities(document).find((entity) => entity.name === name)?.parameters, path);
-}
-
-/** What a configuration has for a key as text, undefined if it has it no longer. */
-export function textAt(document: Document & { name?: string }, key: string): string | undefined {
-	if (key === nameKey) return document.name;
-	const leaf = leafAt(document, key);
-	return leaf && leafText(leaf);
-}
-
-/** The request that makes the edits: each section that has one, whole, so that one version has all of them or none. */
-export function update(document: Document, edits: Edits): ConfigurationUpdate {
-	const changed = new Map<string, [path: string[], edit: Edit][]>();
-	const made: ConfigurationUpdate = {};
-	for (const [key, edit] of Object.entries(edits)) {
-		if (key === nameKey) {
-			made.name = edit.value.trim();
-			continue;
-		}
-		const [entity, path] = readKey(key);
-		changed.set(entity, [...(changed.get(entity) ?? []), [path, edit]]);
+/** The values of a topology in the form of parameters: its tiers, and the share of each entry of its distribution. */
+export function topologyParameters({ topologyTiers, appDistribution }: Topology): Params {
+	const shares: Record<string, Record<string, unknown>> = {};
+	for (const { parentApplication, distributionPercent: entry } of appDistribution?.randomApplicationDistribution ?? []) {
+		shares[parentApplication] = { ...shares[parentApplication], [entry.distributionId]: share(entry.value) };
 	}
-	const edited = (name: string, tree: Params) => (changed.get(name) ?? []).reduce<unknown>((inner, [path, edit]) => replaced(inner, path, edit), tree) as Params;
-	const section = <One extends Component | Application>(list: One[]): One[] | undefined =>
-		list.some((one) => changed.has(one.name)) ? list.map((one) => (changed.has(one.name) ? { ...one, typedParameters: edited(one.name, one.typedParameters ?? {}) } : one)) : undefined;
-	const parts = { components: section(document.components), links: section(document.links), applications: section(document.applications) };
-	for (const [name, list] of Object.entries(parts)) {
-		if (list) Object.assign(made, { [name]: list });
-	}
-	if (changed.has(globals)) made.globalParameters = edited(globals, document.globalParameters);
-	return made;
+	return { topologyTiers: tiers(topologyTiers), ...(Object.keys(shares).length > 0 && { Share: shares }) };
 }
 
-/** Edits without those that are what the document has already. */
-export function effective(document: Document & { name?: string }, edits: Edits): Edits {
-	return Object.fromEntries(Object.entries(edits).filter(([key, edit]) => editText(edit) !== textAt(document, key)));
-}
-
-/** A member in a conflict. Without theirs, the others removed it. */
-export type Conflicted = { key: string; label: string; before: string; theirs: string | undefined; yours: string | undefined; who: "both" | "you" | "they" };
-
-/**
- * What the others changed and what one changed oneself, from the version that both began with.
- * Members that are the same on both sides are no conflict and are left out.
- */
-export function conflict(base: Document & { name?: string }, theirs: Document & { name?: string }, edits: Edits): Conflicted[] {
-	const keys = new Set([nameKey, ...[base, theirs].flatMap((document) => entities(document).flatMap((entity) => leaves(entity.parameters).map(({ path }) => keyOf(entity.name, path))))]);
-	const found: Conflicted[] = [];
-	for (const key of keys) {
-		const before = textAt(base, key);
-		const now = textAt(theirs, key);
-		const edit = edits[key];
-		const yours = edit && editText(edit);
-		if (yours === now || (yours === undefined && before === now)) continue;
-		const who = yours === undefined ? "they" : before === now ? "you" : "both";
-		found.push({ key, label: labelOf(key), before: before ?? "", theirs: now, yours, who });
-	}
-	const order = { both: 0, you: 1, they: 2 };
-	return found.sort((a, b) => order[a.who] - order[b.who]);
+/** The topology with values in the form of topologyParameters. */
+export function withParameters(of: Topology, tree: Params): Topology {
+	const value = (...path: string[]) => at(tree, path)?.value as number;
+	const entry = (one: DistributionEntry): DistributionEntry => {
+		const { distributionId } = one.distributionPercent;
+		return { ...one, distributionPercent: { distributionId, value: value("Share", one.parentApplication, distributionId) } };
+	};
+	const distribution = of.appDistribution;
+	return {
+		...of,
+		topologyTiers: value("topologyTiers"),
+		...(distribution && { appDistribution: { ...distribution, randomApplicationDistribution: distribution.randomApplicationDistribution.map(entry) } }),
+	};
 }
 
 /** The body that asks for the drawing of a document. */
@@ -120,27 +64,32 @@ export function drawn(document: Document): TopologyDocument {
 export type Use = { name: string; type: string; count: number; uses: Use[] };
 
 /** What the topology is made of, the applications, and what is declared and not used. */
-export function tree({ components, containers, applications, links, topology }: Document): { used: Use[]; applications: Use[]; unused: Use[] } {
-	type Holder = Container | Component | Application;
-	const declared = new Map<string, Holder>([...containers, ...components, ...links, ...applications].map((one) => [one.name, one]));
+export function tree(document: Document): { used: Use[]; applications: Use[]; unused: Use[] } {
+	const all = new Map(declared(document).map((one) => [one.name, one]));
 	const reached = new Set<string>();
 	const used = (references: Topology["components"] | undefined, above: string[]): Use[] =>
 		(references ?? []).map(({ name, type, count = 1 }) => {
 			reached.add(name);
-			const holder = declared.get(name);
+			const holder = all.get(name);
 			// A document that is not valid may contain itself.
 			const inner = holder && "components" in holder && !above.includes(name) ? used(holder.components, [...above, name]) : [];
 			return { name, type, count: Number(count), uses: inner };
 		});
-	const top = used(topology.components, []);
-	const rest = [...declared.values()].filter((one) => one.type !== "application" && !reached.has(one.name));
-	const single = ({ name, type }: Holder): Use => ({ name, type, count: 1, uses: [] });
-	return { used: top, applications: applications.map(single), unused: rest.map(single) };
+	const top = used(document.topology.components, []);
+	const rest = [...all.values()].filter((one) => one.type !== "application" && !reached.has(one.name));
+	const single = ({ name, type }: Declared): Use => ({ name, type, count: 1, uses: [] });
+	return { used: top, applications: document.applications.map(single), unused: rest.map(single) };
 }
 
-/** The findings of an entity. The global parameters have those without a component that name a place among them. */
+/** The entity that a finding is about, by its name or its place. */
+export function entityOf({ component, path = "" }: Finding): string | undefined {
+	if (component) return component;
+	return path.startsWith("$.globalParameters") ? globals : path.startsWith(topology) ? topology : undefined;
+}
+
+/** The findings of an entity. Those of what the topology holds are also the topology's. */
 export function findingsOf(findings: Finding[], entity: string): Finding[] {
-	return findings.filter((finding) => (entity === globals ? !finding.component && (finding.path ?? "").startsWith("$.globalParameters") : finding.component === entity));
+	return findings.filter((finding) => entityOf(finding) === entity || (entity === topology && finding.path?.startsWith(topology)));
 }
 
 /** Whether a finding is about the parameter at a path of its entity. */

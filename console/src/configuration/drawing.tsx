@@ -1,6 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { TopologyValidation } from "../api/contract";
+import { useDebounced } from "../lib/debounced";
 import { count } from "../lib/units";
 import { useWidth } from "../lib/width";
 import { Facts, Shown } from "../ui/parts";
@@ -10,11 +11,13 @@ type Network = { nodes: { name: string; tier: number; count: number }[]; links: 
 
 /** The network of a document, as the service unfolds it. */
 export function Drawing({ document }: { document: Document }) {
-	const body = drawn(document);
+	// While a person writes, it waits, and what was drawn before stays.
+	const body = useDebounced(drawn(document), 400);
 	const drawing = useQuery({
 		queryKey: ["drawing", body],
 		queryFn: ({ signal }) => call("ValidateTopology", { body }, signal),
 		staleTime: Number.POSITIVE_INFINITY,
+		placeholderData: keepPreviousData,
 	});
 	return (
 		<section aria-labelledby="network">

@@ -13,6 +13,8 @@ export type Leaf = {
 	enum?: unknown[];
 	readonly?: boolean;
 	group?: string;
+	/** Whether the contract refuses what is not within the bounds. Of parameters validation reports it. */
+	strict?: boolean;
 };
 type Bound = { value: unknown; unit?: string };
 type Branch = { [name: string]: unknown };
@@ -63,18 +65,20 @@ function sent(type: string, text: string): unknown {
 	return numbers.has(type) ? new Digits(text.trim()) : text;
 }
 
-/** Why a text is no value of the type, or nothing. The bounds are for the service to judge. */
-export function wrong(type: string, text: string): string | undefined {
+/** Why a text is no value of the leaf, or nothing. Bounds are for the service to judge, except strict ones. */
+export function wrong(leaf: Pick<Leaf, "type" | "min" | "max" | "strict">, text: string): string | undefined {
+	const { type, min, max } = leaf;
 	if (!numbers.has(type)) return undefined;
 	// A number of JSON: no leading zeros, no plus, a digit on both sides of the point.
 	if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim())) return "This is no number.";
 	if (type === "uint" && !/^\d+$/.test(text.trim())) return "Write a whole number from 0.";
+	if (leaf.strict && (Number(text) < Number(min?.value) || Number(text) > Number(max?.value))) return `Write a number: ${boundsText(leaf)}.`;
 	return undefined;
 }
 
 /** What the service stores of a number that its type cannot hold, or nothing. Only the type double is one. */
 export function rounded(type: string, text: string): string | undefined {
-	if (type !== "double" || wrong(type, text)) return undefined;
+	if (type !== "double" || wrong({ type }, text)) return undefined;
 	const digits = (number: string) => number.replace(/[eE].*|[-.]/g, "").replace(/^0+|0+$/g, "");
 	const stored = String(Number(text));
 	return digits(stored) === digits(text.trim()) ? undefined : stored;
@@ -90,7 +94,7 @@ export function editText(edit: Edit): string {
 }
 
 /** What the model allows, in words. */
-export function boundsText({ min, max, enum: choices, readonly }: Leaf): string {
+export function boundsText({ min, max, enum: choices, readonly }: Partial<Leaf>): string {
 	const bound = (text: Bound) => (text.unit ? `${String(text.value)} ${text.unit}` : String(text.value));
 	if (readonly) return "set by the service";
 	if (choices) return choices.map(String).join(", ");

@@ -1,15 +1,19 @@
 import type { Finding } from "../api/contract";
 import { count } from "../lib/units";
 import { useModel } from "./data";
-import { type Document, type Edits, entities, findingsOf, globals, isAt, keyOf, tree, type Use } from "./document";
+import { type Document, entities, findingsOf, globals, isAt, titleOf, tree, type Use } from "./document";
+import { aboutOf, type Edits, isParameter, keyOf } from "./edits";
+import { Findings } from "./findings";
+import { Holds, placed } from "./holds";
 import { at, boundsText, type Edit, type Leaf, leafText, leaves, rounded, units, wrong } from "./parameters";
+import { declared, topology } from "./references";
 
 type Choose = (name: string) => void;
 
 /** The tree of what a document is made of. The one that is chosen is the page's. */
 export function Tree({ document, chosen, choose, findings, edits }: { document: Document; chosen: string; choose: Choose; findings: Finding[]; edits: Edits }) {
 	const { used, applications, unused } = tree(document);
-	const marks = { chosen, choose, findings, edited: new Set(Object.keys(edits).flatMap((key) => (key.startsWith("[") ? [JSON.parse(key)[0] as string] : []))) };
+	const marks = { chosen, choose, findings, edited: new Set(Object.keys(edits).map(aboutOf)) };
 	return (
 		<nav aria-label="Components" className="tree">
 			<ul>
@@ -17,7 +21,7 @@ export function Tree({ document, chosen, choose, findings, edits }: { document: 
 					<Entry name={globals} text="Global parameters" {...marks} />
 				</li>
 				<li>
-					Topology, {document.topology.topologyTiers} {document.topology.topologyTiers === 1 ? "tier" : "tiers"}
+					<Entry name={topology} text="Topology" type={Number(document.topology.topologyTiers) === 1 ? "1 tier" : `${document.topology.topologyTiers} tiers`} {...marks} />
 					<Uses of={used} {...marks} />
 				</li>
 				{applications.length > 0 && (
@@ -37,7 +41,7 @@ export function Tree({ document, chosen, choose, findings, edits }: { document: 
 	);
 }
 
-type Marks = { chosen: string; choose: Choose; findings: Finding[]; edited: Set<string> };
+type Marks = { chosen: string; choose: Choose; findings: Finding[]; edited: Set<string | undefined> };
 
 function Uses({ of, ...marks }: { of: Use[] } & Marks) {
 	return (
@@ -67,32 +71,38 @@ function Entry({ name, text, type, times = 1, chosen, choose, findings, edited }
 	);
 }
 
-/** The parameters of the chosen entity with their units and bounds, and what was found about each. */
+/** The chosen entity: what it holds, and its parameters with their units and bounds, each with what was found about it. */
 export function Parameters({
 	document,
 	chosen,
 	findings,
 	edits,
+	now = document,
 	edit,
+	remove,
 }: {
 	document: Document;
 	chosen: string;
 	findings: Finding[];
 	edits: Edits;
+	/** The document with the edits. */
+	now?: Document;
 	/** Without it nothing can be changed. */
-	edit?: ((key: string, edit: Edit) => void) | undefined;
+	edit?: ((change: Edits) => void) | undefined;
+	remove?: (entity: string) => void;
 }) {
 	const entity = entities(document).find((one) => one.name === chosen);
 	const model = useModel(entity);
-	const container = document.containers.find((one) => one.name === chosen);
+	const declaration = declared(now).find((one) => one.name === chosen);
 	const own = findingsOf(findings, chosen);
-	const title = chosen === globals ? "Global parameters" : chosen;
 	const rows = entity ? leaves(entity.parameters) : [];
-	const elsewhere = own.filter((finding) => !rows.some(({ path }) => isAt(finding, path)));
+	const elsewhere = own.filter((finding) => !placed(document, chosen, finding) && !rows.some(({ path }) => isAt(finding, path)));
+	const fresh = declaration && !declared(document).some((one) => one.name === chosen);
+	const known = declaration ?? (chosen === globals || chosen === topology);
 	return (
 		<section aria-labelledby="parameters">
 			<h2 id="parameters">
-				<bdi>{title}</bdi>
+				<bdi>{titleOf(chosen)}</bdi>
 			</h2>
 			{model.data && (
 				<p className="quiet">
@@ -101,9 +111,9 @@ export function Parameters({
 			)}
 			{model.error && <p className="quiet">What the model says of its parameters cannot be loaded now.</p>}
 			<Findings of={elsewhere} />
-			{container && <p>A {container.type} has no parameters of its own. It is made of what is below it.</p>}
-			{!entity && !container && <p>The configuration has nothing of this name. Choose one in the tree.</p>}
-			{entity && rows.length === 0 && <p>It has no parameters.</p>}
+			{!known && <p>The configuration has nothing of this name. Choose one in the tree.</p>}
+			{known && <Holds document={document} now={now} holder={chosen} findings={own} edits={edits} edit={edit} />}
+			{fresh ? <p>It is new. It gets the parameters of its model when it is saved, and then they can be changed.</p> : entity && rows.length === 0 && <p>It has no parameters.</p>}
 			{rows.length > 0 && (
 				<section className="wide" tabIndex={0} aria-label="Table of the parameters">
 					<table className="stacked">
@@ -125,7 +135,12 @@ export function Parameters({
 											{known.description && <div className="quiet">{known.description}</div>}
 										</th>
 										<td data-label="Value">
-											<Value label={path.join(" ")} leaf={known} edit={edits[key]} set={edit && !known.readonly ? (changed) => edit(key, changed) : undefined} />
+											<Value
+												label={path.join(" ")}
+												leaf={known}
+												edit={isParameter(edits[key]) ? edits[key] : undefined}
+												set={edit && !known.readonly ? (changed) => edit({ [key]: changed }) : undefined}
+											/>
 											<Findings of={own.filter((finding) => isAt(finding, path))} />
 										</td>
 										<td data-label="Allowed">{boundsText(known)}</td>
@@ -136,16 +151,15 @@ export function Parameters({
 					</table>
 				</section>
 			)}
+			{remove && declaration && (
+				<p>
+					<button type="button" onClick={() => remove(chosen)}>
+						Remove <bdi>{chosen}</bdi>
+					</button>
+				</p>
+			)}
 		</section>
 	);
-}
-
-export function Findings({ of }: { of: Finding[] }) {
-	return of.map((finding) => (
-		<p key={`${finding.code} ${finding.path} ${finding.message}`} className={`finding ${finding.severity}`}>
-			<strong>{finding.severity}:</strong> <bdi>{finding.message}</bdi>
-		</p>
-	));
 }
 
 function Value({ label, leaf, edit, set }: { label: string; leaf: Leaf; edit: Edit | undefined; set: ((edit: Edit) => void) | undefined }) {
@@ -154,7 +168,7 @@ function Value({ label, leaf, edit, set }: { label: string; leaf: Leaf; edit: Ed
 	const unit = edit?.unit ?? leaf.unit;
 	const change = (part: Partial<Edit>) => set({ value, ...(unit !== undefined && { unit }), ...part });
 	const choices = leaf.type === "bool" ? ["true", "false"] : leaf.enum?.map(String);
-	const bad = wrong(leaf.type, value);
+	const bad = wrong(leaf, value);
 	const less = rounded(leaf.type, value);
 	const offered = units[leaf.type] ?? [];
 	return (

@@ -1,3 +1,4 @@
+import { Ids } from "../ui/ids";
 import { Shown, Time } from "../ui/parts";
 import { Table } from "../ui/table";
 import { limit, Rest, useOperations } from "./parts";
@@ -17,7 +18,25 @@ export function Acts() {
 							head={["When", "Command", "Arguments", "Outcome", "Operator"]}
 							rows={items.map((one) => ({
 								id: one.id,
-								cells: [<Time key="when" at={one.beganAt} />, one.command, one.arguments.join(", "), one.outcome || (one.endedAt ? "none" : "not ended"), one.operator],
+								cells: [
+									<Time key="when" at={one.beganAt} />,
+									<span key="command">
+										{one.command}
+										<br />
+										<Ids>{one.id}</Ids>
+									</span>,
+									one.arguments.length > 0 && (
+										<ul key="arguments" className="plain arguments">
+											{one.arguments.map((argument) => (
+												<li key={argument}>
+													<Ids>{argument}</Ids>
+												</li>
+											))}
+										</ul>
+									),
+									one.outcome || (one.endedAt ? "none" : "not ended"),
+									<Ids key="operator">{one.operator}</Ids>,
+								],
 							}))}
 						/>
 						<Rest shown={items.length} total={total} />

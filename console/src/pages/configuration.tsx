@@ -4,13 +4,16 @@ import { useState } from "react";
 import { call, callTagged, Refusal, type Tagged } from "../api/client";
 import type { Configuration } from "../api/contract";
 import { Attached } from "../configuration/attach";
+import { Changes } from "../configuration/changes";
 import { Conflict } from "../configuration/conflict";
 import { configurationQuery, type Report, reportKey } from "../configuration/data";
-import { type Edits, effective, entities, globals, keyOf, ownName, update } from "../configuration/document";
+import { Declare } from "../configuration/declare";
+import { entityOf, globals, titleOf } from "../configuration/document";
 import { Drawing } from "../configuration/drawing";
-import { type Edit, leaves, wrong } from "../configuration/parameters";
+import { applied, type Edits, effective, isParameter, ownName, removing, undone, update, wrongChange } from "../configuration/edits";
+import { Findings } from "../configuration/findings";
 import { Start, simulationName } from "../configuration/start";
-import { Findings, Parameters, Tree } from "../configuration/tree";
+import { Parameters, Tree } from "../configuration/tree";
 import { Versions } from "../configuration/versions";
 import { type ConfigurationSearch, configurationRoute } from "../router";
 import { ConfigurationLink } from "../ui/configurationLink";
@@ -55,11 +58,14 @@ function One({ current }: { current: Tagged<Configuration> }) {
 	const [draft, setDraft] = useState<Draft>();
 	const base = draft?.base ?? current;
 	const edits = draft?.edits ?? {};
-	const edit = (key: string, change: Edit) => {
-		const changed = effective(base.data, { ...edits, [key]: change });
+	const redraft = (to: Edits) => {
+		const changed = effective(base.data, to);
 		setDraft(Object.keys(changed).length > 0 ? { base, edits: changed } : undefined);
 	};
+	const edit = (change: Edits) => redraft({ ...edits, ...change });
 	const waiting = Object.keys(edits).length;
+	const now = applied(base.data, edits);
+	const name = edits[ownName];
 	useBlocker({
 		shouldBlockFn: ({ current: from, next }) => from.pathname !== next.pathname && !confirm("Leave without saving your changes?"),
 		enableBeforeUnload: waiting > 0,
@@ -97,7 +103,7 @@ function One({ current }: { current: Tagged<Configuration> }) {
 	});
 	const report = client.getQueryData<Report>(reportKey(id, base.data.version));
 	const findings = report ? [...report.errors, ...report.warnings, ...report.info] : [];
-	const bad = leafErrors(base.data, edits);
+	const bad = Object.entries(edits).filter(([key, change]) => wrongChange(base.data, key, change)).length;
 	const conflicting = search.view === "conflict" && draft?.theirs !== undefined;
 	const moved = current.etag !== base.etag;
 	const failed = save.error && !(conflicting && save.error instanceof Refusal && save.error.status === 412);
@@ -129,6 +135,7 @@ function One({ current }: { current: Tagged<Configuration> }) {
 					</button>
 				</div>
 			)}
+			{waiting > 0 && !conflicting && <Changes document={base.data} edits={edits} undo={(key) => redraft(undone(edits, key))} />}
 			{failed && <Failure of="It was not saved, and your changes are still here" error={save.error} />}
 			{conflicting && draft?.theirs ? (
 				<Conflict
@@ -172,14 +179,25 @@ function One({ current }: { current: Tagged<Configuration> }) {
 						</>
 					) : (
 						<>
-							<Drawing document={base.data} />
+							<Drawing document={bad > 0 ? base.data : now} />
 							<label className="own-name">
 								Name
-								<input dir="auto" value={edits[ownName]?.value ?? base.data.name} maxLength={255} onChange={(event) => edit(ownName, { value: event.target.value })} />
+								<input dir="auto" value={isParameter(name) ? name.value : base.data.name} maxLength={255} onChange={(event) => edit({ [ownName]: { value: event.target.value } })} />
 							</label>
 							<div className="two">
-								<Tree document={base.data} chosen={search.component ?? globals} choose={(component) => show({ component })} findings={findings} edits={edits} />
-								<Parameters document={base.data} chosen={search.component ?? globals} findings={findings} edits={edits} edit={edit} />
+								<div>
+									<Tree document={now} chosen={search.component ?? globals} choose={(component) => show({ component })} findings={findings} edits={edits} />
+									<Declare now={now} edit={edit} choose={(component) => show({ component })} />
+								</div>
+								<Parameters
+									document={base.data}
+									now={now}
+									chosen={search.component ?? globals}
+									findings={findings}
+									edits={edits}
+									edit={edit}
+									remove={(entity) => redraft(removing(base.data, edits, entity))}
+								/>
 							</div>
 						</>
 					)}
@@ -187,12 +205,6 @@ function One({ current }: { current: Tagged<Configuration> }) {
 			)}
 		</>
 	);
-}
-
-/** How many edits are no values of their parameters. */
-function leafErrors(document: Configuration, edits: Edits): number {
-	const types = new Map(entities(document).flatMap(({ name, parameters }) => leaves(parameters).map(({ path, leaf }) => [keyOf(name, path), leaf.type])));
-	return Object.entries(edits).filter(([key, { value }]) => (key === ownName ? value.trim() === "" : wrong(types.get(key) ?? "string", value) !== undefined)).length;
 }
 
 function Acts({ current: { data, etag }, busy, validate, blocked }: { current: Tagged<Configuration>; busy: boolean; validate: () => void; blocked: boolean }) {
@@ -255,9 +267,9 @@ function Verdict({ report, choose }: { report: Report; choose: (component: strin
 				{all.map((finding) => (
 					<li key={`${finding.code} ${finding.path} ${finding.message}`}>
 						<Findings of={[finding]} />
-						{finding.component ? (
-							<button type="button" className="link" onClick={() => choose(finding.component as string)}>
-								Show <bdi>{finding.component}</bdi>
+						{entityOf(finding) !== undefined ? (
+							<button type="button" className="link" onClick={() => choose(entityOf(finding) as string)}>
+								Show <bdi>{titleOf(entityOf(finding) as string)}</bdi>
 							</button>
 						) : (
 							<code className="quiet">{finding.path}</code>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { call } from "../api/client";
 import type { Traceset } from "../api/contract";
 import { write } from "../api/json";
+import { needsWorkload, promotion, ready, type Said, scopes, wider } from "../lib/promotion";
 import { bytes, count } from "../lib/units";
 import { tracesetRoute } from "../router";
 import { Confirm } from "../ui/confirm";
@@ -12,8 +13,6 @@ import { InputTabs } from "../ui/inputs";
 import { Facts, Failure, Page, Shown, StatusMark, Time } from "../ui/parts";
 import { Table } from "../ui/table";
 import { UseIn } from "../ui/useIn";
-
-const scopes = { workspace: "the members of its workspace", tenant: "your account", public: "everyone" };
 
 export function TracesetPage() {
 	const { id } = tracesetRoute.useParams();
@@ -26,7 +25,12 @@ export function TracesetPage() {
 	return (
 		<Page
 			title={traceset.data?.name ?? "Traceset"}
-			calls={[shown("GetTraceset", { path }), shown("ValidateTraceset", { path }, "Reads the stored files and checks them."), shown("GetTracesetDownload", { path })]}
+			calls={[
+				shown("GetTraceset", { path }),
+				shown("ValidateTraceset", { path }, "Reads the stored files and checks them."),
+				shown("GetTracesetDownload", { path }),
+				shown("PromoteTraceset", { path, body: { target: "tenant" } }, "Lets the account see it, then with the target public everyone."),
+			]}
 		>
 			<InputTabs of="files" />
 			<Shown of="the traceset" query={traceset}>
@@ -63,6 +67,7 @@ export function TracesetPage() {
 						)}
 						{one.status === "ready" && <Content of={one} />}
 						{one.status === "ready" && <UseIn what={{ traceset: id }} />}
+						<Promote of={one} />
 						<Remove of={one} />
 					</>
 				)}
@@ -139,6 +144,60 @@ function Content({ of: { id } }: { of: Traceset }) {
 			)}
 			{link.error && <Failure of="It cannot be downloaded" error={link.error} />}
 		</section>
+	);
+}
+
+/** Lets more see the traceset, by one step. */
+function Promote({ of }: { of: Traceset }) {
+	const [asking, ask] = useState(false);
+	// What is typed outlives a refusal.
+	const [said, say] = useState<Said>({ description: of.description ?? "", family: "", model: "" });
+	const client = useQueryClient();
+	const target = wider(of);
+	const promote = useMutation({
+		mutationFn: (to: "tenant" | "public") => call("PromoteTraceset", { path: { id: of.id }, body: promotion(of, to, said) }),
+		onSuccess: () => Promise.all([["traceset", of.id], ["tracesets"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
+		onSettled: () => ask(false),
+	});
+	const field = (name: keyof Said) => ({ value: said[name], onChange: (event: { target: { value: string } }) => say({ ...said, [name]: event.target.value }) });
+	if (!target && !promote.error) return null;
+	return (
+		<>
+			<h2>Let more see it</h2>
+			{target && (
+				<button type="button" onClick={() => ask(true)}>
+					Promote it to {scopes[target]}
+				</button>
+			)}
+			{promote.error && <Failure of="It was not promoted" error={promote.error} />}
+			{asking && target && (
+				<Confirm title={`Promote this traceset to ${scopes[target]}?`} yes="Promote it" busy={promote.isPending} ready={ready(of, said)} onYes={() => promote.mutate(target)} onNo={() => ask(false)}>
+					<p>
+						<bdi>{of.name}</bdi> is seen by {scopes[of.scope]} now, and by {scopes[target]} then: its files, its name, and what is said of it. It never expires then, and a promotion cannot be taken
+						back.
+					</p>
+					<div className="fields">
+						<label>
+							Description
+							<textarea rows={3} maxLength={2048} dir="auto" {...field("description")} />
+						</label>
+						{needsWorkload(of) && (
+							<>
+								<p className="quiet">Nothing is said of its workload yet, and others need that to find it.</p>
+								<label>
+									Family of the workload
+									<input maxLength={2048} required dir="auto" {...field("family")} />
+								</label>
+								<label>
+									Name of the model, if it has one
+									<input maxLength={2048} dir="auto" {...field("model")} />
+								</label>
+							</>
+						)}
+					</div>
+				</Confirm>
+			)}
+		</>
 	);
 }
 

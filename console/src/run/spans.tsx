@@ -99,7 +99,7 @@ function Picture({ trace }: { trace: string }) {
 						values={loaded.owners.map((owner) => [String(owner.row), owner.name])}
 						set={(first) => setRow(Math.min(Number(first), lastRow))}
 					/>
-					<Zoom view={view} set={setView} most={most} />
+					<Zoom view={view} set={setView} most={most} rows={{ up: row > 0, down: row < lastRow, move: (pages) => move((pages * height) / rowHeight) }} />
 				</div>
 			) : (
 				!failed && <Loading of="the trace" />
@@ -112,42 +112,44 @@ function Picture({ trace }: { trace: string }) {
 				))}
 				<span>A rank has a row for each kind, and more for transfers that overlap.</span>
 			</p>
-			<div className="plot spans">
-				<div className="rows" style={{ height }} aria-hidden="true">
-					{loaded?.owners
-						.filter((owner) => owner.row >= row && owner.row < row + height / rowHeight)
-						.map((owner) => (
-							<span key={owner.row} style={{ top: (owner.row - row) * rowHeight }}>
-								{owner.name}
-							</span>
-						))}
+			<div className="read">
+				<div className="plot spans">
+					<div className="rows" style={{ height }} aria-hidden="true">
+						{loaded?.owners
+							.filter((owner) => owner.row >= row && owner.row < row + height / rowHeight)
+							.map((owner) => (
+								<span key={owner.row} style={{ top: (owner.row - row) * rowHeight }}>
+									{owner.name}
+								</span>
+							))}
+					</div>
+					<div
+						ref={element}
+						className="canvas"
+						style={{ height }}
+						role="application"
+						aria-label="Every span. Plus and minus zoom, left and right move in time, up and down by a row, 0 shows all of the time."
+						tabIndex={0}
+						onKeyDown={key}
+						onPointerDown={(event) => {
+							event.currentTarget.setPointerCapture(event.pointerId);
+							pointed(event);
+							drag.current = { x: event.clientX, y: event.clientY, from: view.from, row };
+						}}
+						onPointerCancel={() => {
+							drag.current = undefined;
+						}}
+						onPointerUp={() => {
+							drag.current = undefined;
+						}}
+						onPointerMove={pointed}
+					/>
+					{loaded && <TimeAxis start={Math.round(from * 1000)} end={Math.round(until * 1000)} />}
 				</div>
-				<div
-					ref={element}
-					className="canvas"
-					style={{ height }}
-					role="application"
-					aria-label="Every span. Plus and minus zoom, left and right move in time, up and down by a row, 0 shows all of the time."
-					tabIndex={0}
-					onKeyDown={key}
-					onPointerDown={(event) => {
-						event.currentTarget.setPointerCapture(event.pointerId);
-						pointed(event);
-						drag.current = { x: event.clientX, y: event.clientY, from: view.from, row };
-					}}
-					onPointerCancel={() => {
-						drag.current = undefined;
-					}}
-					onPointerUp={() => {
-						drag.current = undefined;
-					}}
-					onPointerMove={pointed}
-				/>
-				{loaded && <TimeAxis start={Math.round(from * 1000)} end={Math.round(until * 1000)} />}
+				<p className={picked ? "quiet picked" : "quiet"} role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
+					{picked || "Point at a span, or tap it, to read it. The wheel and two fingers zoom; with Shift the wheel moves the rows."}
+				</p>
 			</div>
-			<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds}>
-				{picked || "Point at a span, or tap it, to read it. The wheel zooms, and with Shift it moves the rows."}
-			</p>
 		</>
 	);
 }

@@ -1,7 +1,7 @@
 import { byKey, type View } from "./view";
 
 /** What the keys of a drawing do, for fingers. */
-export function Zoom({ view, set, most }: { view: View; set: (view: View) => void; most?: number }) {
+export function Zoom({ view, set, most, rows }: { view: View; set: (view: View) => void; most?: number; rows?: { up: boolean; down: boolean; move: (pages: number) => void } | undefined }) {
 	const keys = [
 		["+", "+", "Zoom in"],
 		["-", "−", "Zoom out"],
@@ -14,6 +14,16 @@ export function Zoom({ view, set, most }: { view: View; set: (view: View) => voi
 					{text}
 				</button>
 			))}
+			{rows && (
+				<>
+					<button type="button" aria-label="Rows above" disabled={!rows.up} onClick={() => rows.move(-1)}>
+						↑
+					</button>
+					<button type="button" aria-label="Rows below" disabled={!rows.down} onClick={() => rows.move(1)}>
+						↓
+					</button>
+				</>
+			)}
 		</div>
 	);
 }

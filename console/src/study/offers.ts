@@ -1,5 +1,6 @@
 import { type Document, type Entity, entities, globals } from "../configuration/document";
 import { type Leaf, leaves } from "../configuration/parameters";
+import { collections, topology } from "../configuration/references";
 import { fieldLabel, offered } from "../lib/fields";
 import { type Axis, writeAxes } from "../lib/study";
 
@@ -29,21 +30,24 @@ export const valuesWords: Record<string, string> = {
 
 /** The parameters of a configuration, those of its components first, and what a run has beside them. */
 export function configurationOffers(document: Document): Offer[] {
-	const parts = entities(document).toSorted((a, b) => Number(a.name === globals) - Number(b.name === globals));
+	const parts = entities(document)
+		.filter(({ name }) => name !== topology)
+		.toSorted((a, b) => Number(a.name === globals) - Number(b.name === globals));
 	return [...parts.flatMap((of) => leaves(of.parameters).flatMap(({ path, leaf }) => parameterOffer(document, of, path, leaf))), ...attachments];
 }
 
 function parameterOffer(document: Document, of: Entity, path: string[], leaf: Leaf): Offer[] {
 	if (leaf.readonly || following.has(path.at(-1) ?? "")) return [];
 	const group = of.name === globals ? "Global" : of.name;
-	const tree = of.section === "globalParameters" ? of.section : `${of.section}[${element(document[of.section], of.name)}].typedParameters`;
-	const field = `${tree}.${path.join(".")}.value`;
+	const field = `${placeOf(document, of.name)}.${path.join(".")}.value`;
 	return [{ field, label: fieldLabel(field), values: firstValues(leaf), group, parameter: { of, path, leaf } }];
 }
 
-/** An element of a list as paths have it: its name, or its number if the name is none that a path may have. */
-function element(list: { name: string }[], name: string): string {
-	return /^[A-Za-z][A-Za-z0-9._-]*$/.test(name) ? name : String(list.findIndex((one) => one.name === name));
+/** Where the parameters of an entity are. Of its list it is the one of its name, or of its number if the name is none that a path may have. */
+function placeOf(document: Document, name: string): string {
+	if (name === globals) return "globalParameters";
+	const [list, at] = collections.map((of) => [of, document[of].findIndex((one) => one.name === name)] as const).find(([, at]) => at >= 0) ?? ["", -1];
+	return `${list}[${/^[A-Za-z][A-Za-z0-9._-]*$/.test(name) ? name : at}].typedParameters`;
 }
 
 /** Two values to begin with where the type has another one for sure. */

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { grouped } from "../lib/decimal";
 import { count } from "../lib/units";
 import { verifyRoute } from "../router";
@@ -79,13 +79,19 @@ function Event({ of, children }: { of: Ref; children?: ReactNode }) {
 /** A cost → its day → the events → their records in the log → the checkpoint. */
 function Explanation({ line, worker }: { line: number; worker: Worker }) {
 	const reply = useReply(worker, "explained", line);
+	const heading = useRef<HTMLHeadingElement>(null);
+	const there = reply !== undefined;
+	// It stands above the costs, and would be out of sight on a phone.
+	useEffect(() => {
+		if (there) heading.current?.focus();
+	}, [there]);
 	if (!reply) return <Loading of="the explanation" />;
 	const { explained } = reply;
 	if (!explained) return <p>Line {line} is not a cost.</p>;
 	const { row, booked, rate, price, dayPrice, unitDays, rule, segments, usage, checkpoint } = explained;
 	return (
 		<section aria-label={`Line ${line} explained`}>
-			<h2>
+			<h2 ref={heading} tabIndex={-1}>
 				<LineLink line={line} />: <bdi>{row.item || row.itemId}</bdi> on {row.date} costs {grouped(row.cost)} {row.currency}
 			</h2>
 			<Facts
