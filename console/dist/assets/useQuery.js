@@ -1,1 +1,1 @@
-import{J as e,rt as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};
+import{Y as e,it as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};
