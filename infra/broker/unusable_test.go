@@ -34,12 +34,24 @@ func TestAnUnusableCertificateIsCounted(t *testing.T) {
 	}
 	user := p.Service(t, servicetest.NewAccount())
 	counts("0")
-	if err := os.WriteFile(own.Cert, []byte("broken"), 0o600); err != nil {
+	usable, err := os.ReadFile(own.Cert)
+	if err != nil {
 		t.Fatal(err)
 	}
+	// Renamed in one step: connections in the background must not read half a file.
+	replace := func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(own.Cert+".new", text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(own.Cert+".new", own.Cert); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace([]byte("broken"))
 	counts("1")
 	counts("1")
 	user.Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201)
-	s.Authority.Issue(file, teststack.Certificate{Name: machine})
+	replace(usable)
 	counts("1")
 }
