@@ -17,6 +17,22 @@ test("the address has the filters of the list, and the list follows what happens
 	expect(new URL(page.url()).search).toBe("?search=list-&status=completed&sort=name:asc");
 	await page.reload();
 	await expect(rows).toHaveText(["list-alpha", "list-beta"]);
+
+	const views = page.locator("details.views");
+	await views.getByText("Saved views").click();
+	await views.getByLabel("Save these filters as").fill("mine, by name");
+	await views.getByRole("button", { name: "Save" }).click();
+	await page.goto("simulations");
+	await expect(rows).not.toHaveText(["list-alpha", "list-beta"]);
+	await views.getByText("Saved views").click();
+	await views.getByRole("button", { name: "mine, by name", exact: true }).click();
+	await expect(rows).toHaveText(["list-alpha", "list-beta"]);
+	expect(new URL(page.url()).searchParams.get("sort")).toBe("name:asc");
+	await views.getByRole("button", { name: "Forget the view mine, by name" }).click();
+	await expect(views.getByRole("button", { name: "mine, by name", exact: true })).toHaveCount(0);
+	await page.getByText("The same in SQL, from the lake").click();
+	await expect(page.getByText("FROM lake.simulation_runs")).toBeVisible();
+
 	await page.getByRole("button", { name: "failed" }).click();
 	await page.getByRole("button", { name: "completed" }).click();
 	await expect(page.getByText("No simulation matches these filters.")).toBeVisible();

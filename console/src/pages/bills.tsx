@@ -5,6 +5,7 @@ import type { CostTotal } from "../api/contract";
 import { useSession } from "../api/session";
 import { clock } from "../lib/clock";
 import { compare, share, sum } from "../lib/decimal";
+import { costsElsewhere } from "../lib/elsewhere";
 import { count } from "../lib/units";
 import { billsRoute } from "../router";
 import { shown } from "../ui/curl";
@@ -14,13 +15,13 @@ import { useWorkspaces } from "../ui/workspaces";
 
 /** What an account is charged, for people with the role billing. */
 export function Bills() {
-	const may = useSession()?.roles.includes("billing");
+	const session = useSession();
 	const search = billsRoute.useSearch();
 	const navigate = useNavigate({ from: "/bills" });
 	const today = new Date(clock.now() || 0).toISOString().slice(0, 10);
 	const from = /^\d{4}-\d{2}-\d{2}$/.test(search.from ?? "") ? (search.from as string) : `${today.slice(0, 8)}01`;
 	const to = /^\d{4}-\d{2}-\d{2}$/.test(search.to ?? "") ? (search.to as string) : today;
-	if (!may) {
+	if (!session?.roles.includes("billing")) {
 		return (
 			<Page title="Bills">
 				<p>
@@ -41,6 +42,7 @@ export function Bills() {
 				shown("GetFocusDataset", { query: range }, "The same costs as a FOCUS dataset."),
 				shown("ListRates", { query: { date: to } }),
 			]}
+			elsewhere={costsElsewhere(session.account.id, range)}
 		>
 			<Balance />
 			<div className="filters">

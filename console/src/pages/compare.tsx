@@ -5,6 +5,7 @@ import { call } from "../api/client";
 import type { SimulationComparison } from "../api/contract";
 import { differing, runsOf } from "../lib/compare";
 import { grouped } from "../lib/decimal";
+import { runsElsewhere } from "../lib/elsewhere";
 import { bitRate, bytes, change, count, percent, picoseconds } from "../lib/units";
 import { compareRoute } from "../router";
 import { shown } from "../ui/curl";
@@ -49,7 +50,7 @@ export function Compare() {
 	}
 	const found = others.map((id, at) => ({ id, query: comparisons[at] })).filter(({ query }) => query?.data) as { id: string; query: { data: SimulationComparison } }[];
 	return (
-		<Page title="Compare" calls={others.map((id) => shown("CompareSimulations", { path: { sim_id: baseline, other_id: id } }))}>
+		<Page title="Compare" calls={others.map((id) => shown("CompareSimulations", { path: { sim_id: baseline, other_id: id } }))} elsewhere={runsElsewhere(ids)}>
 			{others.map((id, at) => {
 				const one = comparisons[at];
 				return one?.error ? (

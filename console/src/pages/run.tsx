@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
 import { lasting, measured } from "../lib/clock";
+import { runsElsewhere, streamElsewhere } from "../lib/elsewhere";
 import { final } from "../lib/filters";
 import { liveWords, useLive } from "../lib/live";
 import { current } from "../lib/reload";
@@ -43,6 +44,7 @@ export function Run() {
 				...(view === "path" ? [shown("GetResultData", { path: { sim_id: id }, query: { metric: "critical-path" } })] : []),
 				...(view === "timeline" ? [shown("GetResultData", { path: { sim_id: id }, query: { metric: "timeline", mode: "perfetto" } }, "For ui.perfetto.dev.")] : []),
 			]}
+			elsewhere={{ ...streamElsewhere(id), ...runsElsewhere([id]) }}
 		>
 			<Shown of="the simulation" query={run}>
 				{(simulation) => (

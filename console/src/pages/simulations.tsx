@@ -3,7 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { call } from "../api/client";
 import type { Simulation, SimulationList, SimulationListItem } from "../api/contract";
+import { useSession } from "../api/session";
 import { mostRuns } from "../lib/compare";
+import { runsElsewhere } from "../lib/elsewhere";
 import { type Filters, query, sorts, statuses, toggled } from "../lib/filters";
 import { liveWords, useLive } from "../lib/live";
 import { simulationsRoute } from "../router";
@@ -11,11 +13,13 @@ import { shown } from "../ui/curl";
 import { SearchNames, Statuses } from "../ui/filters";
 import { VirtualList } from "../ui/list";
 import { Name, Page, Shown, StatusMark, Time } from "../ui/parts";
+import { Views } from "../ui/views";
 
 type Pages = InfiniteData<SimulationList, string | undefined>;
 
 export function Simulations() {
 	const filters = simulationsRoute.useSearch();
+	const session = useSession();
 	const navigate = useNavigate({ from: "/simulations" });
 	const set = (change: Filters) => navigate({ search: (old: Filters) => ({ ...old, ...change }), replace: true });
 	const { selected: _selected, ...asked } = filters;
@@ -34,6 +38,7 @@ export function Simulations() {
 		<Page
 			title="Simulations"
 			calls={[shown("ListSimulations", { query: { ...query(filters), limit: 100 } }), shown("FollowEvents", { query: { family: "simulations" } }, "Their changes as they happen.")]}
+			elsewhere={runsElsewhere()}
 			actions={
 				<>
 					<Link to="/compare" search={{ runs: selected.join(",") }} className="button" disabled={selected.length < 2}>
@@ -46,6 +51,7 @@ export function Simulations() {
 			}
 		>
 			<FilterBar filters={filters} set={set} />
+			{session && <Views session={session} filters={filters} show={(saved) => navigate({ search: saved })} />}
 			<p className="quiet">
 				<span className={`live ${live.state}`}>{liveWords[live.state]}</span>{" "}
 				<button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>

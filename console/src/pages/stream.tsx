@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { call, Refusal } from "../api/client";
 import type { StreamFact } from "../api/contract";
 import { difference, written } from "../lib/difference";
+import { streamElsewhere } from "../lib/elsewhere";
 import { count } from "../lib/units";
 import { streamRoute } from "../router";
 import { shown } from "../ui/curl";
@@ -26,6 +27,7 @@ export function Stream() {
 		<Page
 			title="What happened"
 			calls={[shown("GetStream", { path: { stream_id: id }, query: { state, from } })]}
+			elsewhere={streamElsewhere(id)}
 			actions={
 				<Link className="button" to="/streams/$id" params={{ id }} search={{ ...search, state: state ? "false" : "" }}>
 					{state ? "Without states" : "With the states before and after"}

@@ -1,6 +1,7 @@
 import { useRef, useState } from "react";
 import { type Args, base, type Operation, request } from "../api/client";
 import { write } from "../api/json";
+import type { Elsewhere } from "../lib/elsewhere";
 
 /** A request as a person would send it. The path is the one below /api/v1/. */
 export type Call = { method?: string; path: string; body?: unknown; headers?: Record<string, string>; says?: string };
@@ -12,23 +13,37 @@ export function shown<Name extends Operation>(name: Name, args: Args<Name>, says
 
 /** The requests for what is on the page, to be pasted into a shell. */
 export function Curl({ calls }: { calls: Call[] }) {
-	const text = useRef<HTMLPreElement>(null);
+	return <Paste summary="The same with curl" text={script(calls)} />;
+}
+
+/** What is on the page from the lake and from the public topics. docs/lake.md and docs/public-topics.md say how to reach them. */
+export function Others({ sql, kcat }: Elsewhere) {
+	return (
+		<>
+			{sql && <Paste summary="The same in SQL, from the lake" text={`-- In DuckDB, after the ATTACH that "netsim lake attach" prints.\n${sql}`} />}
+			{kcat && <Paste summary="The same with kcat, from the public topics" text={`# KAFKA: the brokers. The topics begin with the deployment's NETSIM_TOPIC_PREFIX.\n${kcat}`} />}
+		</>
+	);
+}
+
+function Paste({ summary, text }: { summary: string; text: string }) {
+	const shown = useRef<HTMLPreElement>(null);
 	const [copied, setCopied] = useState(false);
 	const copy = async () => {
 		const range = document.createRange();
-		if (!text.current) return;
-		range.selectNodeContents(text.current);
+		if (!shown.current) return;
+		range.selectNodeContents(shown.current);
 		getSelection()?.removeAllRanges();
 		getSelection()?.addRange(range);
 		// Without HTTPS a browser has no clipboard; then the text is selected, to be copied.
-		await navigator.clipboard?.writeText(text.current.textContent ?? "");
+		await navigator.clipboard?.writeText(shown.current.textContent ?? "");
 		setCopied(navigator.clipboard !== undefined);
 	};
 	return (
 		<details className="curl">
-			<summary>The same with curl</summary>
-			<pre ref={text} tabIndex={0}>
-				{script(calls)}
+			<summary>{summary}</summary>
+			<pre ref={shown} tabIndex={0}>
+				{text}
 			</pre>
 			<button type="button" onClick={copy}>
 				{copied ? "Copied" : "Copy"}

@@ -2,12 +2,13 @@ import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { ago, clock } from "../lib/clock";
 import { grouped, short } from "../lib/decimal";
+import type { Elsewhere } from "../lib/elsewhere";
 import { fieldLabel } from "../lib/fields";
 import { inUnits, picoseconds, rounded } from "../lib/units";
-import { type Call, Curl } from "./curl";
+import { type Call, Curl, Others } from "./curl";
 
 /** A page with its heading, and with what the same is on the command line. A title may be a name that a person chose. */
-export function Page({ title, actions, calls, children }: { title: string; actions?: ReactNode; calls?: Call[]; children: ReactNode }) {
+export function Page({ title, actions, calls, elsewhere, children }: { title: string; actions?: ReactNode; calls?: Call[]; elsewhere?: Elsewhere; children: ReactNode }) {
 	useEffect(() => {
 		document.title = `${title} · netsim`;
 	}, [title]);
@@ -21,6 +22,7 @@ export function Page({ title, actions, calls, children }: { title: string; actio
 			</header>
 			{children}
 			{calls && <Curl calls={calls} />}
+			{elsewhere && <Others {...elsewhere} />}
 		</>
 	);
 }
