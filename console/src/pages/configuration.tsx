@@ -238,7 +238,13 @@ function Acts({ current: { data, etag }, busy, validate, blocked }: { current: T
 				<button type="button" onClick={() => ask(true)}>
 					Delete
 				</button>
-				<Link to="/studies/new" search={{ configuration: data.id, study: simulationName(data.name).slice(0, 200) }} className="button">
+				<Link
+					to="/studies/new"
+					search={{ configuration: data.id, study: simulationName(data.name).slice(0, 200) }}
+					className="button"
+					disabled={blocked}
+					title={blocked ? "Save or discard your changes first." : undefined}
+				>
 					Start a study
 				</Link>
 			</div>

@@ -77,6 +77,7 @@ export function NewStudy() {
 							<input type="checkbox" checked={form.stop === "true"} onChange={(event) => set({ stop: event.target.checked ? "true" : "" })} />
 							Stop runs whose point is dominated
 						</label>
+						<span className="quiet">A point is dominated if another of its workload is no slower and no dearer, and better in one of the two.</span>
 					</div>
 					<div className="fields">
 						<Base form={form} set={set} says={says} newest={newest} />

@@ -158,7 +158,7 @@ function Points({ study }: { study: StudyType }) {
 							columns={["Point", ...axes, "Status", "Simulated time", "Goodput", "Price", "Limited by"]}
 							rows={rows}
 							id={(row) => String(row.point)}
-							cells={(row) => cells(row, axes, front, search.point)}
+							cells={(row) => cells(row, axes, front, search.point, analysis.data?.priceList.currency)}
 							pages={results}
 							whole={!results.isError} // the plots are of all points
 						/>
@@ -187,7 +187,7 @@ function inWords(inputs: Record<string, unknown>): string {
 		.join(", ");
 }
 
-function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: string | undefined) {
+function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: string | undefined, currency: string | undefined) {
 	const time = timeOf(row);
 	return [
 		<span key="point" className={front.has(row.point) ? "front" : undefined} aria-current={chosen === String(row.point) || undefined}>
@@ -206,7 +206,7 @@ function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: str
 		</span>,
 		time === undefined ? "" : picoseconds(time),
 		row.figures ? <Short key="goodput" of={bitRate(row.figures.goodputBps)} /> : "",
-		row.fabric ? grouped(row.fabric.price) : "",
+		row.fabric ? `${grouped(row.fabric.price)}${currency ? ` ${currency}` : ""}` : "",
 		row.figures ? <Short key="limit" of={`${row.figures.bottleneck} ${percent(row.figures.bottleneckShare)}`} digits={3} /> : (row.failureReason ?? row.reason ?? ""),
 	];
 }

@@ -109,11 +109,16 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 						else worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
 					}}
 				/>
-				<p className="quiet" role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds} data-rung={drawn?.rung}>
+				<p className={picked ? "quiet picked" : "quiet"} role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds} data-rung={drawn?.rung}>
 					{picked || "Point at the fabric, or tap it, to read a load."}
 				</p>
 				<Zoom view={view} set={setView} />
-				{drawn?.rung && <p className="quiet">{rungWords[drawn.rung]}</p>}
+				{drawn?.rung && (
+					<p className="quiet">
+						{rungWords[drawn.rung]}
+						{drawn.rung === "host" && view.scale > 1 && " Switches above those in view are drawn closer together."}
+					</p>
+				)}
 				{loaded && loaded.times.length > 0 && (
 					<label>
 						{interval < 0 ? "Mean over the run" : `The interval until ${picoseconds(Math.round((loaded.times[interval] ?? 0) * 1e12))} of simulated time`}
@@ -149,9 +154,9 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 
 /** What a frame shows, and where there is more. */
 const rungWords: Record<Rung, string> = {
-	tier: "Drawn by tier: a node has the colour of its busiest link up. Zoom in for more.",
-	pod: "Drawn by pod: a node has the colour of its busiest link up. Zoom in for hosts and links.",
-	host: "Drawn by host: each link is a line. Switches above those in view are drawn closer together.",
+	tier: "Drawn by tier: above each node is the colour of its busiest link up. Zoom in for more.",
+	pod: "Drawn by pod: above each node is the colour of its busiest link up. Zoom in for hosts and links.",
+	host: "Drawn by host: each link is a line.",
 };
 
 /** What the colours mean. */

@@ -80,7 +80,9 @@ function AxisFields({ axis, offers, set, says }: { axis: Axis; offers: Offer[]; 
 			<label>
 				Values{unit && ` in ${unit}`}, with commas between
 				<input value={axis.values} onChange={(event) => set({ ...axis, values: event.target.value })} aria-invalid={values.length === 0 || wrongValues !== undefined} />
-				<span className="quiet">{values.length === 0 ? "An axis needs a value." : `${count(values.length)}: ${values.map((value) => inputWords(axis.field, value)).join(", ")}`}</span>
+				<span className="quiet">
+					{values.length === 0 ? "An axis needs a value." : `${count(values.length)} ${values.length === 1 ? "value" : "values"}: ${values.map((value) => inputWords(axis.field, value)).join(", ")}`}
+				</span>
 				{valuesWords[axis.field] && <span className="quiet">{valuesWords[axis.field]}</span>}
 				<Said of={wrongValues} />
 			</label>

@@ -31,6 +31,13 @@ test("a point that cannot run is at the axis that its reason names", () => {
 	expect(field("point 0 (x=1): workload.ranks must be at least 2, got 1")).toBe("base.simple.workload.ranks");
 });
 
+test("a message counts axes and values as the form does", () => {
+	const said = (message: string) => refusedField(new Refusal(400, message), axes)?.message;
+	expect(said("axes[1].values must have 2 values like axes[0].values, got 1")).toBe("the values of axis 2 must have 2 values like the values of axis 1, got 1");
+	expect(said("axes[0].values[1]: tracesetId ts_x is unknown")).toBe("value 2 of axis 1: tracesetId ts_x is unknown");
+	expect(said("samples must be between 1 and 2, got 3")).toBe("samples must be between 1 and 2, got 3");
+});
+
 test("what names no field is at none", () => {
 	expect(field("the points have more than 1000 different documents")).toBeUndefined();
 	expect(field("names are not here")).toBeUndefined();

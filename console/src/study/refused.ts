@@ -10,7 +10,17 @@ export type Refused = { field: string; message: string };
  */
 export function refusedField(error: unknown, axes: Axis[]): Refused | undefined {
 	if (!(error instanceof Refusal)) return undefined;
-	const { message } = error;
+	const refused = fieldOf(error.message, axes);
+	// The form counts its axes from 1.
+	return (
+		refused && {
+			...refused,
+			message: refused.message.replace(/\baxes\[(\d+)\]\.values(?:\[(\d+)\])?/g, (_all, at, of) => `${of ? `value ${Number(of) + 1}` : "the values"} of axis ${Number(at) + 1}`),
+		}
+	);
+}
+
+function fieldOf(message: string, axes: Axis[]): Refused | undefined {
 	const direct = message.match(/^(?:(?:name|samples|seed|replicates)\b|axes\[\d+\]\.(?:field|values)|base\.[\w.[\]]+)/)?.[0];
 	if (direct) return { field: direct, message };
 	const base = message.match(/^configuration \S+ (does not exist|has no version)/)?.[1];
