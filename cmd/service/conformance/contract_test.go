@@ -15,10 +15,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"netsim/api"
+	"netsim/infra/wait"
 	"netsim/internal/servicetest"
 )
 
@@ -192,6 +194,19 @@ func (r request) send(c *servicetest.Client, headers ...servicetest.Header) serv
 		}
 	}
 	return c.Do(r.op.method, r.target(), r.body, headers...)
+}
+
+// answer sends the request, and repeats it for a minute while the service asks for that: a
+// busy one does not know an outcome in time, or its log does not answer in time.
+func (r request) answer(t *testing.T, c *servicetest.Client) servicetest.Reply {
+	t.Helper()
+	reply := r.send(c)
+	for begun := time.Now(); reply.Status == http.StatusServiceUnavailable && time.Since(begun) < time.Minute; reply = r.send(c) {
+		if wait.For(t.Context(), time.Second) != nil {
+			break
+		}
+	}
+	return reply
 }
 
 func example(p *openapi3.Parameter) string {
