@@ -84,7 +84,7 @@ test("curl of a page works as it stands", async ({ page }) => {
 	await page.goto("simulations?status=running");
 	await login(page);
 	await page.getByText("The same with curl").click();
-	await expect(page.locator(".curl pre")).toContainText("\"$NETSIM\"/'simulations?status=running&limit=100'");
+	await expect(page.locator("details.curl", { hasText: "The same with curl" }).locator("pre")).toContainText("\"$NETSIM\"/'simulations?status=running&limit=100'");
 });
 
 test("what does not exist says so and leads on", async ({ page, refused }) => {

@@ -14,7 +14,7 @@ test("a study is varied from a simulation, forecast, and started", async ({ page
 	await page.getByRole("button", { name: "Add an axis" }).click();
 	const axis = page.getByRole("group", { name: "Axis 2" });
 	await axis.getByLabel("Field").selectOption("Size of phase 1");
-	await expect(axis.getByText("2: 1 MiB, 16 MiB")).toBeVisible();
+	await expect(axis.getByText("2 values: 1 MiB, 16 MiB")).toBeVisible();
 	await expect(forecast).toContainText(/Points\s*6/);
 	await expect(forecast).toContainText(/CREDIT/);
 
