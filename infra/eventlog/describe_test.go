@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/google/go-cmp/cmp"
 	"github.com/segmentio/kafka-go"
 
 	"netsim/events"
+	"netsim/infra/wait"
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 )
 
 func ensureTwice(t *testing.T, c Config) {
@@ -80,6 +83,12 @@ func recreatedTopic(t *testing.T, c Config) {
 		t.Fatal(err)
 	}
 	without := describe(t, k)
+	// A broker can describe a deleted topic for a moment.
+	for begun := time.Now(); without.TopicName(events.Workspaces) != "" && time.Since(begun) < testwait.Limit(t); without = describe(t, k) {
+		if err := wait.For(t.Context(), 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if without.TopicName(events.Workspaces) != "" {
 		t.Errorf("the deleted topic is still described")
 	}
