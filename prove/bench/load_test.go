@@ -45,7 +45,8 @@ func TestLoadOfSlowOperations(t *testing.T) {
 // taken over.
 func TestTakeoverCountsWritesAfterTheKill(t *testing.T) {
 	t.Parallel()
-	writes := &takeover{back: map[int32]time.Duration{}}
+	const shards = 3
+	writes := &takeover{shards: shards, back: map[int32]time.Duration{}}
 	killed := time.Now().Add(-time.Second)
 	writes.succeeded(0, killed.Add(time.Millisecond)) // counts for nothing: no process is killed yet
 	writes.killed(killed)
@@ -53,9 +54,9 @@ func TestTakeoverCountsWritesAfterTheKill(t *testing.T) {
 	if len(writes.back) != 0 {
 		t.Errorf("partitions %v count too early", writes.back)
 	}
-	for partition := range int32(severalShards) {
+	for partition := range int32(shards) {
 		done := writes.succeeded(partition, killed.Add(time.Millisecond))
-		if done != (partition == severalShards-1) || writes.back[partition] < time.Second {
+		if done != (partition == shards-1) || writes.back[partition] < time.Second {
 			t.Errorf("after partition %d the takeover is done: %t, in %v", partition, done, writes.back[partition])
 		}
 	}

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	severalShards  = 12
 	severalClients = 64
 	// spreadWithin is the time that new processes get to take over their shards.
 	spreadWithin = 5 * time.Second
@@ -27,33 +26,51 @@ const (
 	takeoverLimit = 2 * time.Minute
 )
 
-// kafkaJars returns the directory of Apache Kafka's jars, which the tests fetch, and the
-// name of the broker. Without the jars or Java it returns "" and the name of the embedded
-// broker.
-func kafkaJars(root string) (jars, log string) {
-	jars = filepath.Join(root, ".cache", "kafka")
+// kafkaJars returns the directory of Apache Kafka's jars, which the tests fetch, or ""
+// if there are none or there is no Java.
+func kafkaJars(root string) string {
+	jars := filepath.Join(root, ".cache", "kafka")
 	found, _ := filepath.Glob(filepath.Join(jars, "kafka_*.jar")) //nolint:errcheck // the pattern is right
 	if _, err := exec.LookPath("java"); err != nil || len(found) == 0 {
-		return "", "embedded broker"
+		return ""
 	}
-	return jars, "Apache Kafka"
+	return jars
 }
 
 // growing are the numbers of processes that are measured.
 func growing() []int { return []int{1, 2, 3, 6} }
 
-// several measures one process and then more, with all roles, on the same servers, and
+// severalShards are the numbers of partitions on which processes are measured, on the
+// embedded broker. Apache Kafka has the first number only.
+func severalShards() []int { return []int{12, 24} }
+
+// several measures processes on each number of shards, and on Apache Kafka if its jars
+// are there.
+func (b *bench) several(ctx context.Context) error {
+	for _, shards := range severalShards() {
+		if err := b.processes(ctx, servers{sync: true, shards: shards}, fmt.Sprintf("%d shards, embedded broker", shards)); err != nil {
+			return err
+		}
+	}
+	jars := kafkaJars(b.root)
+	if jars == "" {
+		say("several processes: without Apache Kafka, because its jars or Java are not here")
+		return nil
+	}
+	shards := severalShards()[0]
+	return b.processes(ctx, servers{sync: true, kafka: jars, shards: shards}, fmt.Sprintf("%d shards, Apache Kafka", shards))
+}
+
+// processes measures one process and then more, with all roles, on the same servers, and
 // then how fast the others take over the work of a killed one.
-func (b *bench) several(ctx context.Context) (err error) {
-	jars, log := kafkaJars(b.root)
-	s, err := b.startStack(ctx, servers{sync: true, kafka: jars, shards: severalShards})
+func (b *bench) processes(ctx context.Context, how servers, on string) (err error) {
+	s, err := b.startStack(ctx, how)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	var all services
 	defer func() { err = errors.Join(err, all.stop()) }()
-	on := fmt.Sprintf("%d shards, %s", severalShards, log)
 	made, one, reach := 0, "", ""
 	for _, processes := range growing() {
 		for len(all) < processes {
@@ -76,7 +93,7 @@ func (b *bench) several(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	took, err := b.takeover(ctx, all)
+	took, err := b.takeover(ctx, all, how.shards)
 	if err != nil {
 		return err
 	}
@@ -117,7 +134,7 @@ func (b *bench) createsBy(ctx context.Context, s *stack, all services, name, rea
 // takeover kills the first service while clients write to every partition through the
 // others. It returns the time from the kill until every partition has a successful write
 // that began after the kill.
-func (b *bench) takeover(ctx context.Context, all services) (took time.Duration, err error) {
+func (b *bench) takeover(ctx context.Context, all services, shards int) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, takeoverLimit)
 	defer cancel()
 	conns, hangUp, err := all[1:].dial(severalClients)
@@ -125,11 +142,11 @@ func (b *bench) takeover(ctx context.Context, all services) (took time.Duration,
 		return 0, err
 	}
 	defer hangUp()
-	written, err := oneWorkspaceEach(conns)
+	written, err := oneWorkspaceEach(conns, shards)
 	if err != nil {
 		return 0, err
 	}
-	writes := &takeover{back: map[int32]time.Duration{}}
+	writes := &takeover{shards: shards, back: map[int32]time.Duration{}}
 	group, ctx := errgroup.WithContext(ctx)
 	for n, c := range conns {
 		group.Go(func() error { return writes.write(ctx, n, c, written[n]) })
@@ -146,7 +163,7 @@ func (b *bench) takeover(ctx context.Context, all services) (took time.Duration,
 
 // oneWorkspaceEach creates a workspace for each connection, such that every partition has
 // one. It returns their ids.
-func oneWorkspaceEach(conns []*conn) ([]string, error) {
+func oneWorkspaceEach(conns []*conn, shards int) ([]string, error) {
 	ids, left := make([]string, len(conns)), len(conns)
 	for count := 0; left > 0; count++ {
 		reply, err := conns[0].want(http.StatusCreated, "POST", "/api/v1/workspaces", workspaceBody(0, count))
@@ -157,7 +174,7 @@ func oneWorkspaceEach(conns []*conn) ([]string, error) {
 		if err := json.Unmarshal(reply, &made); err != nil {
 			return nil, err
 		}
-		for n := int(events.PartitionOf(made.ID, severalShards)); n < len(ids); n += severalShards {
+		for n := int(events.PartitionOf(made.ID, shards)); n < len(ids); n += shards {
 			if ids[n] == "" {
 				ids[n] = made.ID
 				left--
@@ -170,9 +187,10 @@ func oneWorkspaceEach(conns []*conn) ([]string, error) {
 
 // takeover records which partitions have been written to since the kill.
 type takeover struct {
-	mu   sync.Mutex
-	at   time.Time               // time of the kill; zero before it
-	back map[int32]time.Duration // by partition, the time from the kill to the end of its first write
+	mu     sync.Mutex
+	shards int
+	at     time.Time               // time of the kill; zero before it
+	back   map[int32]time.Duration // by partition, the time from the kill to the end of its first write
 }
 
 func (t *takeover) killed(at time.Time) {
@@ -189,13 +207,13 @@ func (t *takeover) succeeded(partition int32, began time.Time) (done bool) {
 	if _, is := t.back[partition]; !is && !t.at.IsZero() && began.After(t.at) {
 		t.back[partition] = time.Since(t.at)
 	}
-	return len(t.back) == severalShards
+	return len(t.back) == t.shards
 }
 
 // write changes a workspace repeatedly, until every partition has been written to after
 // the kill. It tries again when a write is refused with 503 or its result is unknown.
 func (t *takeover) write(ctx context.Context, n int, c *conn, id string) error {
-	partition := events.PartitionOf(id, severalShards)
+	partition := events.PartitionOf(id, t.shards)
 	for count := 0; ctx.Err() == nil; count++ {
 		began := time.Now()
 		status, answer, err := c.do("PATCH", "/api/v1/workspaces/"+id, workspaceBody(n, count))
