@@ -174,7 +174,7 @@ func oneWorkspaceEach(conns []*conn, shards int) ([]string, error) {
 		if err := json.Unmarshal(reply, &made); err != nil {
 			return nil, err
 		}
-		for n := int(events.PartitionOf(made.ID, shards)); n < len(ids); n += shards {
+		for n := int(events.PartitionOf(made.ID, int32(shards))); n < len(ids); n += shards {
 			if ids[n] == "" {
 				ids[n] = made.ID
 				left--
@@ -213,7 +213,7 @@ func (t *takeover) succeeded(partition int32, began time.Time) (done bool) {
 // write changes a workspace repeatedly, until every partition has been written to after
 // the kill. It tries again when a write is refused with 503 or its result is unknown.
 func (t *takeover) write(ctx context.Context, n int, c *conn, id string) error {
-	partition := events.PartitionOf(id, t.shards)
+	partition := events.PartitionOf(id, int32(t.shards))
 	for count := 0; ctx.Err() == nil; count++ {
 		began := time.Now()
 		status, answer, err := c.do("PATCH", "/api/v1/workspaces/"+id, workspaceBody(n, count))
