@@ -25,27 +25,35 @@ func (b *bench) engines(ctx context.Context) error {
 		reach                string // the target, in seconds
 	}{
 		{"ring allReduce", 1024, collective.AllReduce, collective.Ring, "1"},
-		{"ring allReduce", 8192, collective.AllReduce, collective.Ring, "30"},
+		{"ring allReduce", 8192, collective.AllReduce, collective.Ring, "10"},
 		{"halving-doubling allReduce", 1024, collective.AllReduce, collective.RecursiveHalvingDoubling, ""},
 		{"allToAll", 512, collective.AllToAll, collective.Interleaved, "2"},
 	} {
 		if c.ranks > 1024 && b.report.Quick {
 			continue
 		}
-		for _, routing := range []engine.Routing{engine.ECMP, engine.Spray} {
-			if c.ranks > 1024 && routing != engine.ECMP {
+		for _, network := range []struct {
+			name      string
+			routing   engine.Routing
+			transport engine.Transport
+		}{
+			{"hashed, lossless", engine.ECMP, engine.Lossless}, // that of the default NIC
+			{"hashed, trimming", engine.ECMP, engine.Trimming},
+			{"sprayed, trimming", engine.Spray, engine.Trimming},
+		} {
+			if c.ranks > 1024 && network.transport != engine.Lossless {
 				continue
 			}
 			in, err := derived(c.ranks, collective.Phase{OperationType: c.operation, Algorithm: c.algorithm, DataSize: 64 << 20})
 			if err != nil {
 				return err
 			}
-			in.Options.Routing = routing
+			in.Options.Routing, in.Options.Transport = network.routing, network.transport
 			spent, r, err := timed(ctx, in)
 			if err != nil {
 				return err
 			}
-			name := fmt.Sprintf("engine, %s, %s ranks, %s", c.name, number(float64(c.ranks)), [...]string{"hashed", "sprayed"}[routing])
+			name := fmt.Sprintf("engine, %s, %s ranks, %s", c.name, number(float64(c.ranks)), network.name)
 			reach := ""
 			if c.reach != "" {
 				reach = "at most " + c.reach + " s"

@@ -35,20 +35,22 @@ type work struct {
 	ranks                int
 	operation, algorithm string
 	routing              engine.Routing
+	transport            engine.Transport
 	size                 int64 // bytes
 }
 
 var works = []work{
-	{"ring-1024", 1024, collective.AllReduce, collective.Ring, engine.ECMP, 64 << 20},
-	{"ring-8192", 8192, collective.AllReduce, collective.Ring, engine.ECMP, 64 << 20},
-	{"halving-8192", 8192, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.ECMP, 64 << 20},
-	{"halving-65536", 65536, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.ECMP, 64 << 20},
-	{"halving-65536-sprayed", 65536, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.Spray, 64 << 20},
-	{"alltoall-1024", 1024, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
-	{"alltoall-1024-sprayed", 1024, collective.AllToAll, collective.Interleaved, engine.Spray, 64 << 20},
-	{"alltoall-2048", 2048, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
-	{"alltoall-4096", 4096, collective.AllToAll, collective.Interleaved, engine.ECMP, 64 << 20},
-	{"alltoall-4096-sprayed", 4096, collective.AllToAll, collective.Interleaved, engine.Spray, 64 << 20},
+	{"ring-1024", 1024, collective.AllReduce, collective.Ring, engine.ECMP, engine.Lossless, 64 << 20},
+	{"ring-8192", 8192, collective.AllReduce, collective.Ring, engine.ECMP, engine.Lossless, 64 << 20},
+	{"halving-8192", 8192, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.ECMP, engine.Lossless, 64 << 20},
+	{"halving-8192-trimming", 8192, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.ECMP, engine.Trimming, 64 << 20},
+	{"halving-65536", 65536, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.ECMP, engine.Lossless, 64 << 20},
+	{"halving-65536-sprayed", 65536, collective.AllReduce, collective.RecursiveHalvingDoubling, engine.Spray, engine.Trimming, 64 << 20},
+	{"alltoall-1024", 1024, collective.AllToAll, collective.Interleaved, engine.ECMP, engine.Lossless, 64 << 20},
+	{"alltoall-1024-sprayed", 1024, collective.AllToAll, collective.Interleaved, engine.Spray, engine.Trimming, 64 << 20},
+	{"alltoall-2048", 2048, collective.AllToAll, collective.Interleaved, engine.ECMP, engine.Lossless, 64 << 20},
+	{"alltoall-4096", 4096, collective.AllToAll, collective.Interleaved, engine.ECMP, engine.Lossless, 64 << 20},
+	{"alltoall-4096-sprayed", 4096, collective.AllToAll, collective.Interleaved, engine.Spray, engine.Trimming, 64 << 20},
 }
 
 // options are those of the command.
@@ -184,7 +186,7 @@ func (w *work) input() (engine.Input, error) {
 	groups, err := collective.Resolve(nil, []collective.GroupSpec{{
 		Count: 1, GroupSize: w.ranks, Phases: []collective.Phase{{OperationType: w.operation, Algorithm: w.algorithm, DataSize: w.size}},
 	}}, true)
-	return engine.Input{Fabric: fabric, Groups: groups, Synchronize: true, Options: engine.Options{Routing: w.routing}}, err
+	return engine.Input{Fabric: fabric, Groups: groups, Synchronize: true, Options: engine.Options{Routing: w.routing, Transport: w.transport}}, err
 }
 
 // counter drops what is written and counts its bytes.

@@ -12,7 +12,7 @@ import (
 // TestMeasure: a case runs to its end, with results and without, and prints its row.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
-	w := work{"small", 8, collective.AllToAll, collective.Interleaved, engine.ECMP, 1 << 20}
+	w := work{"small", 8, collective.AllToAll, collective.Interleaved, engine.ECMP, engine.Lossless, 1 << 20}
 	for _, bare := range []bool{true, false} {
 		var out bytes.Buffer
 		if err := w.measure(t.Context(), &out, bare); err != nil {
