@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { TopologyValidation } from "../api/contract";
 import { useDebounced } from "../lib/debounced";
+import { tierName } from "../lib/tiers";
 import { count } from "../lib/units";
 import { useWidth } from "../lib/width";
 import { Facts, Shown } from "../ui/parts";
@@ -94,6 +95,9 @@ function Tiers({ map }: { map: Network }) {
 			{tiers.map((tier, row) => (
 				<text key={tier} x={4} y={row * step + 34}>
 					{tierNames[tier] ?? `tier ${tier}`}
+					<tspan className="quiet" x={4} dy={15}>
+						{tierName(tierNames[tier] ?? "").split(" ")[0]}
+					</tspan>
 				</text>
 			))}
 		</svg>

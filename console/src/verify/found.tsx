@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { lasting } from "../lib/clock";
 import { grouped } from "../lib/decimal";
-import { count } from "../lib/units";
 import { verifyRoute } from "../router";
 import { VirtualList } from "../ui/list";
 import { Facts, Loading } from "../ui/parts";
@@ -34,7 +34,7 @@ export function Found({ name, report, rows, wanted, noNote, milliseconds, worker
 					))}
 				</ul>
 				<p className="quiet">
-					<bdi>{name}</bdi> was verified in {count(Math.round(milliseconds))} ms, in this browser.
+					<bdi>{name}</bdi> was verified in {lasting(milliseconds / 1000)}, in this browser.
 				</p>
 			</section>
 			{!agrees && (
