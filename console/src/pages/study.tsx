@@ -209,7 +209,13 @@ function cells(row: StudyResult, axes: string[], words: InputWords, front: Set<n
 		<span key="status" title={row.reason ?? row.failureReason}>
 			<StatusMark value={row.status} />
 		</span>,
-		time === undefined ? "" : picoseconds(time),
+		time === undefined ? (
+			""
+		) : (
+			<span key="time" className="amount">
+				{picoseconds(time)}
+			</span>
+		),
 		row.figures ? <Short key="goodput" of={bitRate(row.figures.goodputBps)} /> : "",
 		row.fabric ? `${grouped(row.fabric.price)}${currency ? ` ${currency}` : ""}` : "",
 		row.figures ? <Short key="limit" of={`${row.figures.bottleneck} ${percent(row.figures.bottleneckShare)}`} digits={3} /> : (row.failureReason ?? row.reason ?? ""),

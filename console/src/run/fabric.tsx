@@ -135,10 +135,12 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 	);
 }
 
+const strips = "A strip between two tiers has a column for each node below it, in the colour of its busiest link up; where it is empty there is no node.";
+
 /** What a frame shows, and where there is more. */
 const rungWords: Record<Rung, string> = {
-	tier: "Drawn by tier: above each node is the colour of its busiest link up. Zoom in for more.",
-	pod: "Drawn by pod: above each node is the colour of its busiest link up. Zoom in for hosts and links.",
+	tier: `Drawn by tier. ${strips} Zoom in for more.`,
+	pod: `Drawn by pod, which is what only the spine switches join to the rest. ${strips} Zoom in for hosts and links.`,
 	host: "Drawn by host: each link is a line.",
 };
 
