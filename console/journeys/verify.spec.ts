@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { accessible, expect, login, run, test } from "./journey";
+import { netsim } from "./shell";
 
 const golden = (name: string) => `../audit/testdata/${name}`;
 const key = readFileSync(golden("key"), "utf8").trim();
@@ -64,8 +64,7 @@ test("the bundle of one's own account is verified as the service writes it", asy
 	await page.goto(`bills/verify?from=${today}&to=${today}&preliminary=yes&noNote=yes`);
 	await login(page, "biller");
 	await run(page, "verified");
-	const data = process.env.NETSIM_JOURNEYS_OWN ?? "../.netsim"; // as make run does
-	execFileSync("sh", ["-c", `. "${data}/environment" && ../bin/netsim audit checkpoint --name journey-${Date.now()}`]);
+	netsim("audit", "checkpoint", "--name", `journey-${Date.now()}`);
 	await page.getByRole("button", { name: "Verify my account's bundle of these days" }).click();
 	const verdict = page.getByRole("region", { name: "Verdict" });
 	await expect(verdict.getByRole("status")).toHaveText("everything that is there agrees");

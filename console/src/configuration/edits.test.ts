@@ -68,7 +68,7 @@ test("what is declared is sent with the parameters that were changed, in the typ
 	expect(Object.keys(made)).toEqual(["components"]);
 	expect(write(made.components?.at(-1)?.typedParameters)).toBe('{"NetworkInterface":{"Up":{"DataRate":{"value":0.10,"type":"datarate","unit":"Gbps"},"Lossless":{"value":true,"type":"bool"}}}}');
 	// What has been stored keeps its type, and gets no parameter that it does not have.
-	expect(write(update(document(), { [keyOf("leaf", ["Delay"])]: { value: "2", type: "uint" }, [keyOf("leaf", ["Other"])]: { value: "2" } }).components?.[0]?.typedParameters)).toBe(
+	expect(write(update(document(), { [keyOf("leaf", ["Delay"])]: { value: "2", type: "uint" }, [keyOf("leaf", ["Up", "Other"])]: { value: "2" } }).components?.[0]?.typedParameters)).toBe(
 		'{"Delay":{"value":2,"type":"double"}}',
 	);
 	const ports = keyOf("nic", ["Ports"]);

@@ -48,4 +48,6 @@ test("what is in an address is quoted or refused", () => {
 	expect(streamElsewhere("sim_a' | rm")).toEqual({});
 	expect(streamElsewhere("sim_a").kcat).toBe(`kcat -b "$KAFKA" -C -e -o beginning -f '%k %h %s\\n' netsim.public.simulations | grep '^sim_a '`);
 	expect(runsElsewhere().sql).not.toContain("WHERE");
+	expect(costsElsewhere("acct_a", days).kcat).toBe(streamElsewhere("acct_a").kcat);
+	expect(costsElsewhere("acct_a' | rm", days)).not.toHaveProperty("kcat");
 });

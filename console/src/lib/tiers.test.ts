@@ -11,5 +11,6 @@ test("names of tiers are found in texts, and have words", () => {
 test("only tiers of switches need an explanation", () => {
 	expect(namesTier("limited by links nic ul")).toBe(false);
 	expect(namesTier("limited by links rsw dl")).toBe(true);
+	expect(namesTier("64 NIC")).toBe(false);
 	expect(namesTier("none")).toBe(false);
 });
