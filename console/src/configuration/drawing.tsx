@@ -57,6 +57,12 @@ const tierNames = ["SSW", "FSW", "RSW", "hosts"];
 const step = 96;
 const left = 60;
 
+/** The first word of what a tier is called, for which there is room below its name. */
+function tierWord(name: string): string {
+	const words = tierName(name);
+	return words === name ? "" : (words.split(" ")[0] ?? "");
+}
+
 /** The components of each tier from the top down, and the links between them. */
 function Tiers({ map }: { map: Network }) {
 	const tiers = [...new Set(map.nodes.map((node) => node.tier))].sort((a, b) => a - b);
@@ -96,7 +102,7 @@ function Tiers({ map }: { map: Network }) {
 				<text key={tier} x={4} y={row * step + 34}>
 					{tierNames[tier] ?? `tier ${tier}`}
 					<tspan className="quiet" x={4} dy={15}>
-						{tierName(tierNames[tier] ?? "").split(" ")[0]}
+						{tierWord(tierNames[tier] ?? "")}
 					</tspan>
 				</text>
 			))}

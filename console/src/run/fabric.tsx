@@ -140,7 +140,7 @@ const strips = "A strip between two tiers has a column for each node below it, i
 /** What a frame shows, and where there is more. */
 const rungWords: Record<Rung, string> = {
 	tier: `Drawn by tier. ${strips} Zoom in for more.`,
-	pod: `Drawn by pod, which is what only the spine switches join to the rest. ${strips} Zoom in for hosts and links.`,
+	pod: `Drawn by pod: the racks that only spine switches join to the others. ${strips} Zoom in for hosts and links.`,
 	host: "Drawn by host: each link is a line.",
 };
 

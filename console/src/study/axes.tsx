@@ -36,7 +36,7 @@ export function Axes({ axes, set, ...all }: All & { axes: Axis[]; set: (axes: Ax
 					)}
 				</fieldset>
 			))}
-			<button type="button" onClick={() => set([...axes, nextAxis(offers, axes, rows)])}>
+			<button type="button" disabled={offers.length === 0} onClick={() => set([...axes, nextAxis(offers, axes, rows)])}>
 				Add an axis
 			</button>
 		</>
