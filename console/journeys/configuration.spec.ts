@@ -117,7 +117,12 @@ test("counts and references are edited, read before they are saved, and found at
 	await expect(page.getByText("A nic of the configuration has this name.")).toBeVisible();
 	await page.getByLabel("Its name in this configuration").fill("leaf2");
 	await page.getByRole("button", { name: "Declare it" }).click();
-	await expect(page.getByText("It is new.")).toBeVisible();
+	await expect(page.getByText("It is new. Its parameters are the defaults of its model")).toBeVisible();
+	await page.getByLabel("NumUpLinks", { exact: true }).fill("-1");
+	await expect(page.getByText("Write a whole number from 0.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Save", exact: true })).toBeDisabled();
+	await page.getByLabel("NumUpLinks", { exact: true }).fill("12");
+	await expect(changes).toContainText([/leaf2: NumUpLinks: 12/]);
 	await page.getByRole("button", { name: "rack", exact: true }).click();
 	await page.getByLabel("What is held instead of leaf").selectOption("leaf2");
 	await accessible(page);
@@ -125,7 +130,7 @@ test("counts and references are edited, read before they are saved, and found at
 	// What is removed is removed wherever it is named, and can be taken back.
 	await page.getByRole("button", { name: "nic", exact: true }).click();
 	await page.getByRole("button", { name: "Remove nic", exact: true }).click();
-	await expect(changes).toHaveText([/rack: holds server/, /Declaration of leaf2/, /rack: holds leaf/, /server: holds nic.*1 × nic \(nic\)/, /Declaration of nic.*roce-nic-v1/]);
+	await expect(changes).toHaveText([/rack: holds server/, /Declaration of leaf2/, /leaf2: NumUpLinks/, /rack: holds leaf/, /server: holds nic.*1 × nic \(nic\)/, /Declaration of nic.*roce-nic-v1/]);
 	await page.getByRole("button", { name: "Take back: Declaration of nic" }).click();
 	await page.getByRole("button", { name: "Save", exact: true }).click();
 	await expect(page.getByText("not saved")).toBeHidden();
@@ -138,6 +143,8 @@ test("counts and references are edited, read before they are saved, and found at
 	]);
 	expect(stored.components.map((one: any) => one.name)).toEqual(["leaf", "server", "nic", "leaf2"]);
 	expect(held(stored.components[1])).toEqual([]);
+	expect(stored.components[3].typedParameters.NumUpLinks).toMatchObject({ value: 12, type: "uint" });
+	expect(Object.keys(stored.components[3].typedParameters).sort()).toEqual(Object.keys(stored.components[0].typedParameters).sort());
 
 	// A layer wires all of the topology, so two of it are an error, which is at its row.
 	await page.getByLabel("Model").selectOption("ethernet-layer-v1");

@@ -28,7 +28,7 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 		run: [`simulations/${a}`, "Accuracy:"],
 		timeline: [`simulations/${a}?view=timeline`, "Collectives"],
 		spans: [`simulations/${a}?view=timeline&density=spans`, /spans in .* rows/],
-		fabric: [`simulations/${a}?view=fabric`, /256 NIC/],
+		fabric: [`simulations/${a}?view=fabric`, /256 network interfaces/],
 		path: [`simulations/${a}?view=path`, "Longest steps"],
 		files: [`simulations/${a}?view=files`, "receipt.json"],
 		logs: [`simulations/${a}?view=logs`, "At least"],

@@ -10,7 +10,7 @@ test("a run shows its result, its fabric, its path, its files and its log", asyn
 
 	const views = page.getByRole("navigation", { name: "Views of the simulation" });
 	await views.getByRole("link", { name: "Fabric" }).click();
-	await expect(page.getByText(/64 NIC; .* links/)).toBeVisible();
+	await expect(page.getByText(/64 network interfaces \(NIC\); .* links/)).toBeVisible();
 	await expect(page.locator("[data-frame]")).toBeVisible();
 	await page.getByRole("application").hover();
 	await expect(page.getByText(/the busiest sends/)).toBeVisible();

@@ -62,6 +62,18 @@ test("a sample of a submission is forecast and started, and a refusal is at the 
 	const second = page.getByRole("group", { name: "Axis 2" });
 	await second.getByLabel(/^Values/).fill("1:1, 2:1");
 	await expect(second.locator(".finding.error")).toContainText("must have 3 values");
+	await second.getByLabel(/^Values/).fill("1:1, 2:1, 4:1");
+	await expect(forecast).toContainText(/Points\s*3/);
+	// A further axis has as many, all of them what the base has, and changes nothing until a person does.
+	await page.getByRole("button", { name: "Add an axis" }).click();
+	const third = page.getByRole("group", { name: "Axis 3" });
+	await expect(third.getByLabel(/^Values/)).toHaveValue("128x400G, 128x400G, 128x400G");
+	await third.getByLabel("Field").selectOption("Size of phase 1");
+	await expect(third.getByLabel(/^Values/)).toHaveValue("1 MiB, 1 MiB, 1 MiB");
+	await expect(page).toHaveURL(/dataSize/);
+	await expect(forecast).toContainText(/Points\s*3/);
+	await expect(page.locator(".finding.error, [role=alert]")).toHaveCount(0);
+	await third.getByRole("button", { name: "Remove axis 3" }).click();
 	await page.getByLabel("Name", { exact: true }).fill("a name");
 	await expect(page.locator("label", { hasText: /^Name/ }).locator(".finding.error")).toContainText("letters, digits");
 	await page.getByLabel(/^Name/).fill("sampled");
@@ -116,6 +128,13 @@ test("a study starts from the page of a configuration, over a parameter of it", 
 	expect(study.base).toEqual({ configuration: { configurationId: id, configurationVersion: 1, duration: "1s" } });
 	await expect(page.getByRole("table", { name: "Points" }).getByRole("row")).toHaveCount(3);
 	await expect(page.getByText("It varies version 1 of varied rack, each run for at most 1s")).toBeVisible();
+	// The points have no units, and the page those of the parameter.
+	await expect(
+		page
+			.getByRole("table", { name: "Points" })
+			.getByRole("cell", { name: "Gbit/s" })
+			.filter({ hasText: /^[12]00\sGbit\/s$/ }),
+	).toHaveText(["100\u00a0Gbit/s", "200\u00a0Gbit/s"]);
 	await page.setViewportSize({ width: 390, height: 844 });
 	expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 
@@ -127,6 +146,15 @@ test("a study starts from the page of a configuration, over a parameter of it", 
 	await page.getByLabel("Search configurations").fill("varied rack");
 	await page.getByLabel(/^Configuration/).selectOption(id);
 	await expect(forecast).toContainText(/Points\s*2/);
+	// Ids are chosen by names.
+	await axis.getByLabel("Field").selectOption("Template");
+	await axis.getByLabel("Add a template").selectOption({ label: templates[0].name });
+	await expect(axis.getByText(`1 value: ${templates[0].name}`)).toBeVisible();
+	await expect(axis.getByLabel(/^Values/)).toHaveValue(templates[0].id);
+	await axis.getByLabel("Field").selectOption("Mapping file");
+	await axis.getByLabel("Add a mapping file").selectOption("no mapping file");
+	await expect(axis.getByText("1 value: none")).toBeVisible();
+	await accessible(page);
 	await page.getByLabel(/^Base/).selectOption("a simple submission");
 	await expect(forecast).toContainText(/Points\s*3/);
 	await expect(page).not.toHaveURL(/configuration/);

@@ -22,6 +22,23 @@ test("points of a study arrive, and the dominated ones are grey", async ({ page 
 	await expect(page.getByRole("table", { name: "Points" }).getByRole("row")).toHaveCount(4);
 });
 
+test("a study whose axis changes nothing says so, with the reason, and the form begins with one that does", async ({ page }) => {
+	await page.goto("studies/new");
+	await login(page);
+	const base = { simple: { workload: { ranks: 64, phases: [{ operationType: "allReduce", dataSize: 1048576 }] } } };
+	const study = await api(page, "studies", { name: "nothing", base, axes: [{ field: "topologyConstraints.subscriptionRatio", values: ["1:1", "2:1"] }] });
+	await completed(page, `studies/${study.id}`);
+	await page.getByRole("button", { name: "Start the study" }).click();
+	await expect(page.locator(".headline .status")).toHaveText("completed", { timeout: 60_000 });
+	const times = page.getByRole("table", { name: "Points" }).getByRole("cell", { name: "µs" });
+	await expect(times).toHaveCount(3);
+	expect(new Set(await times.allTextContents()).size).toBe(3);
+	await expect(page.getByText("does not change the time")).toHaveCount(0);
+	await page.goto(`studies/${study.id}`);
+	await expect(page.getByText("Subscription does not change the time: neither the times nor the prices of the 2 completed points depend on it.")).toBeVisible();
+	await expect(page.getByRole("listitem").filter({ hasText: "Subscription, time" })).toContainText("unchanged");
+});
+
 test("a study of two axes is read as a map, by workload, and taken away as a table", async ({ page }) => {
 	await page.goto("studies");
 	await login(page);

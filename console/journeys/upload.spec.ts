@@ -34,18 +34,18 @@ test("a trace is uploaded, its content is checked, and a configuration runs it",
 	await accessible(page);
 
 	// Promoted to the account it never expires. To everyone is another step.
-	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	await page.getByRole("button", { name: "Promote it to everyone in your account" }).click();
 	const dialog = page.getByRole("dialog");
 	await expect(dialog.getByRole("button", { name: "Promote it" })).toBeDisabled();
 	await dialog.getByLabel("Family of the workload").fill("ring");
 	await accessible(page);
 	await dialog.getByRole("button", { name: "Promote it" }).click();
-	await expect(page.getByRole("button", { name: "Promote it to everyone" })).toBeVisible();
-	await expect(page.locator("dl.facts")).toContainText(/Seen by\s*your account.*Expires\s*never/);
+	await expect(page.getByRole("button", { name: "Promote it to everyone, in other accounts too" })).toBeVisible();
+	await expect(page.locator("dl.facts")).toContainText(/Seen by\s*everyone in your account.*Expires\s*never/);
 	await expect(page.getByText('"workloadFamily":"ring"')).toBeVisible();
-	await page.getByRole("button", { name: "Promote it to everyone" }).click();
+	await page.getByRole("button", { name: "Promote it to everyone, in other accounts too" }).click();
 	await expect(dialog.getByLabel("Family of the workload")).toHaveCount(0);
-	await dialog.getByRole("button", { name: "Keep it" }).click();
+	await dialog.getByRole("button", { name: "Leave it as it is" }).click();
 
 	await page.getByRole("link", { name: "rack of traces" }).first().click();
 	await page.getByRole("button", { name: "Attach the traceset" }).click();
@@ -139,7 +139,7 @@ test("a promotion that is refused says why, and keeps what was typed", async ({ 
 	await login(page);
 	await page.getByLabel(/Drop the files here/).setInputFiles(traces);
 	await page.getByRole("button", { name: "Upload", exact: true }).click();
-	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	await page.getByRole("button", { name: "Promote it to everyone in your account" }).click();
 	const dialog = page.getByRole("dialog");
 	await dialog.getByLabel("Family of the workload").fill("ring");
 	// It is deleted in another tab meanwhile.
@@ -148,6 +148,6 @@ test("a promotion that is refused says why, and keeps what was typed", async ({ 
 	await dialog.getByRole("button", { name: "Promote it" }).click();
 	await expect(page.getByRole("alert")).toContainText("It was not promoted");
 	await expect(page.getByRole("alert")).toContainText(id);
-	await page.getByRole("button", { name: "Promote it to your account" }).click();
+	await page.getByRole("button", { name: "Promote it to everyone in your account" }).click();
 	await expect(dialog.getByLabel("Family of the workload")).toHaveValue("ring");
 });

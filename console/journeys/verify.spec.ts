@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { accessible, expect, login, run, test } from "./journey";
+import { netsim } from "./shell";
 
 const golden = (name: string) => `../audit/testdata/${name}`;
 const key = readFileSync(golden("key"), "utf8").trim();
@@ -21,6 +21,8 @@ test("a bundle is verified and explained down to the log, and a forged one is re
 	await page.getByRole("link", { name: "Explain line 25" }).click();
 	const explained = page.getByRole("region", { name: "Line 25 explained" });
 	await expect(explained).toContainText("item 1 on 2026-11-03 costs 1\u202f200 CREDIT");
+	await expect(explained).toContainText("10.00 CREDIT an hour, set by event 1 of platform_netsim with the hash 452eb3650813f8b77d3f8ba65741c39ee5f3e3f92755a9632ec1dd15772eaa4b");
+	await expect(explained).toContainText("Price of a unit for the day240 CREDIT");
 	await expect(explained.getByRole("listitem")).toHaveCount(2);
 	await expect(explained.getByRole("listitem").last()).toContainText("update at 2026-11-03T12:00:00.000Z: 6 units");
 	await expect(explained).toContainText("proves the chain up to event 9");
@@ -32,6 +34,9 @@ test("a bundle is verified and explained down to the log, and a forged one is re
 	await explained.getByRole("link", { name: "2026-11-03" }).last().click();
 	await expect(page.getByRole("region", { name: "Line 34", exact: true })).toContainText("netsim checkpoint v1");
 	await accessible(page);
+
+	await explained.getByRole("link", { name: "Close the explanation" }).click();
+	await expect(explained).toHaveCount(0);
 
 	// A checkpoint of one's own shows more.
 	await page.getByLabel("Checkpoints that you hold").setInputFiles(golden("held.note"));
@@ -59,8 +64,7 @@ test("the bundle of one's own account is verified as the service writes it", asy
 	await page.goto(`bills/verify?from=${today}&to=${today}&preliminary=yes&noNote=yes`);
 	await login(page, "biller");
 	await run(page, "verified");
-	const data = process.env.NETSIM_JOURNEYS_OWN ?? "../.netsim"; // as make run does
-	execFileSync("sh", ["-c", `. "${data}/environment" && ../bin/netsim audit checkpoint --name journey-${Date.now()}`]);
+	netsim("audit", "checkpoint", "--name", `journey-${Date.now()}`);
 	await page.getByRole("button", { name: "Verify my account's bundle of these days" }).click();
 	const verdict = page.getByRole("region", { name: "Verdict" });
 	await expect(verdict.getByRole("status")).toHaveText("everything that is there agrees");

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { Document } from "./document";
-import { type Conflicted, conflict, type Edits } from "./edits";
+import { type Conflicted, conflict, type Edits, keptOf } from "./edits";
 
 export type Sides = { base: Document & { name: string; version: number }; theirs: Document & { name: string; version: number } };
 
@@ -14,7 +14,7 @@ export function Conflict({ sides: { base, theirs }, edits, saving, save, drop }:
 	const both = rows.filter((row) => row.who === "both" && row.theirs !== undefined);
 	const open = both.filter((row) => chosen[row.key] === undefined).length;
 	const side = (row: Conflicted) => (row.theirs === undefined ? "theirs" : (chosen[row.key] ?? (row.who === "you" ? "yours" : undefined)));
-	const kept = Object.fromEntries(Object.entries(edits).filter(([key]) => rows.some((row) => row.key === key && side(row) === "yours")));
+	const kept = keptOf(edits, rows, (row) => side(row) === "yours");
 	return (
 		<section aria-labelledby="conflict">
 			<h2 id="conflict">Two changes at the same time</h2>

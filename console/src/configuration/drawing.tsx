@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { call } from "../api/client";
 import type { TopologyValidation } from "../api/contract";
 import { useDebounced } from "../lib/debounced";
+import { tierName } from "../lib/tiers";
 import { count } from "../lib/units";
 import { useWidth } from "../lib/width";
 import { Facts, Shown } from "../ui/parts";
@@ -56,6 +57,12 @@ const tierNames = ["SSW", "FSW", "RSW", "hosts"];
 const step = 96;
 const left = 60;
 
+/** The first word of what a tier is called, for which there is room below its name. */
+function tierWord(name: string): string {
+	const words = tierName(name);
+	return words === name ? "" : (words.split(" ")[0] ?? "");
+}
+
 /** The components of each tier from the top down, and the links between them. */
 function Tiers({ map }: { map: Network }) {
 	const tiers = [...new Set(map.nodes.map((node) => node.tier))].sort((a, b) => a - b);
@@ -94,6 +101,9 @@ function Tiers({ map }: { map: Network }) {
 			{tiers.map((tier, row) => (
 				<text key={tier} x={4} y={row * step + 34}>
 					{tierNames[tier] ?? `tier ${tier}`}
+					<tspan className="quiet" x={4} dy={15}>
+						{tierWord(tierNames[tier] ?? "")}
+					</tspan>
 				</text>
 			))}
 		</svg>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { exact, write } from "../api/json";
 import type { Document } from "./document";
-import { applied, conflict, declarationKey, type Edits, effective, keyOf, readings, referenceKey, removing, undone, update, wrongChange } from "./edits";
+import { applied, conflict, declarationKey, type Edits, effective, keptOf, keyOf, readings, referenceKey, removing, undone, update, wrongChange } from "./edits";
 import type { Declared } from "./references";
 import { absent, bounds, holder, type Ref, topology, wrongName } from "./references";
 
@@ -56,6 +56,24 @@ test("what is declared is sent without parameters, and an application brings its
 		["web-client", 0],
 		["web-server", 1],
 	]);
+});
+
+test("what is declared is sent with the parameters that were changed, in the types of its model", () => {
+	const made = update(document(), {
+		[declarationKey("nic")]: { declaration: { type: "nic", model: "roce-nic-v1", version: "1.0.0" } },
+		[keyOf("nic", ["NetworkInterface", "Up", "DataRate"])]: { value: " 0.10 ", unit: "Gbps", type: "datarate" },
+		[keyOf("nic", ["NetworkInterface", "Up", "Lossless"])]: { value: "true", type: "bool" },
+		[keyOf("gone", ["Ports"])]: { value: "1", type: "uint" }, // of nothing that is declared
+	});
+	expect(Object.keys(made)).toEqual(["components"]);
+	expect(write(made.components?.at(-1)?.typedParameters)).toBe('{"NetworkInterface":{"Up":{"DataRate":{"value":0.10,"type":"datarate","unit":"Gbps"},"Lossless":{"value":true,"type":"bool"}}}}');
+	// What has been stored keeps its type, and gets no parameter that it does not have.
+	expect(write(update(document(), { [keyOf("leaf", ["Delay"])]: { value: "2", type: "uint" }, [keyOf("leaf", ["Up", "Other"])]: { value: "2" } }).components?.[0]?.typedParameters)).toBe(
+		'{"Delay":{"value":2,"type":"double"}}',
+	);
+	const ports = keyOf("nic", ["Ports"]);
+	for (const bad of ["-1", "1.5", "x"]) expect(wrongChange(document(), ports, { value: bad, type: "uint" }), bad).toBeDefined();
+	expect(wrongChange(document(), ports, { value: "8", type: "uint" })).toBeUndefined();
 });
 
 test("removing an entity removes what refers to it and what was changed of it; nothing else", () => {
@@ -114,6 +132,29 @@ test("a conflict of references and declarations has what is not there on either 
 		["Declaration of pod", "you", absent, absent, "a pod, pod-v1 1.0.0"],
 		["Topology: holds leaf", "they", absent, "1 × leaf (switch)", undefined],
 	]);
+});
+
+test("in a conflict, the parameters of what only the edits declare go with its declaration", () => {
+	const [nic, rate, delay] = [declarationKey("nic"), keyOf("nic", ["DataRate"]), keyOf("leaf", ["Delay"])];
+	const edits: Edits = {
+		[nic]: { declaration: { type: "nic", model: "roce-nic-v1", version: "1.0.0" } },
+		[rate]: { value: "200", unit: "Gbps", type: "datarate" },
+		[delay]: { value: "3" },
+	};
+	const theirs = document((same) => same.replace('"count":16', '"count":32'));
+	const rows = conflict(document(), theirs, edits);
+	expect(rows.map(({ label }) => label)).toEqual(["leaf: Delay", "Declaration of nic", "rack: holds server"]);
+	expect(Object.keys(keptOf(edits, rows, () => true))).toEqual([nic, rate, delay]);
+	expect(Object.keys(keptOf(edits, rows, ({ key }) => key === delay))).toEqual([delay]);
+	expect(keptOf(edits, rows, () => false)).toEqual({});
+	// If they declared the same name, its parameters are members of their own.
+	const both = document((same) =>
+		same.replace(
+			'"components":[{"name":"leaf"',
+			'"components":[{"name":"nic","type":"nic","model":"roce-nic-v1","version":"1.0.0","typedParameters":{"DataRate":{"value":100,"type":"datarate","unit":"Gbps"}}},{"name":"leaf"',
+		),
+	);
+	expect(conflict(document(), both, edits).map(({ label, theirs: them, yours }) => [label, them, yours])).toContainEqual(["nic: DataRate", "100 Gbps", "200 Gbps"]);
 });
 
 test("parameters that went with their entity are no members of a conflict", () => {

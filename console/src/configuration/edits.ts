@@ -74,6 +74,13 @@ export function aboutOf(key: string): string | undefined {
 	return "path" in about ? about.entity : "holder" in about ? about.holder : about.name;
 }
 
+/** The key of the declaration of the entity whose parameter a key is of, undefined for other keys. */
+function declarationOf(key: string): string | undefined {
+	if (key === nameKey) return undefined;
+	const about = readKey(key);
+	return "path" in about ? declarationKey(about.entity) : undefined;
+}
+
 /** What one reads for a key. */
 export function labelOf(key: string): string {
 	if (key === nameKey) return "Name of the configuration";
@@ -210,7 +217,7 @@ export function wrongChange(document: Document, key: string, change: Change): st
 	if ("reference" in change) return change.reference ? wrongCount(change.reference.count) : undefined;
 	if ("declaration" in change) return undefined;
 	if (key === nameKey) return change.value.trim() === "" ? "A configuration has a name." : undefined;
-	return wrong(leafAt(document, key) ?? { type: "string" }, change.value);
+	return wrong(leafAt(document, key) ?? { type: change.type ?? "string" }, change.value);
 }
 
 /** An edit as a person reads it before it is saved. */
@@ -229,7 +236,8 @@ export type Conflicted = { key: string; label: string; before: string; theirs: s
 /**
  * What the others changed and what one changed oneself, from the version that both began with.
  * Members that are the same on both sides are no conflict and are left out, and so are the
- * parameters that came or went with their entity.
+ * parameters that came or went with their entity, and those of an entity that only the edits
+ * declare.
  */
 export function conflict(base: Document & { name?: string }, theirs: Document & { name?: string }, edits: Edits): Conflicted[] {
 	const all = [base, theirs].flatMap((document) => [
@@ -242,6 +250,7 @@ export function conflict(base: Document & { name?: string }, theirs: Document & 
 		const before = textAt(base, key);
 		const now = textAt(theirs, key);
 		const edit = edits[key];
+		if (declarationOf(key) && before === undefined && now === undefined) continue;
 		const yours = edit && changeText(edit);
 		if (yours === now || (yours === undefined && (before === now || before === undefined || now === undefined))) continue;
 		const who = yours === undefined ? "they" : before === now ? "you" : "both";
@@ -249,4 +258,10 @@ export function conflict(base: Document & { name?: string }, theirs: Document & 
 	}
 	const order = { both: 0, you: 1, they: 2 };
 	return found.sort((a, b) => order[a.who] - order[b.who]);
+}
+
+/** The edits that are kept after a conflict: those whose members have one's own side, and the parameters of what is declared on it. */
+export function keptOf(edits: Edits, rows: Conflicted[], own: (row: Conflicted) => boolean): Edits {
+	const chosen = new Map(rows.map((row) => [row.key, own(row)]));
+	return Object.fromEntries(Object.entries(edits).filter(([key]) => chosen.get(key) ?? chosen.get(declarationOf(key) ?? "")));
 }

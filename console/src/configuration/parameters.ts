@@ -19,8 +19,8 @@ export type Leaf = {
 type Bound = { value: unknown; unit?: string };
 type Branch = { [name: string]: unknown };
 
-/** What a person wrote for a parameter. It is text until it is sent. */
-export type Edit = { value: string; unit?: string };
+/** What a person wrote for a parameter. It is text until it is sent. That of an entity that is not saved yet has the type that its model says. */
+export type Edit = { value: string; unit?: string; type?: string };
 
 const numbers = new Set(["uint", "double", "bytes", "datarate", "timeval"]);
 
@@ -51,10 +51,15 @@ export function at(tree: unknown, path: string[]): Leaf | undefined {
 	return isLeaf(node) ? node : undefined;
 }
 
-/** The tree with another value, and perhaps unit, at a path. Parameters keep their type. */
+/** The tree with another value, and perhaps unit, at a path. Parameters keep their type. One that the tree does not have is added if the edit says its type. */
 export function replaced(tree: unknown, path: string[], edit: Edit): unknown {
 	const [name, ...rest] = path;
-	if (name !== undefined) return isBranch(tree) ? { ...tree, [name]: replaced(tree[name], rest, edit) } : tree;
+	const { type } = edit;
+	if (name !== undefined) {
+		const branch = tree === undefined && type !== undefined ? {} : tree;
+		return isBranch(branch) ? { ...branch, [name]: replaced(branch[name], rest, edit) } : tree;
+	}
+	if (tree === undefined && type !== undefined) return { value: sent(type, edit.value), type, ...(edit.unit !== undefined && { unit: edit.unit }) };
 	if (!isLeaf(tree)) return tree;
 	return { ...tree, value: sent(tree.type, edit.value), ...(edit.unit !== undefined && { unit: edit.unit }) };
 }

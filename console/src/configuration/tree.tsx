@@ -91,13 +91,14 @@ export function Parameters({
 	edit?: ((change: Edits) => void) | undefined;
 	remove?: (entity: string) => void;
 }) {
-	const entity = entities(document).find((one) => one.name === chosen);
+	const entity = entities(now).find((one) => one.name === chosen);
 	const model = useModel(entity);
 	const declaration = declared(now).find((one) => one.name === chosen);
-	const own = findingsOf(findings, chosen);
-	const rows = entity ? leaves(entity.parameters) : [];
-	const elsewhere = own.filter((finding) => !placed(document, chosen, finding) && !rows.some(({ path }) => isAt(finding, path)));
 	const fresh = declaration && !declared(document).some((one) => one.name === chosen);
+	const own = findingsOf(findings, chosen);
+	// What is not saved yet has the parameters of its model, and is sent with those that were changed.
+	const rows = leaves(fresh ? model.data?.typedParameters : entities(document).find((one) => one.name === chosen)?.parameters);
+	const elsewhere = own.filter((finding) => !placed(document, chosen, finding) && !rows.some(({ path }) => isAt(finding, path)));
 	const known = declaration ?? (chosen === globals || chosen === topology);
 	return (
 		<section aria-labelledby="parameters">
@@ -113,7 +114,8 @@ export function Parameters({
 			<Findings of={elsewhere} />
 			{!known && <p>The configuration has nothing of this name. Choose one in the tree.</p>}
 			{known && <Holds document={document} now={now} holder={chosen} findings={own} edits={edits} edit={edit} />}
-			{fresh ? <p>It is new. It gets the parameters of its model when it is saved, and then they can be changed.</p> : entity && rows.length === 0 && <p>It has no parameters.</p>}
+			{fresh && <p>It is new.{rows.length > 0 && " Its parameters are the defaults of its model, until you change them."}</p>}
+			{entity && rows.length === 0 && !(fresh && model.isPending) && <p>It has no parameters.</p>}
 			{rows.length > 0 && (
 				<section className="wide" tabIndex={0} aria-label="Table of the parameters">
 					<table className="stacked">
@@ -139,7 +141,7 @@ export function Parameters({
 												label={path.join(" ")}
 												leaf={known}
 												edit={isParameter(edits[key]) ? edits[key] : undefined}
-												set={edit && !known.readonly ? (changed) => edit({ [key]: changed }) : undefined}
+												set={edit && !known.readonly ? (changed) => edit({ [key]: fresh ? { ...changed, type: leaf.type } : changed }) : undefined}
 											/>
 											<Findings of={own.filter((finding) => isAt(finding, path))} />
 										</td>

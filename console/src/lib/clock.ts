@@ -1,4 +1,4 @@
-import { count } from "./units";
+import { hard } from "./units";
 
 /**
  * The server's clock. The browser's may be wrong by hours, so differences with times of the
@@ -31,25 +31,38 @@ export class Clock {
 
 export const clock = new Clock();
 
-/** When an instant is, by the server's clock: "3 min ago", or "in 7 days". */
+/** When an instant is, by the server's clock, in the largest unit: "3 min ago", or "in 7 days". */
 export function ago(instant: string, now: number = clock.now()): string {
 	const seconds = Math.floor((now - Date.parse(instant)) / 1000);
 	if (Number.isNaN(seconds)) return instant;
-	if (seconds < -5) return `in ${lasting(-seconds)}`;
+	if (seconds < -5) return `in ${parts(-seconds)[0]}`;
 	if (seconds < 5) return "just now";
-	return `${lasting(seconds)} ago`;
+	return `${parts(seconds)[0]} ago`;
 }
 
-/** A time that was measured: below 10 s in milliseconds. */
-export function measured(seconds: number): string {
-	return seconds < 10 ? `${count(Math.round(seconds * 1000))} ms` : lasting(seconds);
-}
-
-/** Seconds in words: "3 min". */
+/** How long something takes by the clock on the wall: to three digits below a minute, "9.12 s", and else in its two largest units, "3 min 20 s". */
 export function lasting(seconds: number): string {
-	if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-	if (seconds < 60) return `${Math.floor(seconds)} s`;
-	if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-	if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
-	return `${Math.floor(seconds / 86400)} days`;
+	const short = Number(seconds.toPrecision(3));
+	if (short === 0 || (short >= 1 && short < 60)) return `${short}${hard}s`;
+	if (short < 1) return `${Number((seconds * 1000).toPrecision(3))}${hard}ms`;
+	return parts(Math.round(seconds)).slice(0, 2).join(" ");
+}
+
+const units = [
+	["days", 86_400],
+	["h", 3600],
+	["min", 60],
+	["s", 1],
+] as const;
+
+/** Whole seconds in units from the largest, without those behind it that are 0. Below two days the largest is the hour. */
+function parts(seconds: number): string[] {
+	let rest = seconds;
+	const found = units.map(([unit, length]) => {
+		const times = unit === "days" && seconds < 2 * length ? 0 : Math.floor(rest / length);
+		rest -= times * length;
+		return times > 0 ? `${times}${hard}${unit}` : "";
+	});
+	const first = found.findIndex((part) => part !== "");
+	return found.slice(first, first + 2).filter((part) => part !== "");
 }

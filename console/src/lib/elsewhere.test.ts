@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import * as elsewhere from "./elsewhere";
 import { costsElsewhere, familyOf, runsElsewhere, streamElsewhere } from "./elsewhere";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
@@ -16,17 +17,29 @@ test("streams have the families of the service", () => {
 	for (const unknown of ["constructor_x", "seal_x", "x", ""]) expect(familyOf(unknown), unknown).toBeUndefined();
 });
 
-test("the statements name views and columns that the lake has", () => {
-	const views = read("stream/lake/views.sql");
-	const columns = (view: string) => {
-		const head = (new RegExp(`^-- view: ${view}\\n((?:--.*\\n)+)`, "m").exec(views) as RegExpExecArray)[1] as string;
-		return [...head.matchAll(/^-- \| (.*?) \| (.*)$/gm)].flatMap(([, name = "", more = ""]) => (name.startsWith("of ") ? more.split(" ") : [name]));
-	};
-	const runs = runsElsewhere(["sim_a"]).sql as string;
-	for (const [, table, column] of runs.matchAll(/\b([rc])\.(\w+)/g)) expect(columns(table === "r" ? "simulation_runs" : "simulation_costs"), column).toContain(column);
-	const costs = costsElsewhere("acct_a", days).sql as string;
-	for (const column of [...((/SELECT (.*)\n/.exec(costs) as RegExpExecArray)[1] as string).split(", "), "account_id"]) expect(columns("daily_costs"), column).toContain(column);
-	for (const id of ["sim_a", "mapfile_a"]) expect(views + read("docs/tables.md")).toMatch(new RegExp(`^## ${/lake\.(\w+)/.exec(streamElsewhere(id).sql as string)?.[1]}$`, "m"));
+/** Each statement that a page can offer, of each family of streams. */
+function offered(): Record<string, string> {
+	const id = "01kahcfv4ge3brkm7f0v3x2m8p";
+	const streams = ["workspace", "config", "sim", "ts", "mapfile", "acct", "checkpoint"].map((prefix) => `${prefix}_${id}`);
+	expect(new Set(streams.map(familyOf)).size).toBe(streams.length);
+	return Object.fromEntries(
+		[
+			...streams.map((stream) => [`facts of ${stream}`, streamElsewhere(stream)] as const),
+			["all simulations", runsElsewhere()] as const,
+			["simulations", runsElsewhere([`sim_${id}`, "sim_01kahcfv4ge3brkm7f0v3x2m8q"])] as const,
+			["costs", costsElsewhere(`acct_${id}`, days)] as const,
+		].map(([name, { sql = "" }]) => [name, sql]),
+	);
+}
+
+test("the statements are those that TestTheConsolesSQL runs on a lake", () => {
+	// With UPDATE=1 they are written.
+	const path = new URL("../../../stream/lake/testdata/console.json", import.meta.url);
+	if (process.env.UPDATE) writeFileSync(path, `${JSON.stringify(offered(), null, "\t")}\n`);
+	expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(offered());
+	expect(Object.keys(elsewhere).filter((name) => name.endsWith("Elsewhere"))).toEqual(["streamElsewhere", "runsElsewhere", "costsElsewhere"]);
+	// Every family has a stream among them.
+	for (const family of read("events/stream.go").matchAll(/Family = "(\w+)"/g)) expect(Object.keys(offered()).map((name) => familyOf(name.replace("facts of ", "")))).toContain(family[1]);
 });
 
 test("what is in an address is quoted or refused", () => {
@@ -35,4 +48,6 @@ test("what is in an address is quoted or refused", () => {
 	expect(streamElsewhere("sim_a' | rm")).toEqual({});
 	expect(streamElsewhere("sim_a").kcat).toBe(`kcat -b "$KAFKA" -C -e -o beginning -f '%k %h %s\\n' netsim.public.simulations | grep '^sim_a '`);
 	expect(runsElsewhere().sql).not.toContain("WHERE");
+	expect(costsElsewhere("acct_a", days).kcat).toBe(streamElsewhere("acct_a").kcat);
+	expect(costsElsewhere("acct_a' | rm", days)).not.toHaveProperty("kcat");
 });

@@ -44,10 +44,10 @@ export function runsElsewhere(ids: string[] = []): Elsewhere {
 	return { sql: `SELECT ${columns}\nFROM lake.simulation_runs r LEFT JOIN lake.simulation_costs c USING (simulation_id)${those}\nORDER BY r.requested_at DESC;` };
 }
 
-/** The costs of an account by day. */
+/** The costs of an account by day, and the facts that they follow from. */
 export function costsElsewhere(account: string, { startDate, endDate }: { startDate: string; endDate: string }): Elsewhere {
 	return {
+		...streamElsewhere(account),
 		sql: `SELECT date, workspace_id, rate_name, currency, cost\nFROM lake.daily_costs\nWHERE account_id = ${text(account)} AND date BETWEEN DATE ${text(startDate)} AND DATE ${text(endDate)}\nORDER BY ALL;`,
-		...(streamElsewhere(account).kcat && { kcat: streamElsewhere(account).kcat as string }),
 	};
 }

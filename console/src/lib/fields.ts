@@ -1,7 +1,7 @@
 /** What the fields of a submission are called, those of the base of a study too, and values that an axis begins with. Phases and groups are numbered from 0 in paths. */
 const known: Record<string, { label: string; values?: string }> = {
-	"topologyConstraints.subscriptionRatio": { label: "Subscription", values: "1:1, 2:1, 4:1" },
 	"topologyConstraints.switchRadix": { label: "Switch radix", values: "64x800G, 128x400G, 256x200G" },
+	"topologyConstraints.subscriptionRatio": { label: "Subscription", values: "1:1, 2:1, 4:1" },
 	"workload.ranks": { label: "Ranks", values: "64, 128, 256" },
 	"workload.phases[].operationType": { label: "Operation" },
 	"workload.phases[].dataSize": { label: "Size", values: "1 MiB, 16 MiB" },

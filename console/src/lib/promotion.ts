@@ -1,7 +1,7 @@
 import type { Traceset, TracesetPromotion, TracesetScope } from "../api/contract";
 
 /** Who sees a traceset of each scope. */
-export const scopes: Record<TracesetScope, string> = { workspace: "the members of its workspace", tenant: "your account", public: "everyone" };
+export const scopes: Record<TracesetScope, string> = { workspace: "the members of its workspace", tenant: "everyone in your account", public: "everyone, in other accounts too" };
 
 type Of = Pick<Traceset, "scope" | "status" | "description" | "workloadMetadata">;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { write } from "../api/json";
-import { combinations, readAxes, readStudy, study, valuesOf, writeAxes } from "./study";
+import { combinations, readAxes, readStudy, rowsOf, study, valuesOf, writeAxes } from "./study";
 
 test("axes stand in the address and come back", () => {
 	const axes = [
@@ -47,4 +47,11 @@ test("a sample has its size and seed, other methods have neither", () => {
 		expect(asked.method).toBe(method === "list" ? "list" : undefined);
 	}
 	expect(combinations(readAxes(search.axes))).toBe(6);
+});
+
+test("a list has as many points as its longest axis has values, and other methods have no rows", () => {
+	const axes = readAxes("workload.ranks=8,16,32;topologyConstraints.subscriptionRatio=1:1");
+	expect(rowsOf({ method: "list" }, axes)).toBe(3);
+	expect(rowsOf({ method: "sample" }, axes)).toBeUndefined();
+	expect(rowsOf({}, axes)).toBeUndefined();
 });

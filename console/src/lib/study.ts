@@ -50,7 +50,8 @@ export function studied({ name, ...form }: Form): StudyForm {
 	return { ...form, ...(name && { study: name }) };
 }
 
-export function readAxes(text = "topologyConstraints.subscriptionRatio=1:1, 2:1, 4:1"): Axis[] {
+/** Without axes in the address it is over the switches, which change the time and the price of every submission, a small one too. */
+export function readAxes(text = "topologyConstraints.switchRadix=64x800G, 128x400G, 256x200G"): Axis[] {
 	return text.split(";").map((axis) => {
 		const at = axis.indexOf("=");
 		return at < 0 ? { field: axis, values: "" } : { field: axis.slice(0, at), values: axis.slice(at + 1) };
@@ -76,6 +77,11 @@ export function valuesOf({ field, values }: Axis): unknown[] {
 }
 
 const literals: Record<string, unknown> = { true: true, false: false, null: null };
+
+/** How many points a list has: as many as the axis with the most values, because all have as many. Undefined for other methods. */
+export function rowsOf({ method }: StudyForm, axes: Axis[]): number | undefined {
+	return method === "list" ? Math.max(...axes.map((axis) => valuesOf(axis).length)) : undefined;
+}
 
 /** How many combinations the values of axes have. */
 export function combinations(axes: Axis[]): number {

@@ -9,6 +9,7 @@ export type Form = { name?: string; ranks?: string; phases?: string; radix?: str
 
 export const radixes = ["64x800G", "128x400G", "256x200G"] as const;
 export const subscriptions = ["1:1", "2:1", "3:1", "4:1"] as const;
+export const defaultRanks = "64";
 export const sizes = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 export function readSubmission(search: Words): Form {
@@ -31,7 +32,7 @@ export function submission(form: Form): SimpleSubmission {
 	return {
 		...(form.name && { name: form.name }),
 		workload: {
-			ranks: Number(form.ranks ?? 64),
+			ranks: Number(form.ranks ?? defaultRanks),
 			phases: readPhases(form.phases).map((phase) => ({
 				operationType: phase.operation,
 				...(phase.algorithm && { algorithm: phase.algorithm }),

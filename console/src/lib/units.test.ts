@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bitRate, bytes, change, count, inUnits, percent, picoseconds, readBytes, rounded } from "./units";
+import { bitRate, bytes, change, count, inUnits, percent, picoseconds, readBytes, rounded, sizeText } from "./units";
 
 test("all digits of a time stay", () => {
 	expect(picoseconds(0)).toBe("0\u00a0ps");
@@ -25,6 +25,14 @@ test("sizes are read exactly, or not at all", () => {
 	expect(readBytes("64")).toBe(64);
 	expect(readBytes("0.3\u00a0B")).toBeUndefined();
 	expect(readBytes("many")).toBeUndefined();
+	for (const [bytes, text] of [
+		[1048576, "1 MiB"],
+		[1048577, "1048577 B"],
+		[64, "64 B"],
+	] as const) {
+		expect(sizeText(bytes)).toBe(text);
+		expect(readBytes(text)).toBe(bytes);
+	}
 });
 
 test("words", () => {

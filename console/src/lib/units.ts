@@ -3,7 +3,7 @@
  * thousand only moves the point. No line breaks within a number, or before its unit.
  */
 const thin = "\u202f";
-const hard = "\u00a0";
+export const hard = "\u00a0";
 
 /** An integer with its thousands apart. */
 export function count(value: number | bigint): string {
@@ -31,6 +31,11 @@ export function bytes(value: number | bigint): string {
 	}
 	const binary = ["B", "KiB", "MiB", "GiB", "TiB"][unit] as string;
 	return unit === 0 ? `${count(exact)}${hard}B` : `${count(scaled)}${hard}${binary}`;
+}
+
+/** Bytes as a person writes them: readBytes reads it. */
+export function sizeText(value: number): string {
+	return bytes(value).replaceAll(thin, "").replace(hard, " ");
 }
 
 /** A part of one as a percentage. */

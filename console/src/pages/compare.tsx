@@ -9,7 +9,7 @@ import { runsElsewhere } from "../lib/elsewhere";
 import { bitRate, bytes, change, count, percent, picoseconds } from "../lib/units";
 import { compareRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Failure, Field, Loading, Name, Page, Sentence, Short, tierWords } from "../ui/parts";
+import { Failure, Field, Loading, Name, Page, Sentence, Short, TierWords } from "../ui/parts";
 
 const figures: Record<string, readonly [label: string, format: (value: number) => string, digits?: number]> = {
 	simulatedTimePs: ["Simulated time", picoseconds],
@@ -51,6 +51,7 @@ export function Compare() {
 	const found = others.map((id, at) => ({ id, query: comparisons[at] })).filter(({ query }) => query?.data) as { id: string; query: { data: SimulationComparison } }[];
 	return (
 		<Page title="Compare" calls={others.map((id) => shown("CompareSimulations", { path: { sim_id: baseline, other_id: id } }))} elsewhere={runsElsewhere(ids)}>
+			{found.length > 0 && <TierWords />}
 			{others.map((id, at) => {
 				const one = comparisons[at];
 				return one?.error ? (
@@ -136,9 +137,7 @@ function Table({ baseline, columns, name, groups }: { baseline: string; columns:
 						))}
 				</table>
 			</section>
-			<p className="quiet">
-				{count(equal)} figures are equal and not shown. {tierWords}
-			</p>
+			<p className="quiet">{count(equal)} figures are equal and not shown.</p>
 		</>
 	);
 }

@@ -4,10 +4,9 @@ import type { FormEvent } from "react";
 import { call, callTagged } from "../api/client";
 import type { StudyForecast, StudyStart } from "../api/contract";
 import { configurationQuery } from "../configuration/data";
-import { measured } from "../lib/clock";
+import { lasting } from "../lib/clock";
 import { useDebounced } from "../lib/debounced";
-import { combinations, methods, mostReplicates, readAxes, type StudyForm, study, writeAxes } from "../lib/study";
-import { readPhases } from "../lib/submission";
+import { combinations, defaultDuration, methods, mostReplicates, readAxes, rowsOf, type StudyForm, study, writeAxes } from "../lib/study";
 import { count } from "../lib/units";
 import { newStudyRoute } from "../router";
 import { Axes, type Says } from "../study/axes";
@@ -23,7 +22,9 @@ export function NewStudy() {
 	const search = newStudyRoute.useSearch();
 	const navigate = useNavigate({ from: "/studies/new" });
 	const { newest, document } = useConfiguration(search);
-	const offers = search.base ? (document ? configurationOffers(document) : []) : simpleOffers(readPhases(search.phases).length);
+	const of = newest.data?.data;
+	const whole = { duration: search.duration ?? defaultDuration, traceset: of?.activeTraceset?.id, mappingFile: of?.activeMappingFile?.id };
+	const offers = search.base ? (document ? configurationOffers(document, whole) : []) : simpleOffers(search);
 	// A configuration says itself what an axis of it can be.
 	const form: StudyForm = search.base && search.axes === undefined ? { ...search, axes: firstAxes(offers) } : search;
 	const axes = readAxes(form.axes);
@@ -63,7 +64,7 @@ export function NewStudy() {
 						{form.base && !ready ? (
 							<p className="quiet">Axes are over fields of the configuration.</p>
 						) : (
-							<Axes axes={axes} offers={offers} set={(next) => set({ axes: writeAxes(next) })} says={says} />
+							<Axes axes={axes} offers={offers} rows={rowsOf(form, axes)} workspace={search.base && of?.workspaceId} set={(next) => set({ axes: writeAxes(next) })} says={says} />
 						)}
 						<NumberField
 							label="Replicates of each point"
@@ -182,7 +183,7 @@ function Forecast({ of: forecast, ready, chosen }: { of: UseQueryResult<StudyFor
 						["Points", count(forecast.data.points)],
 						["Runs of their own", count(forecast.data.runs)],
 						["With the result of an equal run", count(forecast.data.shared)],
-						["Time of the runs together", forecast.data.runSeconds === undefined ? "not known: no run of as many ranks has completed" : measured(forecast.data.runSeconds)],
+						["Time of the runs together", forecast.data.runSeconds === undefined ? "not known: no run of as many ranks has completed" : lasting(forecast.data.runSeconds)],
 						["Cost at today's rates", forecast.data.cost === undefined ? "not known" : <Amount key="cost" of={forecast.data.cost} unit={forecast.data.currency} />],
 						["Held while they run, at most", <Amount key="held" of={forecast.data.mostHeld} unit={forecast.data.currency} />],
 					]}

@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
-import { lasting, measured } from "../lib/clock";
+import { lasting } from "../lib/clock";
 import { runsElsewhere, streamElsewhere } from "../lib/elsewhere";
 import { final } from "../lib/filters";
 import { liveWords, useLive } from "../lib/live";
@@ -167,7 +167,7 @@ function Status({ run }: { run: Simulation }) {
 		<div aria-live="polite">
 			<p className="headline">
 				<StatusMark value={run.status} /> {following && <span className={`live ${live.state}`}>{liveWords[live.state]}</span>} <Time at={run.createdAt} />
-				{since !== undefined && since >= 0 && ` · ${following ? "running for" : "ran for"} ${(following ? lasting : measured)(since)} of wall-clock time`}
+				{since !== undefined && since >= 0 && ` · ${following ? "running for" : "ran for"} ${lasting(following ? Math.floor(since) : since)} of wall-clock time`}
 				{run.metrics && ` · ${inUnits(run.metrics.simulatedTime)} simulated`}
 			</p>
 			{run.failureReason && (

@@ -9,15 +9,16 @@ import { liveWords, useLive } from "../lib/live";
 import { bitRate, count, percent, picoseconds } from "../lib/units";
 import { type StudySearch, studyRoute } from "../router";
 import { Actions } from "../study/actions";
-import { inputWords, shownInput, timeOf } from "../study/heat";
+import { shownInput, timeOf } from "../study/heat";
 import { HeatMap } from "../study/heatMap";
-import { Sensitivity } from "../study/sensitivity";
+import { NoEffects, Sensitivity } from "../study/sensitivity";
+import { type InputWords, useInputWords } from "../study/units";
 import { ConfigurationLink } from "../ui/configurationLink";
 import { shown } from "../ui/curl";
 import { Choice } from "../ui/filters";
 import { VirtualList } from "../ui/list";
 import { Pareto } from "../ui/pareto";
-import { Page, Short, Shown, StatusMark, Time, tierWords } from "../ui/parts";
+import { Page, Short, Shown, StatusMark, TierWords, Time } from "../ui/parts";
 
 export function Study() {
 	const { id } = studyRoute.useParams();
@@ -98,6 +99,7 @@ function methodWords({ method, seed }: StudyType): string {
 function Points({ study }: { study: StudyType }) {
 	const search = studyRoute.useSearch();
 	const navigate = useNavigate({ from: "/studies/$id" });
+	const words = useInputWords(study);
 	const set = (to: StudySearch) => navigate({ search: (old) => ({ ...old, ...to }), replace: true });
 	const results = useInfiniteQuery({
 		queryKey: ["study", study.id, "results"],
@@ -128,18 +130,21 @@ function Points({ study }: { study: StudyType }) {
 								<Choice
 									name="Workload of the plot"
 									value={String(workloads.indexOf(workload))}
-									values={workloads.map((one, number) => [String(number), inWords(one.inputs)])}
+									values={workloads.map((one, number) => [String(number), inWords(one.inputs, words)])}
 									set={(number) => set({ workload: number })}
 								/>
 							</div>
 						)}
 						{!drawn && <p className="quiet">The plots are drawn when all points are loaded.</p>}
+						{workload && <NoEffects axes={workload.axes} />}
 						{drawn && analysis.data && workload && (
 							<Pareto
 								points={rows.flatMap((row) => {
 									const time = timeOf(row);
 									const same = Object.entries(workload.inputs).every(([field, value]) => shownInput(row.inputs[field]) === shownInput(value));
-									return time === undefined || !row.fabric || !same ? [] : [{ point: row.point, timePs: time, price: row.fabric.price, label: inWords(row.inputs), front: front.has(row.point) }];
+									return time === undefined || !row.fabric || !same
+										? []
+										: [{ point: row.point, timePs: time, price: row.fabric.price, label: inWords(row.inputs, words), front: front.has(row.point) }];
 								})}
 								currency={analysis.data.priceList.currency}
 								chosen={chosen}
@@ -147,22 +152,22 @@ function Points({ study }: { study: StudyType }) {
 							/>
 						)}
 						{analysis.data?.priceList.assumption && <p className="quiet">{analysis.data.priceList.assumption}</p>}
-						{drawn && <HeatMap study={study} points={rows} search={search} set={set} chosen={chosen} choose={choose} currency={analysis.data?.priceList.currency} />}
+						{drawn && <HeatMap study={study} words={words} points={rows} search={search} set={set} chosen={chosen} choose={choose} currency={analysis.data?.priceList.currency} />}
 						<h2>Points</h2>
 						<p>
 							All points as a table: <Export study={study.id} format="csv" /> or <Export study={study.id} format="parquet" />.
 						</p>
+						<TierWords before={rows.flatMap(({ figures }) => figures?.bottleneck ?? [])} />
 						<VirtualList
 							label="Points"
 							fields={new Set(axes)}
 							columns={["Point", ...axes, "Status", "Simulated time", "Goodput", "Price", "Limited by"]}
 							rows={rows}
 							id={(row) => String(row.point)}
-							cells={(row) => cells(row, axes, front, search.point, analysis.data?.priceList.currency)}
+							cells={(row) => cells(row, axes, words, front, search.point, analysis.data?.priceList.currency)}
 							pages={results}
 							whole={!results.isError} // the plots are of all points
 						/>
-						<p className="quiet">{tierWords}</p>
 						{workload && <Sensitivity axes={workload.axes} />}
 					</>
 				);
@@ -181,13 +186,13 @@ function Export({ study, format }: { study: string; format: "csv" | "parquet" })
 }
 
 /** The values of fields, with what these are called. */
-function inWords(inputs: Record<string, unknown>): string {
+function inWords(inputs: Record<string, unknown>, words: InputWords): string {
 	return Object.entries(inputs)
-		.map(([field, value]) => `${fieldLabel(field)} ${inputWords(field, value)}`)
+		.map(([field, value]) => `${fieldLabel(field)} ${words(field, value)}`)
 		.join(", ");
 }
 
-function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: string | undefined, currency: string | undefined) {
+function cells(row: StudyResult, axes: string[], words: InputWords, front: Set<number>, chosen: string | undefined, currency: string | undefined) {
 	const time = timeOf(row);
 	return [
 		<span key="point" className={front.has(row.point) ? "front" : undefined} aria-current={chosen === String(row.point) || undefined}>
@@ -200,11 +205,17 @@ function cells(row: StudyResult, axes: string[], front: Set<number>, chosen: str
 			)}
 			{front.has(row.point) && <span title="No other point is both no slower and no dearer"> ★</span>}
 		</span>,
-		...axes.map((axis) => <bdi key={axis}>{inputWords(axis, row.inputs[axis])}</bdi>),
+		...axes.map((axis) => <bdi key={axis}>{words(axis, row.inputs[axis])}</bdi>),
 		<span key="status" title={row.reason ?? row.failureReason}>
 			<StatusMark value={row.status} />
 		</span>,
-		time === undefined ? "" : picoseconds(time),
+		time === undefined ? (
+			""
+		) : (
+			<span key="time" className="amount">
+				{picoseconds(time)}
+			</span>
+		),
 		row.figures ? <Short key="goodput" of={bitRate(row.figures.goodputBps)} /> : "",
 		row.fabric ? `${grouped(row.fabric.price)}${currency ? ` ${currency}` : ""}` : "",
 		row.figures ? <Short key="limit" of={`${row.figures.bottleneck} ${percent(row.figures.bottleneckShare)}`} digits={3} /> : (row.failureReason ?? row.reason ?? ""),

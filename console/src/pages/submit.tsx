@@ -2,14 +2,14 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { call } from "../api/client";
-import { measured } from "../lib/clock";
+import { lasting } from "../lib/clock";
 import { useDebounced } from "../lib/debounced";
 import { studied } from "../lib/study";
 import { type Form, submission } from "../lib/submission";
 import { count } from "../lib/units";
 import { submitRoute } from "../router";
 import { shown } from "../ui/curl";
-import { Amount, Facts, Failure, Loading, Page, tierWords } from "../ui/parts";
+import { Amount, Facts, Failure, Loading, Page } from "../ui/parts";
 import { SimpleFields } from "../ui/simple";
 import { Sketch } from "../ui/sketch";
 
@@ -73,7 +73,6 @@ function Preview({ form }: { form: Form }) {
 			{topology && !preview.error && (
 				<>
 					<Sketch topology={topology} />
-					<p className="quiet">{tierWords}</p>
 					<Facts
 						of={[
 							["Ranks in a host", count(topology.ranksPerHost)],
@@ -106,7 +105,7 @@ function Forecast({ asked }: { asked: ReturnType<typeof submission> }) {
 			<h2>Forecast</h2>
 			<Facts
 				of={[
-					["Runs of as many ranks took", runSeconds === undefined ? "not known: none has completed" : `${measured(runSeconds)} of wall-clock time on average`],
+					["Runs of as many ranks took", runSeconds === undefined ? "not known: none has completed" : `${lasting(runSeconds)} of wall-clock time on average`],
 					["Cost at today's rates", cost === undefined ? "not known" : <Amount key="cost" of={cost} unit={currency} />],
 					["Held while it runs, at most", <Amount key="held" of={mostHeld} unit={currency} />],
 				]}

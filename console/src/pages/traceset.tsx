@@ -171,22 +171,28 @@ function Promote({ of }: { of: Traceset }) {
 			)}
 			{promote.error && <Failure of="It was not promoted" error={promote.error} />}
 			{asking && target && (
-				<Confirm title={`Promote this traceset to ${scopes[target]}?`} yes="Promote it" busy={promote.isPending} ready={ready(of, said)} onYes={() => promote.mutate(target)} onNo={() => ask(false)}>
+				<Confirm
+					title={`Promote this traceset to ${scopes[target]}?`}
+					yes="Promote it"
+					no="Leave it as it is"
+					busy={promote.isPending}
+					ready={ready(of, said)}
+					onYes={() => promote.mutate(target)}
+					onNo={() => ask(false)}
+				>
 					<p>
-						<bdi>{of.name}</bdi> is seen by {scopes[of.scope]} now, and by {scopes[target]} then: its files, its name, and what is said of it. It never expires then, and a promotion cannot be taken
-						back.
+						Now <bdi>{of.name}</bdi> is seen by {scopes[of.scope]}. Then its files, its name and what is said of it are seen by {scopes[target]}.
+					</p>
+					<p>
+						<strong>This cannot be taken back.</strong> The traceset then never expires.
 					</p>
 					<div className="fields">
-						<label>
-							Description
-							<textarea rows={3} maxLength={2048} dir="auto" {...field("description")} />
-						</label>
 						{needsWorkload(of) && (
 							<>
-								<p className="quiet">Nothing is said of its workload yet, and others need that to find it.</p>
 								<label>
-									Family of the workload
+									Family of the workload (required)
 									<input maxLength={2048} required dir="auto" {...field("family")} />
+									<span className="quiet">What others look for, such as ring or LLM training. Nothing is said of the workload yet.</span>
 								</label>
 								<label>
 									Name of the model, if it has one
@@ -194,6 +200,10 @@ function Promote({ of }: { of: Traceset }) {
 								</label>
 							</>
 						)}
+						<label>
+							Description
+							<textarea rows={3} maxLength={2048} dir="auto" {...field("description")} />
+						</label>
 					</div>
 				</Confirm>
 			)}

@@ -38,6 +38,7 @@ export function Tracesets() {
 				<WorkspaceChoice value={filters.workspaceId} set={(workspaceId) => set({ workspaceId })} none="all" />
 				<Statuses of={tracesetStatuses} value={filters.status} set={(status) => set({ status })} />
 			</search>
+			<p className="quiet">The workloads of simple submissions are among them, and tracesets that were promoted to your account or to everyone.</p>
 			<Shown of="the tracesets" query={list}>
 				{(data) => {
 					const rows = data.pages.flatMap((page) => page.items);

@@ -1,6 +1,6 @@
 import type { Simulation } from "../api/contract";
 import { bytes, count, picoseconds } from "../lib/units";
-import { Failure, Loading, Sentence, Short } from "../ui/parts";
+import { Failure, Loading, Sentence, Short, TierWords } from "../ui/parts";
 import { Table } from "../ui/table";
 import { useResultData, useSummary } from "./data";
 
@@ -37,6 +37,7 @@ function Shares({ path }: { path: Path }) {
 	let x = 0;
 	return (
 		<>
+			<TierWords before={[path.sentence, ...path.longest.flatMap(({ limitedBy }) => limitedBy ?? [])]} />
 			<p>
 				<Sentence>{path.sentence}</Sentence>
 			</p>

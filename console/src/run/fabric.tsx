@@ -1,13 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
 import { useDark } from "../lib/dark";
 import { useDebounced } from "../lib/debounced";
+import { tierName } from "../lib/tiers";
 import { count, picoseconds } from "../lib/units";
 import { type RunSearch, runRoute } from "../router";
-import { Failure, Loading, TimeAxis, tierWords } from "../ui/parts";
+import { Failure, Loading, Tiers, TimeAxis } from "../ui/parts";
+import { useDrag } from "./drag";
 import { offscreen, useDrawing } from "./drawing";
 import type { Asked, Loaded } from "./fabric.worker";
 import type { Rung } from "./fabricLayout";
@@ -63,11 +65,11 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 		navigate({ search: (old: RunSearch) => ({ ...old, zoom: writeView(settled) }), replace: true });
 	}, [settled, navigate]);
 
-	const drag = useRef<{ x: number; from: number }>(undefined);
-	const place = (event: PointerEvent) => {
-		const box = event.currentTarget.getBoundingClientRect();
-		return { x: event.clientX - box.left, y: event.clientY - box.top };
-	};
+	const pointer = useDrag({
+		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		held: () => view.from,
+		dragged: (from, by) => setView(({ scale }) => clamped({ scale, from: from - by.x / width / scale })),
+	});
 	useWheel(links, (event, about) => setView((old) => zoomed(old, zoomOf(event), about)));
 	const key = (event: KeyboardEvent) => {
 		const next = byKey(view, event.key);
@@ -80,35 +82,14 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 			{failed && <Failure of="The fabric cannot be drawn" error={new Error(failed)} />}
 			{loaded ? (
 				<p>
-					{loaded.tiers.map(({ name, count: nodes }) => `${count(nodes)} ${name}`).join(", ")}; {count(loaded.links)} links. A link has the colour of its busier direction: <Scale /> of its rate.
+					{loaded.tiers.map(({ name, count: nodes }) => `${count(nodes)} ${tierName(name) === name ? name : `${tierName(name, nodes)} (${name})`}`).join(", ")}; {count(loaded.links)} links. A link has
+					the colour of its busier direction: <Scale /> of its rate.
 				</p>
 			) : (
 				!failed && <Loading of="the fabric" />
 			)}
 			<div ref={element} className="fabric">
-				<div
-					ref={links}
-					className="links"
-					role="application"
-					aria-label="The fabric. Plus and minus zoom, the arrows move, 0 shows all."
-					tabIndex={0}
-					onKeyDown={key}
-					onPointerDown={(event) => {
-						event.currentTarget.setPointerCapture(event.pointerId);
-						worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
-						drag.current = { x: event.clientX, from: view.from };
-					}}
-					onPointerCancel={() => {
-						drag.current = undefined;
-					}}
-					onPointerUp={() => {
-						drag.current = undefined;
-					}}
-					onPointerMove={(event) => {
-						if (drag.current) setView(clamped({ scale: view.scale, from: drag.current.from - (event.clientX - drag.current.x) / width / view.scale }));
-						else worker.current?.postMessage({ type: "pick", ...place(event) } satisfies Asked);
-					}}
-				/>
+				<div ref={links} className="links" role="application" aria-label="The fabric. Plus and minus zoom, the arrows move, 0 shows all." tabIndex={0} onKeyDown={key} {...pointer} />
 				<p className={picked ? "quiet picked" : "quiet"} role="status" data-frame={drawn?.frame} data-milliseconds={drawn?.milliseconds} data-rung={drawn?.rung}>
 					{picked || "Point at the fabric, or tap it, to read a load."}
 				</p>
@@ -136,12 +117,14 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 					<span>
 						Colours are parts of the rate: <Scale />
 					</span>
-					<span>Rows are directions of links, by the tiers that they join; columns are intervals of simulated time. {tierWords}</span>
+					<span>Rows are directions of links, by the tiers that they join; columns are intervals of simulated time.</span>
 				</p>
 				<div className="plot heat-plot">
 					<div className="bands">
 						{loaded?.bands.map((band) => (
-							<span key={band}>{band}</span>
+							<span key={band}>
+								<Tiers>{band}</Tiers>
+							</span>
 						))}
 					</div>
 					<div className="heat" role="img" aria-label={`Heat over time: links of ${loaded?.bands.join(", then ") ?? "each tier"}; columns are intervals of simulated time`} />
@@ -152,10 +135,12 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 	);
 }
 
+const strips = "A strip between two tiers has a column for each node below it, in the colour of its busiest link up; where it is empty there is no node.";
+
 /** What a frame shows, and where there is more. */
 const rungWords: Record<Rung, string> = {
-	tier: "Drawn by tier: above each node is the colour of its busiest link up. Zoom in for more.",
-	pod: "Drawn by pod: above each node is the colour of its busiest link up. Zoom in for hosts and links.",
+	tier: `Drawn by tier. ${strips} Zoom in for more.`,
+	pod: `Drawn by pod: the racks that only spine switches join to the others. ${strips} Zoom in for hosts and links.`,
 	host: "Drawn by host: each link is a line.",
 };
 

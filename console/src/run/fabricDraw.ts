@@ -70,7 +70,11 @@ export function drawTiers(context: Context, picture: Picture): void {
 		for (const { pod, sum } of seen) {
 			const ends = [Math.max((pod.from - view.from) * view.scale * width, 0), Math.min((pod.to - view.from) * view.scale * width, width)] as [number, number];
 			const own = `${count(rung === "pod" ? (pod.nodes[tier] as number) : nodes)} ${name}`;
-			if (tier === 0 || (sum[tier] as Sum).links === 0) continue;
+			if (tier === 0) continue;
+			if ((sum[tier] as Sum).links === 0) {
+				if (tier === tiers - 1) label(context, picture, (row(tier - 1) + row(tier)) / 2 + 4, ends, "no hosts");
+				continue;
+			}
 			box(context, picture, row(tier), ends, pod.name && tier === 1 ? `${pod.name}: ${own}` : own);
 			figures(context, picture, (row(tier - 1) + row(tier)) / 2, ends, sum[tier] as Sum);
 		}
@@ -91,19 +95,23 @@ function box(context: Context, { dark }: Picture, y: number, [from, to]: [number
 	if (context.measureText(text).width < to - from - 8) context.fillText(text, (from + to) / 2, y + 4);
 }
 
-function figures(context: Context, { dark }: Picture, y: number, [from, to]: [number, number], sum: Sum): void {
+function figures(context: Context, picture: Picture, y: number, ends: [number, number], sum: Sum): void {
 	const percent = (part: number) => `${Math.round(part * 100)} %`;
 	const lines = [`mean ${percent(sum.mean)}`, `busiest ${percent(sum.busiest)}`];
-	const wide = to - from > 260;
+	const wide = ends[1] - ends[0] > 260;
 	(wide ? [`${count(sum.links)} links: ${lines.join(", ")}`] : lines).forEach((line, i) => {
-		const at = y + 4 + (wide ? 0 : i * 15 - 7);
-		const room = context.measureText(line).width + 8;
-		if (room > to - from) return;
-		context.fillStyle = paper(dark);
-		context.fillRect((from + to - room) / 2, at - 11, room, 15);
-		context.fillStyle = ink(dark);
-		context.fillText(line, (from + to) / 2, at);
+		label(context, picture, y + 4 + (wide ? 0 : i * 15 - 7), ends, line);
 	});
+}
+
+/** A text on paper, if there is room for it. */
+function label(context: Context, { dark }: Picture, y: number, [from, to]: [number, number], text: string): void {
+	const room = context.measureText(text).width + 8;
+	if (room > to - from) return;
+	context.fillStyle = paper(dark);
+	context.fillRect((from + to - room) / 2, y - 11, room, 15);
+	context.fillStyle = ink(dark);
+	context.fillText(text, (from + to) / 2, y);
 }
 
 /**

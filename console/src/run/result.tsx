@@ -1,6 +1,6 @@
 import type { Simulation } from "../api/contract";
 import { bitRate, bytes, count, inUnits, picoseconds } from "../lib/units";
-import { Facts, Sentence, Short, Shown } from "../ui/parts";
+import { Facts, Sentence, Short, Shown, TierWords } from "../ui/parts";
 import { useResults, useSummary } from "./data";
 
 /** The result in a sentence, and then the reasons. */
@@ -16,6 +16,7 @@ export function Result({ run }: { run: Simulation }) {
 					<p className="result">
 						{run.status === "completed" ? "It takes" : "Until it ended it took"} <strong>{inUnits(duration)}</strong> of simulated time, at {inUnits(short.throughput)}.
 					</p>
+					<TierWords before={summary.data?.reading ?? []} />
 					{summary.data?.reading.map((sentence) => (
 						<p key={sentence}>
 							<Sentence>{sentence}</Sentence>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
 import { call } from "../api/client";
 import type { Simulation } from "../api/contract";
 import { useDark } from "../lib/dark";
@@ -9,6 +9,7 @@ import { count, picoseconds } from "../lib/units";
 import { type RunSearch, runRoute } from "../router";
 import { Choice } from "../ui/filters";
 import { Failure, Loading, TimeAxis } from "../ui/parts";
+import { useDrag } from "./drag";
 import { offscreen, useDrawing } from "./drawing";
 import { kinds } from "./kinds";
 import type { Asked, Loaded } from "./spans.worker";
@@ -67,7 +68,14 @@ function Picture({ trace }: { trace: string }) {
 		if (event.shiftKey) move(Math.sign(event.deltaY || event.deltaX) * 3);
 		else setView((old) => zoomed(old, zoomOf(event), about, most));
 	});
-	const drag = useRef<{ x: number; y: number; from: number; row: number }>(undefined);
+	const pointer = useDrag({
+		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		held: () => ({ left: view.from, top: row }),
+		dragged: ({ left, top }, by) => {
+			setView(({ scale }) => clamped({ scale, from: left - by.x / width / scale }, most));
+			setRow(Math.min(Math.max(top - Math.round(by.y / rowHeight), 0), lastRow));
+		},
+	});
 	const key = (event: KeyboardEvent) => {
 		const next = byKey(view, event.key, most);
 		const rows = { ArrowUp: -1, ArrowDown: 1, PageUp: -height / rowHeight, PageDown: height / rowHeight }[event.key];
@@ -75,13 +83,6 @@ function Picture({ trace }: { trace: string }) {
 		else if (rows) move(rows);
 		else return;
 		event.preventDefault();
-	};
-	const pointed = (event: PointerEvent) => {
-		const box = event.currentTarget.getBoundingClientRect();
-		if (!drag.current) return worker.current?.postMessage({ type: "pick", x: event.clientX - box.left, y: event.clientY - box.top } satisfies Asked);
-		const { x, y, from, row } = drag.current;
-		setView((old) => clamped({ scale: old.scale, from: from - (event.clientX - x) / width / old.scale }, most));
-		setRow(Math.min(Math.max(row - Math.round((event.clientY - y) / rowHeight), 0), lastRow));
 	};
 	const from = view.from * (loaded?.until ?? 0);
 	const until = from + (loaded?.until ?? 0) / view.scale;
@@ -131,18 +132,7 @@ function Picture({ trace }: { trace: string }) {
 						aria-label="Every span. Plus and minus zoom, left and right move in time, up and down by a row, 0 shows all of the time."
 						tabIndex={0}
 						onKeyDown={key}
-						onPointerDown={(event) => {
-							event.currentTarget.setPointerCapture(event.pointerId);
-							pointed(event);
-							drag.current = { x: event.clientX, y: event.clientY, from: view.from, row };
-						}}
-						onPointerCancel={() => {
-							drag.current = undefined;
-						}}
-						onPointerUp={() => {
-							drag.current = undefined;
-						}}
-						onPointerMove={pointed}
+						{...pointer}
 					/>
 					{loaded && <TimeAxis start={Math.round(from * 1000)} end={Math.round(until * 1000)} />}
 				</div>

@@ -7,7 +7,7 @@ import { useDark } from "../lib/dark";
 import { current } from "../lib/reload";
 import { count, picoseconds } from "../lib/units";
 import { runRoute } from "../router";
-import { Failure, Loading, TimeAxis, tierWords } from "../ui/parts";
+import { Failure, Loading, Tiers, TierWords, TimeAxis } from "../ui/parts";
 import { useResultData } from "./data";
 import { kinds as kindsOf } from "./kinds";
 
@@ -181,10 +181,13 @@ function Links({ plot }: { plot: Plot }) {
 	return (
 		<>
 			<h2>Links, mean utilisation</h2>
+			<TierWords />
 			<ul className="lines">
 				{means.map((link) => (
 					<li key={link.name}>
-						<span>{link.name.replace(/ mean$/, "")}</span>
+						<span>
+							<Tiers>{link.name.replace(/ mean$/, "")}</Tiers>
+						</span>
 						<svg viewBox={`0 0 ${plot.bins} 100`} preserveAspectRatio="none" role="img" aria-label={`${link.name}: at most ${Math.max(...link.percent)} %`}>
 							<polyline points={link.percent.map((percent, bin) => `${bin},${100 - percent}`).join(" ")} vectorEffect="non-scaling-stroke" />
 						</svg>
@@ -192,7 +195,6 @@ function Links({ plot }: { plot: Plot }) {
 					</li>
 				))}
 			</ul>
-			<p className="quiet">{tierWords}</p>
 		</>
 	);
 }

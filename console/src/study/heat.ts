@@ -1,6 +1,6 @@
 import type { StudyAxis, StudyResult } from "../api/contract";
 import { Digits } from "../api/json";
-import { bytes } from "../lib/units";
+import { bytes, inUnits } from "../lib/units";
 
 /** What the cells of a heat map show. */
 export const measures = { time: "Simulated time", goodput: "Goodput", price: "Price of the fabric" } as const;
@@ -30,10 +30,12 @@ export function shownInput(value: unknown): string {
 	return typeof value === "string" || value instanceof Digits ? String(value) : (JSON.stringify(value) ?? "");
 }
 
-/** An input of a point in words: a size has its unit. */
-export function inputWords(field: string, value: unknown): string {
+/** An input of a point in words: a size is in bytes, and the value of a parameter has the unit of the parameter. */
+export function inputWords(field: string, value: unknown, unit?: string): string {
 	const text = shownInput(value);
-	return field.endsWith(".dataSize") && /^\d{1,15}$/.test(text) ? bytes(Number(text)) : text;
+	if (field.endsWith(".dataSize") && /^\d{1,15}$/.test(text)) return bytes(Number(text));
+	if (text === "null") return "none";
+	return unit ? inUnits(`${text} ${unit}`) : text;
 }
 
 /** The different values of an axis. That of a list may have some more than once. */

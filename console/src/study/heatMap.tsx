@@ -4,13 +4,14 @@ import { fieldLabel } from "../lib/fields";
 import { bitRate, picoseconds } from "../lib/units";
 import { Choice } from "../ui/filters";
 import { Field, Short } from "../ui/parts";
-import { type Cell, distinct, heat, inputWords, type Measure, measures, timeOf } from "./heat";
+import { type Cell, distinct, heat, type Measure, measures, timeOf } from "./heat";
+import type { InputWords } from "./units";
 
 /** What the address says of a heat map: its axes, the numbers of the others' values in their order, and what its cells show. */
 export type HeatSearch = { across?: string; down?: string; at?: string; of?: string };
 
 /** Two axes of a study, with a value for each pair of theirs. The other axes have one value each. */
-export function HeatMap({ study, points, search, set, chosen, choose, currency }: Props) {
+export function HeatMap({ study, words, points, search, set, chosen, choose, currency }: Props) {
 	const axes = study.axes.filter((axis) => distinct(axis).length > 1);
 	const across = axes.find((axis) => axis.field === search.across) ?? axes[0];
 	const down = axes.find((axis) => axis.field === search.down && axis !== across) ?? axes.find((axis) => axis !== across);
@@ -47,7 +48,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 						key={one.field}
 						name={`At ${fieldLabel(one.field)}`}
 						value={String(one.number)}
-						values={one.values.map((value, number) => [String(number), inputWords(one.field, value)])}
+						values={one.values.map((value, number) => [String(number), words(one.field, value)])}
 						set={(number) => set({ at: fixed.map((other, position) => (position === order ? number : other.number)).join(",") })}
 					/>
 				))}
@@ -63,7 +64,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 							<td />
 							{map.across.map((value) => (
 								<th key={value} scope="col">
-									<bdi>{inputWords(across.field, value)}</bdi>
+									<bdi>{words(across.field, value)}</bdi>
 								</th>
 							))}
 						</tr>
@@ -72,7 +73,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 						{map.cells.map((row, y) => (
 							<tr key={map.down[y]}>
 								<th scope="row">
-									<bdi>{inputWords(down.field, map.down[y])}</bdi>
+									<bdi>{words(down.field, map.down[y])}</bdi>
 								</th>
 								{row.map((cell, x) => (
 									<td key={map.across[x]} className={cell && `shade-${cell.shade}`}>
@@ -90,6 +91,7 @@ export function HeatMap({ study, points, search, set, chosen, choose, currency }
 
 type Props = {
 	study: Study;
+	words: InputWords;
 	points: StudyResult[];
 	search: HeatSearch;
 	set: (search: HeatSearch) => void;

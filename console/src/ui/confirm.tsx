@@ -1,9 +1,10 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
-/** A question before something that cannot be taken back. Escape and "Keep it" change nothing. */
+/** A question before something that cannot be taken back. Escape and the answer "no" change nothing. */
 export function Confirm({
 	title,
 	yes,
+	no = "Keep it",
 	busy,
 	ready = true,
 	onYes,
@@ -12,6 +13,7 @@ export function Confirm({
 }: {
 	title: string;
 	yes: string;
+	no?: string;
 	busy: boolean;
 	ready?: boolean;
 	onYes: () => void;
@@ -30,7 +32,7 @@ export function Confirm({
 			{children}
 			<div className="actions">
 				<button type="button" onClick={onNo}>
-					Keep it
+					{no}
 				</button>
 				<button type="button" className="main" disabled={busy || !ready} onClick={onYes}>
 					{busy ? `${yes} …` : yes}

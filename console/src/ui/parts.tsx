@@ -4,6 +4,7 @@ import { ago, clock } from "../lib/clock";
 import { grouped, short } from "../lib/decimal";
 import type { Elsewhere } from "../lib/elsewhere";
 import { fieldLabel } from "../lib/fields";
+import { byTiers, namesTier, tierName } from "../lib/tiers";
 import { inUnits, picoseconds, rounded } from "../lib/units";
 import { type Call, Curl, Others } from "./curl";
 
@@ -43,7 +44,13 @@ export function Name({ children }: { children: string }) {
 /** A figure to some significant digits. The whole is its title. */
 export function Short({ of, digits = 4 }: { of: string; digits?: number }) {
 	const short = rounded(of, digits);
-	return short === of ? of : <span title={of}>{short}</span>;
+	return short === of ? (
+		<Tiers>{of}</Tiers>
+	) : (
+		<span title={of}>
+			<Tiers>{short}</Tiers>
+		</span>
+	);
 }
 
 /**
@@ -81,15 +88,31 @@ export function Field({ children }: { children: string }) {
 			{label.split(/(?<=\.)|(?<=[a-z])(?=[A-Z])/).map((part, at) => (
 				<Fragment key={at}>
 					{at > 0 && <wbr />}
-					{part}
+					{label === children ? <Tiers>{part}</Tiers> : part}
 				</Fragment>
 			))}
 		</bdi>
 	);
 }
 
-/** What the names of tiers and directions mean, below what has them. */
-export const tierWords = "RSW, FSW and SSW are the rack, fabric and spine switches; ul and dl are their links up and down.";
+/** What the names of tiers mean, before the first of these texts that has one. */
+export function TierWords({ before = ["SSW"] }: { before?: readonly string[] }) {
+	if (!before.some(namesTier)) return null;
+	return <p className="quiet">RSW, FSW and SSW are the rack, fabric and spine switches; ul and dl are their links up and down.</p>;
+}
+
+/** A text in which the names of tiers say what they mean. */
+export function Tiers({ children }: { children: string }) {
+	return byTiers(children).map((part, at) =>
+		at % 2 === 1 ? (
+			<abbr key={at} title={tierName(part)}>
+				{part}
+			</abbr>
+		) : (
+			part
+		),
+	);
+}
 
 /** A sentence of the API. Where it names runs by ids, the names that are known stand. */
 export function Sentence({ children, name }: { children: string; name?: (id: string) => string }) {
@@ -104,7 +127,7 @@ export function Sentence({ children, name }: { children: string; name?: (id: str
 							<Name>{name(part)}</Name>
 						</span>
 					) : (
-						part
+						<Tiers key={at}>{part}</Tiers>
 					),
 				)}
 		</>

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../api/client";
 import type { CompatibilityEntry } from "../api/contract";
-import { type Form, type Phase, radixes, readPhases, sizes, subscriptions, writePhases } from "../lib/submission";
-import { bytes, count, readBytes } from "../lib/units";
+import { defaultRanks, type Form, type Phase, radixes, readPhases, sizes, subscriptions, writePhases } from "../lib/submission";
+import { count, readBytes, sizeText } from "../lib/units";
 import { Said, Shown } from "./parts";
 
 /** What the service says of a field of the submission that it refused. */
@@ -16,7 +16,7 @@ export function SimpleFields({ form, set, says = nothing }: { form: Form; set: (
 		<>
 			<label>
 				Ranks
-				<select value={form.ranks ?? "64"} onChange={(event) => set({ ranks: event.target.value })}>
+				<select value={form.ranks ?? defaultRanks} onChange={(event) => set({ ranks: event.target.value })}>
 					{choices(sizes.map(String), form.ranks).map((ranks) => (
 						<option key={ranks}>{ranks}</option>
 					))}
@@ -87,12 +87,12 @@ function Phases({ value, set, says }: { value: string | undefined; set: (phases:
 
 function PhaseFields({ phase, entries, change, says }: { phase: Phase; entries: CompatibilityEntry[]; change: (phase: Phase) => void; says: Says }) {
 	const entry = entries.find((one) => one.operationType === phase.operation);
-	const [size, setSize] = useState(bytes(phase.bytes).replaceAll("\u202f", "").replace("\u00a0", " "));
+	const [size, setSize] = useState(sizeText(phase.bytes));
 	const [before, setBefore] = useState(phase.bytes);
 	if (phase.bytes !== before) {
 		// The address changed by something else than this field.
 		setBefore(phase.bytes);
-		if (readBytes(size) !== phase.bytes && phase.bytes > 0) setSize(bytes(phase.bytes).replaceAll("\u202f", "").replace("\u00a0", " "));
+		if (readBytes(size) !== phase.bytes && phase.bytes > 0) setSize(sizeText(phase.bytes));
 	}
 	const bad = readBytes(size) === undefined;
 	return (

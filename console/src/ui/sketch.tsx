@@ -1,4 +1,5 @@
 import type { DerivedTopology } from "../api/contract";
+import { tierName } from "../lib/tiers";
 import { count } from "../lib/units";
 import { useWidth } from "../lib/width";
 
@@ -54,6 +55,11 @@ export function Sketch({ topology }: { topology: DerivedTopology }) {
 						<text x={0} y={y + 13}>
 							{count(tier.nodes)} {tier.name}
 						</text>
+						{tierName(tier.name) !== tier.name && (
+							<text className="quiet" x={0} y={y + 28}>
+								{tierName(tier.name, tier.nodes)}
+							</text>
+						)}
 					</g>
 				);
 			})}

@@ -14,7 +14,7 @@ export type Explained = {
 	row: Row;
 	booked?: Ref; // the event that booked it
 	rate?: Ref;
-	price: string; // such as 10.00 an hour
+	price: string; // such as 10.00 CREDIT an hour
 	dayPrice: string;
 	unitDays: string;
 	rule: string;
@@ -59,7 +59,7 @@ export function explain(bundle: Bundle, line: number): Explained | undefined {
 		row: rowOf(line, body),
 		...(booked && { booked }),
 		...(rate && { rate }),
-		price: cost ? `${cost.rateAmount} a ${cost.period}` : "",
+		price: cost ? `${cost.rateAmount} ${body.currency} ${cost.period === "hour" ? "an" : "a"} ${cost.period}` : "",
 		dayPrice: cost?.dayPrice ?? "",
 		unitDays: cost?.unitDays ?? "",
 		rule: cost?.engineVersion ?? "",

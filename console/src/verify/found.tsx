@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { lasting } from "../lib/clock";
 import { grouped } from "../lib/decimal";
-import { count } from "../lib/units";
 import { verifyRoute } from "../router";
 import { VirtualList } from "../ui/list";
 import { Facts, Loading } from "../ui/parts";
@@ -34,7 +34,7 @@ export function Found({ name, report, rows, wanted, noNote, milliseconds, worker
 					))}
 				</ul>
 				<p className="quiet">
-					<bdi>{name}</bdi> was verified in {count(Math.round(milliseconds))} ms, in this browser.
+					<bdi>{name}</bdi> was verified in {lasting(milliseconds / 1000)}, in this browser.
 				</p>
 			</section>
 			{!agrees && (
@@ -71,7 +71,7 @@ export function Found({ name, report, rows, wanted, noNote, milliseconds, worker
 function Event({ of, children }: { of: Ref; children?: ReactNode }) {
 	return (
 		<>
-			{children} <LineLink line={of.line}>event {of.sequence}</LineLink> of <bdi>{of.stream}</bdi>, <code>{of.hash}</code>
+			{children} <LineLink line={of.line}>event {of.sequence}</LineLink> of <bdi>{of.stream}</bdi> with the hash <code>{of.hash}</code>
 		</>
 	);
 }
@@ -92,18 +92,31 @@ function Explanation({ line, worker }: { line: number; worker: Worker }) {
 	return (
 		<section aria-label={`Line ${line} explained`}>
 			<h2 ref={heading} tabIndex={-1}>
-				<LineLink line={line} />: <bdi>{row.item || row.itemId}</bdi> on {row.date} costs {grouped(row.cost)} {row.currency}
+				<LineLink line={line}>Line {line}</LineLink>: <bdi>{row.item || row.itemId}</bdi> on {row.date} costs {grouped(row.cost)} {row.currency}
 			</h2>
+			<p>
+				{row.correction
+					? "It corrects an earlier cost by the difference to what the day costs now."
+					: "Unit-days are units times the part of the day for which they were there. Each is charged at the price of a unit for its day."}{" "}
+				<Link from="/bills/verify" to="." search={(old) => ({ ...old, cost: "" })} replace>
+					Close the explanation
+				</Link>
+			</p>
 			<Facts
 				of={[
-					["Price", rate ? <Event of={rate}>{price}, set by</Event> : price],
-					["Price of the day", grouped(dayPrice)],
+					["Price of a unit for the day", `${grouped(dayPrice)} ${row.currency}`],
 					["Unit-days", grouped(unitDays)],
 					["Rule", rule],
+				]}
+			/>
+			<Facts
+				ids
+				of={[
+					["Price", rate ? <Event of={rate}>{price}, set by</Event> : price],
 					["Booked by", booked ? <Event of={booked} /> : "no event of this bundle"],
 				]}
 			/>
-			<h3>The day</h3>
+			<h3>The parts of the day</h3>
 			<Table
 				label="Parts of the day"
 				head={["From", "To", "Units", "Part of the day", "Units of all items"]}
