@@ -1,0 +1,3 @@
+module netsim/sdk/go
+
+go 1.26.0
