@@ -23,11 +23,12 @@ type positions struct {
 	many bool
 }
 
-// set adds the header to a read that has none, and returns the tokens in it.
+// set adds the header to a read that has none, and returns the tokens in it. Streams have
+// positions of their own.
 func (p *positions) set(r *http.Request) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !reads(r) || r.Header.Get(positionHeader) != "" || len(p.list) == 0 {
+	if !reads(r) || r.Context().Value(onceKey{}) != nil || r.Header.Get(positionHeader) != "" || len(p.list) == 0 {
 		return nil
 	}
 	r.Header.Set(positionHeader, strings.Join(p.list, ","))

@@ -30,7 +30,7 @@ type transport struct {
 	positions positions
 }
 
-// onceKey marks the context of requests that are not repeated: their callers do it.
+// onceKey marks the context of requests for a stream. Their callers repeat them.
 type onceKey struct{}
 
 var errTimeout = errors.New("the service did not answer in time")

@@ -18,7 +18,7 @@ import (
 	"sync"
 )
 
-// Passed is a request that the proxy has finished with.
+// Passed is a request that has come to the proxy.
 type Passed struct {
 	Method           string `json:"method"`
 	Path             string `json:"path"`
@@ -38,13 +38,13 @@ type Proxy struct {
 	forward *httputil.ReverseProxy
 
 	mu   sync.Mutex
-	log  []Passed
+	log  []*Passed
 	open map[*http.Request]context.CancelFunc
 }
 
 type (
 	faultKey  struct{}
-	statusKey struct{}
+	passedKey struct{}
 )
 
 var errCut = errors.New("the case cuts this connection")
@@ -57,9 +57,8 @@ func NewProxy(service, here *url.URL) *Proxy {
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 		ErrorLog:      log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
-			if host, path, ok := store(r.In.URL); ok {
-				r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", host, host
-				r.Out.URL.Path, r.Out.URL.RawPath = path, ""
+			if at := store(r.In.URL); at != nil {
+				r.Out.URL, r.Out.Host = at, at.Host
 				return
 			}
 			r.SetURL(service)
@@ -67,7 +66,7 @@ func NewProxy(service, here *url.URL) *Proxy {
 			r.Out.Header.Del("Accept-Encoding")
 		},
 		ModifyResponse: func(answer *http.Response) error {
-			*answer.Request.Context().Value(statusKey{}).(*int) = answer.StatusCode
+			p.answered(answer.Request.Context().Value(passedKey{}).(*Passed), answer.StatusCode)
 			if err := rewriteLinks(answer, here); err != nil {
 				return err
 			}
@@ -102,9 +101,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := p.faults.take(r)
-	status := 0
-	defer func() { p.pass(r, f, status) }()
-	ctx, cancel := context.WithCancel(context.WithValue(context.WithValue(r.Context(), faultKey{}, f), statusKey{}, &status))
+	passed := p.pass(r, f)
+	ctx, cancel := context.WithCancel(context.WithValue(context.WithValue(r.Context(), faultKey{}, f), passedKey{}, passed))
 	defer cancel()
 	if f != nil {
 		switch f.Act {
@@ -118,7 +116,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			r.Body = &limited{ReadCloser: r.Body, left: f.AfterBytes, end: func() error { return errCut }}
 		case "status":
 			_, _ = io.Copy(io.Discard, r.Body)
-			status = f.Status
+			p.answered(passed, f.Status)
 			f.answer(w)
 			return
 		}
@@ -150,9 +148,9 @@ func (p *Proxy) cutAll() {
 	}
 }
 
-func (p *Proxy) pass(r *http.Request, f *Fault, status int) {
-	passed := Passed{
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Status: status,
+func (p *Proxy) pass(r *http.Request, f *Fault) *Passed {
+	passed := &Passed{
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Key: r.Header.Get("Idempotency-Key"), ConsistencyToken: r.Header.Get("Consistency-Token"),
 		LastEventID: r.Header.Get("Last-Event-ID"), IfMatch: r.Header.Get("If-Match"),
 	}
@@ -166,6 +164,13 @@ func (p *Proxy) pass(r *http.Request, f *Fault, status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.log = append(p.log, passed)
+	return passed
+}
+
+func (p *Proxy) answered(passed *Passed, status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	passed.Status = status
 }
 
 func (p *Proxy) serveLog(w http.ResponseWriter, r *http.Request) {
@@ -174,7 +179,7 @@ func (p *Proxy) serveLog(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(append([]Passed{}, p.log...))
+		_ = json.NewEncoder(w).Encode(append([]*Passed{}, p.log...))
 	case http.MethodDelete:
 		p.log = nil
 		w.WriteHeader(http.StatusNoContent)
@@ -183,11 +188,17 @@ func (p *Proxy) serveLog(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// store returns the host and the path at the object store of a URL below /__store/.
-func store(u *url.URL) (host, path string, ok bool) {
-	rest, ok := strings.CutPrefix(u.Path, "/__store/")
-	host, path, _ = strings.Cut(rest, "/")
-	return host, "/" + path, ok
+// store returns the URL at the object store of one below /__store/, nil for any other.
+func store(u *url.URL) *url.URL {
+	at, ok := strings.CutPrefix(u.EscapedPath(), "/__store/")
+	if !ok {
+		return nil
+	}
+	link, err := url.Parse("http://" + at + "?" + u.RawQuery)
+	if err != nil {
+		return nil
+	}
+	return link
 }
 
 // link is a link in a JSON answer that the store signs: it has a query.
