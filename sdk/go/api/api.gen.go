@@ -111,6 +111,12 @@ const (
 	ChartFilterOpLe ChartFilterOp = "le"
 )
 
+// Defines values for ComparedResultsTiersDirection.
+const (
+	ComparedResultsTiersDirectionDl ComparedResultsTiersDirection = "dl"
+	ComparedResultsTiersDirectionUl ComparedResultsTiersDirection = "ul"
+)
+
 // Defines values for ComponentType.
 const (
 	ComponentTypeGpu    ComponentType = "gpu"
@@ -179,6 +185,12 @@ const (
 const (
 	CurrencyCREDIT Currency = "CREDIT"
 	CurrencyUSD    Currency = "USD"
+)
+
+// Defines values for DeclarationTrafficType.
+const (
+	DeclarationTrafficTypeChakra         DeclarationTrafficType = "chakra"
+	DeclarationTrafficTypeNonCoordinated DeclarationTrafficType = "non-coordinated"
 )
 
 // Defines values for DistributionEntryApplicationType.
@@ -1150,11 +1162,49 @@ type Checkpointing struct {
 }
 
 // ComparedCounts A figure of both runs.
-type ComparedCounts = json.RawMessage
+type ComparedCounts struct {
+	Other Count `json:"other,omitempty,omitzero"`
+	This  Count `json:"this,omitempty,omitzero"`
+}
 
 // ComparedCriticalPath The four parts add up to the time of each run, to the picosecond. The lists begin with the largest
 // difference; an operation has the transfers of the ten collectives that took most.
-type ComparedCriticalPath = json.RawMessage
+type ComparedCriticalPath struct {
+	// Activities Computations and transfers.
+	Activities ComparedCounts `json:"activities"`
+
+	// ComputationPs A figure of both runs.
+	ComputationPs ComparedCounts `json:"computationPs"`
+
+	// ContentionPs How much longer they drained because other ranks used their links.
+	ContentionPs ComparedCounts `json:"contentionPs"`
+
+	// LatencyPs A figure of both runs.
+	LatencyPs ComparedCounts `json:"latencyPs"`
+	Links     []struct {
+		// ContentionPs A figure of both runs.
+		ContentionPs ComparedCounts `json:"contentionPs"`
+		Name         string         `json:"name"`
+
+		// TimePs A figure of both runs.
+		TimePs ComparedCounts `json:"timePs"`
+	} `json:"links"`
+	Operations []struct {
+		// OperationType Empty for plain sends.
+		OperationType string `json:"operationType"`
+
+		// TimePs A figure of both runs.
+		TimePs ComparedCounts `json:"timePs"`
+	} `json:"operations"`
+	Ranks []struct {
+		// ComputationPs A figure of both runs.
+		ComputationPs ComparedCounts `json:"computationPs"`
+		Rank          Count          `json:"rank"`
+	} `json:"ranks"`
+
+	// SendingPs Transfers, as long as they would drain beside those of their sender only.
+	SendingPs ComparedCounts `json:"sendingPs"`
+}
 
 // ComparedFabrics What the networks cost by the price list of `GET /studies/{study_id}/analysis`; one is
 // absent if its configuration is gone.
@@ -1182,13 +1232,103 @@ type ComparedInputs struct {
 }
 
 // ComparedKind The collectives of one kind.
-type ComparedKind = json.RawMessage
+type ComparedKind struct {
+	Algorithm       string `json:"algorithm"`
+	BusBandwidthBps Count  `json:"busBandwidthBps"`
+
+	// Count How many finished.
+	Count     Count `json:"count"`
+	GroupSize Count `json:"groupSize"`
+
+	// IdealTimePs The closed form of the algorithm at the rate of the NICs without latency.
+	IdealTimePs   Count  `json:"idealTimePs"`
+	MeanRunTimePs Count  `json:"meanRunTimePs"`
+	OperationType string `json:"operationType"`
+	SizeBytes     Count  `json:"sizeBytes"`
+}
 
 // ComparedResults Figures side by side. Times are in picoseconds, rates in bit/s.
-type ComparedResults = json.RawMessage
+type ComparedResults struct {
+	// Collectives The kinds of collectives in pairs: equal ones, then those that differ in the
+	// algorithm, then also in the size, then also in the group.
+	Collectives []struct {
+		// Other The collectives of one kind.
+		Other ComparedKind `json:"other,omitempty,omitzero"`
+
+		// This The collectives of one kind.
+		This ComparedKind `json:"this,omitempty,omitzero"`
+	} `json:"collectives"`
+
+	// CriticalPath The four parts add up to the time of each run, to the picosecond. The lists begin with the largest
+	// difference; an operation has the transfers of the ten collectives that took most.
+	CriticalPath ComparedCriticalPath `json:"criticalPath,omitempty,omitzero"`
+	Figures      struct {
+		// Collectives A figure of both runs.
+		Collectives ComparedCounts `json:"collectives"`
+
+		// GoodputBps A figure of both runs.
+		GoodputBps ComparedCounts `json:"goodputBps"`
+
+		// MeanComputeTimePs Of the ranks.
+		MeanComputeTimePs ComparedCounts `json:"meanComputeTimePs"`
+
+		// MeanExposedTimePs Of the ranks; time without computation.
+		MeanExposedTimePs ComparedCounts `json:"meanExposedTimePs"`
+
+		// MeanTransferTimePs A figure of both runs.
+		MeanTransferTimePs ComparedCounts `json:"meanTransferTimePs"`
+
+		// PayloadBytes A figure of both runs.
+		PayloadBytes ComparedCounts `json:"payloadBytes"`
+
+		// Ranks A figure of both runs.
+		Ranks ComparedCounts `json:"ranks"`
+
+		// SimulatedTimePs A figure of both runs.
+		SimulatedTimePs ComparedCounts `json:"simulatedTimePs"`
+
+		// Transfers A figure of both runs.
+		Transfers ComparedCounts `json:"transfers"`
+	} `json:"figures"`
+
+	// Limits What limited flows, by kind, tier and direction, as a part of the flow time.
+	Limits []struct {
+		// FlowTimeShare A part in both runs.
+		FlowTimeShare ComparedShares `json:"flowTimeShare"`
+		Resources     string         `json:"resources"`
+	} `json:"limits"`
+
+	// Stragglers Ranks that computed at least 1.1 times the median in one of the runs, the slowest ten of each.
+	Stragglers []struct {
+		// ComputeTimePs A figure of both runs.
+		ComputeTimePs ComparedCounts `json:"computeTimePs"`
+		Rank          Count          `json:"rank"`
+	} `json:"stragglers"`
+
+	// Tiers The interfaces of a tier in one direction.
+	Tiers []struct {
+		Direction ComparedResultsTiersDirection `json:"direction"`
+
+		// Interfaces A figure of both runs.
+		Interfaces ComparedCounts `json:"interfaces"`
+
+		// MaxUtilization A part in both runs.
+		MaxUtilization ComparedShares `json:"maxUtilization"`
+
+		// MeanUtilization A part in both runs.
+		MeanUtilization ComparedShares `json:"meanUtilization"`
+		Tier            string         `json:"tier"`
+	} `json:"tiers"`
+}
+
+// ComparedResultsTiersDirection defines model for ComparedResults.Tiers.Direction.
+type ComparedResultsTiersDirection string
 
 // ComparedShares A part in both runs.
-type ComparedShares = json.RawMessage
+type ComparedShares struct {
+	Other float64 `json:"other,omitempty,omitzero"`
+	This  float64 `json:"this,omitempty,omitzero"`
+}
 
 // CompatibilityEntry defines model for CompatibilityEntry.
 type CompatibilityEntry struct {
@@ -1379,10 +1519,10 @@ type ConfigurationApplicationList struct {
 // ConfigurationChange One change as a person would tell it.
 type ConfigurationChange struct {
 	// After As `before`, in version `to`.
-	After json.RawMessage `json:"after,omitempty,omitzero"`
+	After interface{} `json:"after,omitempty,omitzero"`
 
 	// Before The value at the path in version `from`; only of what is `changed`, and not of an order.
-	Before json.RawMessage         `json:"before,omitempty,omitzero"`
+	Before interface{}             `json:"before,omitempty,omitzero"`
 	Kind   ConfigurationChangeKind `json:"kind"`
 
 	// Path JSON Pointer, in version `from` of what is `removed`, else in version `to`.
@@ -1506,8 +1646,8 @@ type ConfigurationUpdate struct {
 	Links            []Component `json:"links,omitempty,omitzero"`
 
 	// Name Unchanged when null.
-	Name     json.RawMessage `json:"name,omitempty,omitzero"`
-	Topology *Topology       `json:"topology,omitempty"`
+	Name     string    `json:"name,omitempty,omitzero"`
+	Topology *Topology `json:"topology,omitempty"`
 }
 
 // ConfigurationVersion The document as it was; what belongs to the configuration and not to a version is absent.
@@ -1779,7 +1919,34 @@ type DeadLetterRetry struct {
 }
 
 // Declaration A `Component`, a `Container` or an `Application`, with the members of its kind.
-type Declaration = json.RawMessage
+type Declaration struct {
+	// AllowedComponents Member types; set by the service.
+	AllowedComponents AllowedComponents `json:"allowedComponents,omitempty,omitzero"`
+	Components        References        `json:"components,omitempty,omitzero"`
+	Configuration     any               `json:"configuration,omitempty,omitzero"`
+
+	// Model A catalogue entry and its major version, such as `clos-switch-v1`.
+	Model ModelReference `json:"model"`
+
+	// Name Unique over components, containers, links and applications of one configuration.
+	Name        EntityName             `json:"name"`
+	TrafficType DeclarationTrafficType `json:"trafficType,omitempty,omitzero"`
+	Type        EntityType             `json:"type"`
+
+	// TypedParameters A tree of parameters. An object holding `value` and `type` is a leaf, with
+	// `unit` where the type has one; any other object is a branch. Leaf types are
+	// `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
+	//
+	//
+	// Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
+	TypedParameters Params `json:"typedParameters,omitempty,omitzero"`
+
+	// Version Full semantic version of the model.
+	Version ModelVersion `json:"version"`
+}
+
+// DeclarationTrafficType defines model for Declaration.TrafficType.
+type DeclarationTrafficType string
 
 // DerivedTopology defines model for DerivedTopology.
 type DerivedTopology struct {
@@ -1925,10 +2092,10 @@ type HealthStatus string
 // InputChange One difference of the inputs.
 type InputChange struct {
 	// After As `before`, in the other run.
-	After json.RawMessage `json:"after,omitempty,omitzero"`
+	After interface{} `json:"after,omitempty,omitzero"`
 
 	// Before The value in this run, if it is short; only of what is `changed`.
-	Before json.RawMessage `json:"before,omitempty,omitzero"`
+	Before interface{}     `json:"before,omitempty,omitzero"`
 	Kind   InputChangeKind `json:"kind"`
 
 	// Path The field of a submission or of the request of a run; a JSON Pointer in a configuration.
@@ -2484,14 +2651,14 @@ type Pagination struct {
 // `group`. What does not apply to a leaf is absent.
 //
 // Examples: {"Transport":{"MSS":{"default":"4096","defaultUnit":"B","description":"largest payload of a packet","group":"Transport","max":{"unit":"B","value":9216},"min":{"unit":"B","value":1},"type":"bytes","unit":"B","value":4096}}}
-type ParameterSchema = json.RawMessage
+type ParameterSchema map[string]interface{}
 
 // Params A tree of parameters. An object holding `value` and `type` is a leaf, with
 // `unit` where the type has one; any other object is a branch. Leaf types are
 // `uint`, `bool`, `string`, `double`, `bytes`, `datarate` and `timeval`.
 //
 // Examples: {"NetworkInterface":{"TransmissionMedium":{"Delay":{"type":"timeval","unit":"ns","value":500}}},"NumUpLinks":{"type":"uint","value":64}}
-type Params = json.RawMessage
+type Params map[string]interface{}
 
 // ParkedFact A fact that is not applied.
 type ParkedFact struct {
@@ -2558,7 +2725,7 @@ type PatchOperation struct {
 	Path string `json:"path"`
 
 	// Value Of `add` and `replace`; any JSON value.
-	Value json.RawMessage `json:"value,omitempty,omitzero"`
+	Value interface{} `json:"value,omitempty,omitzero"`
 }
 
 // PatchOperationOp defines model for PatchOperation.Op.
@@ -3293,10 +3460,10 @@ type StreamFact struct {
 	Actor string `json:"actor,omitempty,omitzero"`
 
 	// After The state after the fact; with `state`.
-	After json.RawMessage `json:"after,omitempty,omitzero"`
+	After map[string]interface{} `json:"after,omitempty,omitzero"`
 
 	// Before The state before the fact; with `state`.
-	Before json.RawMessage `json:"before,omitempty,omitzero"`
+	Before map[string]interface{} `json:"before,omitempty,omitzero"`
 
 	// CauseID The event that it reacts to.
 	CauseID string `json:"causeId,omitempty,omitzero"`
@@ -3305,7 +3472,7 @@ type StreamFact struct {
 	CorrelationID string `json:"correlationId,omitempty,omitzero"`
 
 	// Data The event's data, as its type describes; absent when it is not JSON.
-	Data json.RawMessage `json:"data,omitempty,omitzero"`
+	Data interface{} `json:"data,omitempty,omitzero"`
 
 	// DataBase64 The data when it is not JSON.
 	DataBase64 []byte `json:"dataBase64,omitempty,omitzero"`
@@ -3453,7 +3620,7 @@ type StudyAxis struct {
 	Field string `json:"field"`
 
 	// Values What the field takes; different values, except in a `list`.
-	Values []json.RawMessage `json:"values"`
+	Values []interface{} `json:"values"`
 }
 
 // StudyAxisAnalysis defines model for StudyAxisAnalysis.
@@ -3605,9 +3772,9 @@ type StudyForecastCurrency string
 // StudyFrontPoint defines model for StudyFrontPoint.
 type StudyFrontPoint struct {
 	// Fabric What the fabric of a point is made of, and what it costs by the price list.
-	Fabric StudyFabric     `json:"fabric"`
-	Inputs json.RawMessage `json:"inputs"`
-	Point  Count           `json:"point"`
+	Fabric StudyFabric            `json:"fabric"`
+	Inputs map[string]interface{} `json:"inputs"`
+	Point  Count                  `json:"point"`
 
 	// Replicates The points that differ in their seeds only: how many are completed, and their times.
 	// The median is that of a run: of an even number, the lower of the two in the middle.
@@ -3711,7 +3878,7 @@ type StudyResult struct {
 	Figures *StudyFigures `json:"figures,omitempty"`
 
 	// Inputs The value of each axis, by its field.
-	Inputs json.RawMessage `json:"inputs"`
+	Inputs map[string]interface{} `json:"inputs"`
 
 	// Point Its number, from 0.
 	Point Count `json:"point"`
@@ -3826,7 +3993,7 @@ type StudyValue struct {
 	MeanRatio float64 `json:"meanRatio,omitempty,omitzero"`
 
 	// Value That of the axis; any JSON value.
-	Value json.RawMessage `json:"value"`
+	Value interface{} `json:"value"`
 }
 
 // StudyWarnings What the validation of the point's configuration warns of.
@@ -3842,7 +4009,7 @@ type StudyWorkload struct {
 	Front []Count `json:"front"`
 
 	// Inputs The values of the axes of kind `workload`.
-	Inputs json.RawMessage `json:"inputs"`
+	Inputs map[string]interface{} `json:"inputs"`
 }
 
 // SupersededReadModel defines model for SupersededReadModel.
@@ -4400,13 +4567,13 @@ type WorkloadCount = int64
 
 // WorkloadMetadata What is known about the workload; at most 64 KiB.
 type WorkloadMetadata struct {
-	Accelerator     WorkloadText    `json:"accelerator,omitempty,omitzero"`
-	CollectiveOps   []WorkloadText  `json:"collectiveOps,omitempty,omitzero"`
-	ComputeModel    WorkloadText    `json:"computeModel,omitempty,omitzero"`
-	EtFormatVersion WorkloadText    `json:"etFormatVersion,omitempty,omitzero"`
-	ExecutionKind   WorkloadText    `json:"executionKind,omitempty,omitzero"`
-	Extensions      json.RawMessage `json:"extensions,omitempty,omitzero"`
-	ModelName       WorkloadText    `json:"modelName,omitempty,omitzero"`
+	Accelerator     WorkloadText           `json:"accelerator,omitempty,omitzero"`
+	CollectiveOps   []WorkloadText         `json:"collectiveOps,omitempty,omitzero"`
+	ComputeModel    WorkloadText           `json:"computeModel,omitempty,omitzero"`
+	EtFormatVersion WorkloadText           `json:"etFormatVersion,omitempty,omitzero"`
+	ExecutionKind   WorkloadText           `json:"executionKind,omitempty,omitzero"`
+	Extensions      map[string]interface{} `json:"extensions,omitempty,omitzero"`
+	ModelName       WorkloadText           `json:"modelName,omitempty,omitzero"`
 	Parallelism     struct {
 		Cp   WorkloadCount `json:"cp,omitempty,omitzero"`
 		Dp   WorkloadCount `json:"dp,omitempty,omitzero"`
