@@ -36,9 +36,9 @@ type upload struct {
 // Upload uploads a traceset in parts and completes it. The Files of traceset are those of files.
 //
 // After each part it saves its state in the store. A call with the same store and files goes on
-// there: parts that are stored with the same content are not sent again. The state contains
-// links that anyone may use, for as long as the session is valid. Each part is sent with its
-// checksum, and the hashes of the traceset's files are compared with what was read.
+// there: parts that are stored with the same content are not sent again. It begins again if the
+// session is over. The state contains links that anyone may use until then. Each part is sent
+// with its checksum, and the hashes of the traceset's files are compared with what was read.
 //
 // The traceset is what the completion answered; its files are looked at next, so its status
 // changes.
@@ -47,7 +47,22 @@ func (c *Client) Upload(ctx context.Context, traceset api.TracesetUpload, files 
 	for _, f := range files {
 		traceset.Files = append(traceset.Files, f.UploadFile)
 	}
-	u, err := c.session(ctx, traceset, store)
+	before, err := store.Load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load the state of the upload: %w", err)
+	}
+	whole, err := c.upload(ctx, before, traceset, files, store)
+	if before != "" && (errors.Is(err, ErrNotFound) || errors.Is(err, errLink)) {
+		whole, err = c.upload(ctx, "", traceset, files, store)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return whole, store.Save(ctx, "")
+}
+
+func (c *Client) upload(ctx context.Context, state string, traceset api.TracesetUpload, files []File, store Store) (*api.Traceset, error) {
+	u, err := c.session(ctx, state, traceset, store)
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +90,14 @@ func (c *Client) Upload(ctx context.Context, traceset api.TracesetUpload, files 
 			return nil, fmt.Errorf("file %s of traceset %s has the hash %s; what was sent has %s", f.Name, whole.ID, f.Hash, sent)
 		}
 	}
-	return whole, store.Save(ctx, "")
+	return whole, nil
 }
 
-// session returns the upload of the store, or opens one.
-func (c *Client) session(ctx context.Context, traceset api.TracesetUpload, store Store) (*upload, error) {
-	text, err := store.Load(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("load the state of the upload: %w", err)
-	}
+// session returns the upload of a state, or opens one.
+func (c *Client) session(ctx context.Context, state string, traceset api.TracesetUpload, store Store) (*upload, error) {
 	u := &upload{Stored: map[string][]string{}}
-	if text != "" {
-		if err := json.Unmarshal([]byte(text), u); err != nil {
+	if state != "" {
+		if err := json.Unmarshal([]byte(state), u); err != nil {
 			return nil, fmt.Errorf("the state of the upload: %w", err)
 		}
 		return u, nil
@@ -137,6 +148,9 @@ func (c *Client) uploadFile(ctx context.Context, u *upload, file File, parts []a
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
+// errLink is that the object store refuses a link, such as one that has expired.
+var errLink = errors.New("the object store refused the link")
+
 // object sends a request to the object store, again if it gets lost. A link needs no token.
 func (t *transport) object(ctx context.Context, method, link string, header http.Header, content []byte) (*http.Response, error) {
 	for attempt := 0; ; attempt++ {
@@ -153,8 +167,8 @@ func (t *transport) object(ctx context.Context, method, link string, header http
 			text, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
 			_ = response.Body.Close()
 			err = fmt.Errorf("the object store answered %s: %s", response.Status, text)
-			if response.StatusCode < http.StatusInternalServerError && response.StatusCode != http.StatusRequestTimeout {
-				return nil, err // such as a link that is no longer valid
+			if response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusNotFound {
+				return nil, fmt.Errorf("%w: %w", errLink, err)
 			}
 		}
 		if attempt >= t.retries || sleep(ctx, backoff(attempt)) != nil {
