@@ -91,7 +91,8 @@ func Example_versions() {
 	for _, name := range []string{"ours", "theirs"} {
 		_, err = client.UpdateConfiguration(ctx, mine.ID, read, api.ConfigurationUpdate{Name: name})
 	}
-	if refusal, ok := errors.AsType[*netsim.Error](err); ok && errors.Is(err, netsim.ErrConflict) {
+	var refusal *netsim.Error
+	if errors.Is(err, netsim.ErrConflict) && errors.As(err, &refusal) {
 		fmt.Println(refusal.Status, refusal.Code, refusal.Current) // 412, and the version that it has now
 	}
 }

@@ -3,7 +3,6 @@
 package netsim_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -61,19 +60,18 @@ func TestExamples(t *testing.T) {
 // printed returns what run prints.
 func printed(t *testing.T, run func()) string {
 	t.Helper()
-	read, write, err := os.Pipe()
+	file, err := os.Create(t.TempDir() + "/stdout")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer file.Close()
 	stdout := os.Stdout
-	os.Stdout = write
-	text := make(chan string)
-	go func() {
-		all, _ := io.ReadAll(read)
-		text <- string(all)
-	}()
+	os.Stdout = file
 	defer func() { os.Stdout = stdout }()
 	run()
-	_ = write.Close()
-	return <-text
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
