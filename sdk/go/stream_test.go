@@ -23,9 +23,22 @@ func events(text string, end error) func(*http.Request) (*http.Response, error) 
 		if end != nil {
 			last = &failing{end}
 		}
-		response.Body = io.NopCloser(io.MultiReader(strings.NewReader(text), last))
+		response.Body = io.NopCloser(&canceled{io.MultiReader(strings.NewReader(text), last), r.Context()})
 		return response, err
 	}
+}
+
+// canceled is a body that ends with its request.
+type canceled struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (c *canceled) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p[:min(len(p), 10)])
 }
 
 // silent answers with a stream that says nothing more until the request is canceled.

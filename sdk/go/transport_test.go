@@ -210,7 +210,7 @@ func TestReadsShowWhatWasWritten(t *testing.T) {
 
 	p := positions{}
 	post, get := &http.Request{Method: "POST", Header: http.Header{}}, &http.Request{Method: "GET", Header: http.Header{}}
-	for i := range mostPositions + 1 {
+	for i := range mostPositions + 2 {
 		p.note(post, nil, &http.Response{Header: http.Header{positionHeader: {fmt.Sprint(i)}}})
 	}
 	if tokens := p.set(get); tokens != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ func signed(t *testing.T, at time.Time, secrets ...string) http.Header {
 func TestUnwrap(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
+	other := signed(t, now, secret)
+	other.Set("webhook-signature", strings.Replace(other.Get("webhook-signature"), "v1,", "v1a,", 1))
 	with := func(h http.Header, name, value string) http.Header { h.Set(name, value); return h }
 	for name, test := range map[string]struct {
 		headers http.Header
@@ -61,6 +64,7 @@ func TestUnwrap(t *testing.T) {
 		"another id":           {with(signed(t, now, secret), "webhook-id", "msg_2"), body, []string{secret}, ErrSignature},
 		"another timestamp":    {with(signed(t, now, secret), "webhook-timestamp", strconv.FormatInt(now.Unix()-1, 10)), body, []string{secret}, ErrSignature},
 		"no headers":           {http.Header{}, body, []string{secret}, ErrSignature},
+		"another version":      {other, body, []string{secret}, ErrSignature},
 		"an unknown signature": {with(signed(t, now, secret), "webhook-signature", "v1a,AAAA v1,!! v1"), body, []string{secret}, ErrSignature},
 	} {
 		event, err := Unwrap([]byte(test.body), test.headers, test.secrets...)
