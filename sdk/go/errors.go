@@ -41,8 +41,6 @@ type Error struct {
 	RequestID  string        // for the operator of the service
 	RetryAfter time.Duration // after that, repeating may help; 0 if it will not
 	Response   *http.Response
-
-	authorization string // of the request
 }
 
 func (e *Error) Error() string {
@@ -83,7 +81,7 @@ func refusalOf(request *http.Request, response *http.Response, body []byte) *Err
 	e := &Error{
 		Status: response.StatusCode, Code: envelope.Error.Code, Message: envelope.Error.Message,
 		RequestID: response.Header.Get("X-Request-Id"), RetryAfter: retryAfter(response.Header),
-		Response: response, authorization: request.Header.Get("Authorization"),
+		Response: response,
 	}
 	if e.Message == "" {
 		e.Message = http.StatusText(e.Status)

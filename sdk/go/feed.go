@@ -52,6 +52,10 @@ func (c *Client) Follow(ctx context.Context, params api.FollowEventsParams, stor
 		if position != "" {
 			params.LastEventIDHeader = &position
 		}
+		token, err := c.transport.tokens.get(ctx) // the one that the stream is opened with
+		if err != nil {
+			return fmt.Errorf("netsim: get a token: %w", err)
+		}
 		for m, err := range c.stream(ctx, func(ctx context.Context) (*http.Response, error) { return c.HTTP.FollowEvents(ctx, &params) }) {
 			if refusal, ok := errors.AsType[*Error](err); ok && refusal.final() {
 				return err
@@ -62,7 +66,7 @@ func (c *Client) Follow(ctx context.Context, params api.FollowEventsParams, stor
 			switch {
 			case m.event == "end":
 				if m.data == `{"reason":"unauthorized"}` {
-					c.transport.tokens.renew()
+					c.transport.tokens.refused(token)
 				}
 			case m.data != "":
 				event, err := eventOf([]byte(m.data))

@@ -80,7 +80,7 @@ func TestFollowResumesAndSavesAfterTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s := client(t, Config{},
 			events("id: p0\n\n"+event("p1", "a")+event("p2", "b")+"id: p3\nevent: x\ndata: {\"id\":\"c\"", io.ErrUnexpectedEOF),
-			lost,
+			noAnswer,
 			refused(503, "X", "busy", "Retry-After", "1"),
 			events(event("p3", "c")+"id: p4\nevent: end\ndata: {\"reason\":\"lifetime\"}\n\n", nil),
 			silent("id: p5\n\n"),
@@ -122,7 +122,7 @@ func TestFollowEndsWithARefusal(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		c, s = client(t, Config{}, lost)
+		c, s = client(t, Config{}, noAnswer)
 		err = c.Follow(ctx, api.FollowEventsParams{}, &MemoryStore{}, func(context.Context, Event) error { return nil })
 		if !errors.Is(err, context.DeadlineExceeded) || len(s.asked) < 700 || len(s.asked) > 3000 {
 			t.Errorf("in an hour without the service %d requests and %v", len(s.asked), err)

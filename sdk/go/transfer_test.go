@@ -38,7 +38,7 @@ func (s *store) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.Method == http.MethodPut:
 		if s.fail > 0 {
 			s.fail--
-			return lost(r)
+			return noAnswer(r)
 		}
 		content, err := io.ReadAll(r.Body)
 		if err != nil {

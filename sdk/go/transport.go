@@ -42,12 +42,16 @@ func (t *transport) Do(r *http.Request) (*http.Response, error) {
 	}
 	renewed := false
 	for begun, attempt := time.Now(), 0; ; attempt++ {
-		response, err := t.once(r)
+		token, err := t.tokens.get(r.Context())
+		if err != nil {
+			return nil, fmt.Errorf("netsim: get a token: %w", err)
+		}
+		response, err := t.once(r, token)
 		if err == nil {
 			return response, nil
 		}
 		refusal, refused := errors.AsType[*Error](err)
-		if refused && refusal.Status == http.StatusUnauthorized && !renewed && repeatable(r) && t.tokens.refused(refusal.authorization) {
+		if refused && refusal.Status == http.StatusUnauthorized && !renewed && repeatable(r) && t.tokens.refused(token) {
 			renewed = true
 			continue
 		}
@@ -61,56 +65,70 @@ func (t *transport) Do(r *http.Request) (*http.Response, error) {
 		if !again || !repeatable(r) || attempt >= t.retries || time.Since(begun)+pause > t.retryFor || r.Context().Value(onceKey{}) != nil {
 			return nil, err
 		}
-		if err := sleep(r.Context(), pause); err != nil {
-			return nil, err
+		if ended := sleep(r.Context(), pause); ended != nil {
+			return nil, fmt.Errorf("%w before it could be repeated: %w", ended, err)
 		}
 	}
 }
 
 // once sends a request once. An answer in JSON is read whole, so that one which is cut is lost
 // like one that does not come; any other is a stream or a file that the caller reads.
-func (t *transport) once(r *http.Request) (*http.Response, error) {
+func (t *transport) once(r *http.Request, token string) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(t.timeout, func() { cancel(errTimeout) })
 	defer timer.Stop()
 	out := r.Clone(ctx)
 	if r.GetBody != nil {
-		body, err := r.GetBody()
-		if err != nil {
-			return nil, err
-		}
-		out.Body = body
+		out.Body, _ = r.GetBody() // of bytes in memory
 	}
-	if err := t.tokens.set(out); err != nil {
-		return nil, fmt.Errorf("netsim: get a token: %w", err)
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	sent := t.positions.set(out)
 	response, err := t.http.Do(out)
 	if err != nil {
-		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) && r.Context().Err() == nil {
-			err = fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, cause)
-		}
-		cancel(nil)
-		return nil, err
+		defer cancel(nil)
+		return nil, lost(ctx, err)
 	}
 	response.Body = &closing{response.Body, cancel}
-	if raw, ok := r.Context().Value(rawKey{}).(**http.Response); ok {
+	raw, _ := r.Context().Value(rawKey{}).(**http.Response)
+	if raw != nil {
 		*raw = response
 	}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); strings.HasSuffix(kind, "json") && kind != "application/x-ndjson" || response.StatusCode >= http.StatusBadRequest {
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		response.Body = io.NopCloser(bytes.NewReader(body))
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: the answer was cut: %w", r.Method, r.URL.Path, err)
-		}
-		if response.StatusCode >= http.StatusBadRequest {
-			t.positions.note(r, sent, response)
-			return nil, refusalOf(out, response, body)
-		}
+	refused := response.StatusCode >= http.StatusBadRequest
+	if !refused && !inJSON(response) {
+		t.positions.note(r, sent, response)
+		return response, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: the answer was cut: %w", r.Method, r.URL.Path, lost(ctx, err))
 	}
 	t.positions.note(r, sent, response)
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	if raw != nil {
+		shown := *response // the caller reads the body of the other one
+		shown.Body = io.NopCloser(bytes.NewReader(body))
+		*raw = &shown
+	}
+	if refused {
+		return nil, refusalOf(out, response, body)
+	}
 	return response, nil
+}
+
+// lost returns the error of an attempt, which is errTimeout if that canceled it.
+func lost(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		return errTimeout
+	}
+	return err
+}
+
+func inJSON(response *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
 // closing ends the context of a request with its body.
@@ -165,34 +183,20 @@ type tokens struct {
 	current string
 }
 
-func (t *tokens) set(r *http.Request) (err error) {
+func (t *tokens) get(ctx context.Context) (_ string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.current == "" {
-		if t.current, err = t.source(r.Context()); err != nil {
-			return err
-		}
+		t.current, err = t.source(ctx)
 	}
-	if t.current != "" {
-		r.Header.Set("Authorization", "Bearer "+t.current)
-	}
-	return nil
+	return t.current, err
 }
 
-// renew forgets the token if there may be another.
-func (t *tokens) renew() {
+// refused forgets a token, and reports whether there may be another.
+func (t *tokens) refused(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.fixed {
-		t.current = ""
-	}
-}
-
-// refused forgets the token of a refused request and reports whether there may be another.
-func (t *tokens) refused(authorization string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.fixed && authorization == "Bearer "+t.current {
+	if !t.fixed && t.current == token {
 		t.current = ""
 	}
 	return !t.fixed

@@ -41,7 +41,7 @@ func answer(status int, body string, headers ...string) func(*http.Request) (*ht
 	}
 }
 
-func lost(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") }
+func noAnswer(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") }
 
 func cut(r *http.Request) (*http.Response, error) {
 	response, err := answer(201, "")(r)
@@ -84,7 +84,7 @@ func TestAWriteIsRepeatedWithItsKey(t *testing.T) {
 		first func(*http.Request) (*http.Response, error)
 		least time.Duration
 	}{
-		"lost":        {lost, 0},
+		"lost":        {noAnswer, 0},
 		"cut":         {cut, 0},
 		"429":         {soon(429), 2 * time.Second},
 		"503":         {soon(503), 2 * time.Second},
@@ -125,13 +125,12 @@ func TestRepeatingEnds(t *testing.T) {
 		answer func(*http.Request) (*http.Response, error)
 		want   int
 	}{
-		"count":                {Config{Retries: 3}, lost, 4},
-		"never":                {Config{Retries: -1}, lost, 1},
-		"time":                 {Config{RetryFor: 5 * time.Second}, refused(503, "X", "later", "Retry-After", "6"), 1},
-		"final 503":            {Config{}, refused(503, "X", "off"), 1},
-		"final 409":            {Config{}, refused(409, "X", "completed"), 1},
-		"a fixed token":        {Config{Token: "t"}, refused(401, "X", "expired"), 1},
-		"the caller's context": {Config{}, func(r *http.Request) (*http.Response, error) { return nil, context.Canceled }, 9},
+		"count":         {Config{Retries: 3}, noAnswer, 4},
+		"never":         {Config{Retries: -1}, noAnswer, 1},
+		"time":          {Config{RetryFor: 5 * time.Second}, refused(503, "X", "later", "Retry-After", "6"), 1},
+		"final 503":     {Config{}, refused(503, "X", "off"), 1},
+		"final 409":     {Config{}, refused(409, "X", "completed"), 1},
+		"a fixed token": {Config{Token: "t"}, refused(401, "X", "expired"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,11 +152,21 @@ func TestATimeoutIsOfOneAttempt(t *testing.T) {
 		if _, err := create(t.Context(), c); err != nil || len(s.asked) != 2 || s.at[1].Sub(s.at[0]) < time.Second {
 			t.Errorf("%d requests and %v", len(s.asked), err)
 		}
+		c, _ = client(t, Config{Timeout: time.Second, Retries: -1}, hang)
+		if _, err := create(t.Context(), c); !errors.Is(err, errTimeout) || errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		c, s = client(t, Config{}, hang)
 		if _, err := create(ctx, c); !errors.Is(err, context.DeadlineExceeded) || len(s.asked) != 1 {
 			t.Errorf("with the caller's own limit %d requests and %v", len(s.asked), err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		c, _ = client(t, Config{}, refused(503, "BUSY", "later", "Retry-After", "9"))
+		if _, err := create(ctx, c); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrUnavailable) {
+			t.Errorf("while it waited for a repeat: %v", err)
 		}
 	})
 }
@@ -175,6 +184,15 @@ func TestARefusedTokenIsReplacedOnce(t *testing.T) {
 	}
 	c, s = client(t, Config{Tokens: tokens}, refused(401, "UNAUTHORIZED", "unknown"))
 	if _, err := create(t.Context(), c); !errors.Is(err, ErrUnauthorized) || len(s.asked) != 2 {
+		t.Errorf("%d requests and %v", len(s.asked), err)
+	}
+}
+
+func TestWithoutATokenNothingIsSent(t *testing.T) {
+	t.Parallel()
+	none := errors.New("log in first")
+	c, s := client(t, Config{Tokens: func(context.Context) (string, error) { return "", none }}, answer(201, workspace))
+	if _, err := create(t.Context(), c); !errors.Is(err, none) || len(s.asked) != 0 {
 		t.Errorf("%d requests and %v", len(s.asked), err)
 	}
 }
@@ -244,6 +262,19 @@ func TestErrors(t *testing.T) {
 	c, _ = client(t, Config{}, answer(502, "<html>", "Content-Type", "text/html"))
 	if _, err := create(t.Context(), c); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "Bad Gateway") {
 		t.Errorf("of a proxy's page: %v", err)
+	}
+}
+
+func TestRaw(t *testing.T) {
+	t.Parallel()
+	c, _ := client(t, Config{}, answer(201, workspace, "ETag", `"1"`))
+	var raw *http.Response
+	w, err := c.CreateWorkspace(t.Context(), nil, api.WorkspaceCreate{Name: "w"}, Raw(&raw))
+	if err != nil || w.ID != "workspace_01" || api.Tag(raw) != `"1"` || raw.StatusCode != 201 {
+		t.Fatalf("got %v, %v, %v", w, err, raw)
+	}
+	if body, err := io.ReadAll(raw.Body); string(body) != workspace || err != nil {
+		t.Errorf("the raw body is %q, %v", body, err)
 	}
 }
 

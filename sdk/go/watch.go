@@ -1,6 +1,7 @@
 package netsim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,7 +44,7 @@ func (c *Client) Watch(ctx context.Context, simulationID string) iter.Seq2[api.S
 			if err != nil {
 				return api.SimulationEvent{}, err
 			}
-			return api.SimulationEvent{SimulationID: s.ID, At: s.CreatedAt, Status: s.Status, FailureReason: s.FailureReason, Progress: s.Progress}, nil
+			return api.SimulationEvent{SimulationID: s.ID, At: cmp.Or(s.CompletedAt, s.StartedAt, s.CreatedAt), Status: s.Status, FailureReason: s.FailureReason, Progress: s.Progress}, nil
 		},
 		func(e api.SimulationEvent) bool { return ended(e.Status) })
 }

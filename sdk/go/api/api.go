@@ -72,7 +72,7 @@ func items[T any](page func(next string) ([]T, Pagination, error)) iter.Seq2[T, 
 					return
 				}
 			}
-			if !at.HasMore {
+			if !at.HasMore || at.NextCursor == "" {
 				return
 			}
 			next = at.NextCursor
