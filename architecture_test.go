@@ -106,10 +106,11 @@ func directions() map[string]set {
 		"internal/teststack/kafka":         {},                                                                  // the jars of Apache Kafka
 		"internal/testwait":                {},                                                                  // bounds the waits of tests
 		"internal/testworld":               everything,
-		"internal/testduckdb":              {},       // stock DuckDB
-		"rating/slowbill":                  {},       // the reference model of rating
-		"sdk/":                             {"sdk/"}, // generated from the contract; nothing of the service
-		"prove/simulation":                 {},       // simulates the core; its code is built only under the tag faketime
+		"internal/testduckdb":              {}, // stock DuckDB
+		"rating/slowbill":                  {}, // the reference model of rating
+		"prove/simulation":                 {}, // simulates the core; its code is built only under the tag faketime
+
+		"sdk/": {"sdk/"}, // generated from the contract; nothing of the service
 	}
 }
 
