@@ -48,7 +48,7 @@ check: lint generated ## what a change must pass beside make test
 lint: ## formatting, vet, staticcheck, dead code
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
-	for module in . cmd/netsim-dev prove; do (cd $$module && go vet -tags tools,faults ./... && $(TOOL) staticcheck -tags tools,faults ./...) || exit 1; done
+	for module in . cmd/netsim-dev prove sdk/go; do (cd $$module && go vet -tags tools,faults ./... && $(TOOL) staticcheck -tags tools,faults ./...) || exit 1; done
 	@dead=$$($(TOOL) deadcode -tags tools,faults -test ./...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
@@ -85,7 +85,7 @@ sbom: build ## write bin/netsim.cdx.json, what netsim is made of
 	go run -C tools/security ./sbom "$(CURDIR)/bin/netsim" > bin/netsim.cdx.json
 
 generate: ## write the generated files
-	go generate ./... && go generate -C prove ./...
+	go generate ./... && go generate -C prove ./... && go generate -C sdk/go ./...
 
 clean: ## delete what was built; the data in .netsim stays
 	rm -rf bin .cache

@@ -109,6 +109,8 @@ func directions() map[string]set {
 		"internal/testduckdb":              {}, // stock DuckDB
 		"rating/slowbill":                  {}, // the reference model of rating
 		"prove/simulation":                 {}, // simulates the core; its code is built only under the tag faketime
+
+		"sdk/": {"sdk/"}, // generated from the contract; nothing of the service
 	}
 }
 
@@ -131,7 +133,7 @@ func homes() map[string]set {
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
-		"github.com/oapi-codegen/":            {"api"},
+		"github.com/oapi-codegen/":            {"api", "sdk/"},
 		"github.com/go-chi/":                  {"api", "api/contract", "infra/replicas", "infra/web", "cmd/service", "prove/bench"},
 		"github.com/prometheus/":              {"infra/telemetry"},
 		"go.opentelemetry.io/":                {"infra/", "runs", "cmd/service"}, // the API
@@ -148,7 +150,7 @@ func homes() map[string]set {
 		"github.com/rs/zerolog":               {"prove/cluster"}, // Toxiproxy's logger
 		"github.com/anishathalye/porcupine":   {"internal/linear", "prove/history"},
 		"github.com/google/go-cmp/":           {"internal/publictest"},
-		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench"},
+		"github.com/google/uuid":              {"events", "commands/handle", "infra/", "prove/bench", "sdk/"},
 		"github.com/zeebo/blake3":             {"content/library"},
 		"go.yaml.in/yaml/v3":                  {"api", "billing/prices", "stream/contracts/internal/", "simulator/infragraph"},
 		"golang.org/x/":                       {"/"},
@@ -247,10 +249,11 @@ type listedPackage struct {
 
 func (p listedPackage) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
-// listPackages lists the packages of this module and of prove, in a module of its own.
+// listPackages lists the packages of this module, and of prove and the Go SDK, which are
+// modules of their own.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	all := append(listModule(t, "."), listModule(t, "prove")...)
+	all := slices.Concat(listModule(t, "."), listModule(t, "prove"), listModule(t, "sdk/go"))
 	slices.SortFunc(all, func(a, b listedPackage) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	return slices.CompactFunc(all, func(a, b listedPackage) bool { return a.ImportPath == b.ImportPath })
 }
