@@ -40,7 +40,7 @@ def test_retry_after_is_waited_for_before_the_jitter(server: Server, client: net
     server.will(refuse(503, retry_after="7"), refuse(429, retry_after="3"), reply(200, SIMULATION))
     client.get_simulation("sim_1")
     first, second = pauses.seconds
-    assert 7 <= first <= 7.1 and 3 <= second <= 3.2
+    assert 7 <= first <= 7.2 and 3 <= second <= 3.4
 
 
 def test_a_date_in_retry_after_counts_from_the_date_of_the_answer(server: Server, client: netsim.Client, pauses: Pauses) -> None:
@@ -50,7 +50,7 @@ def test_a_date_in_retry_after_counts_from_the_date_of_the_answer(server: Server
 
     server.will(answer, reply(200, SIMULATION))
     client.get_simulation("sim_1")
-    assert 4 <= pauses.seconds[0] <= 4.1
+    assert 4 <= pauses.seconds[0] <= 4.2
 
 
 @pytest.mark.parametrize("status", [500, 503, 409, 400])
@@ -62,7 +62,7 @@ def test_a_final_refusal_is_not_repeated(server: Server, client: netsim.Client, 
 
 
 def test_repeats_are_bounded_in_number(server: Server, client: netsim.Client) -> None:
-    server.will(*[cut()] * 10)
+    server.will(*[cut()] * 20)
     with pytest.raises(ConnectionFailed):
         client.get_simulation("sim_1")
     assert len(server.requests) == netsim.Retries().attempts

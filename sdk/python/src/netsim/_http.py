@@ -35,9 +35,9 @@ class Retries:
     ``most``, and what the service asks for in Retry-After is waited for before.
     """
 
-    attempts: int = 6
+    attempts: int = 10
     total: float = 60.0
-    first: float = 0.1
+    first: float = 0.2
     most: float = 5.0
 
     def pause(self, failures: int, retry_after: float | None = None) -> float:
