@@ -8,6 +8,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -55,18 +56,22 @@ def cut(after: bytes | None = None) -> Answer:
     return answer
 
 
-def stream(*chunks: str, hang: threading.Event | None = None, cut: bool = False) -> Answer:
-    """Streams text, and then ends, is cut, or hangs until an event is set."""
+def stream(*chunks: str, hang: threading.Event | None = None, late: str = "", cut: bool = False) -> Answer:
+    """Streams text, and then ends, is cut, or hangs until an event is set; ``late`` comes if that takes 20 s."""
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        for chunk in chunks:
+
+        def send(chunk: str) -> None:
             handler.wfile.write(f"{len(chunk.encode()):x}\r\n{chunk}\r\n".encode())
             handler.wfile.flush()
-        if hang:
-            hang.wait()
+
+        for chunk in chunks:
+            send(chunk)
+        if hang and not hang.wait(20):
+            send(late)
         if cut or hang:
             handler.connection.shutdown(socket.SHUT_RDWR)
         else:
@@ -112,7 +117,8 @@ def server() -> Iterator[Server]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             script.requests.append(Request(self.command, url.path, parse_qs(url.query), headers, body))
             answer = script.answers.popleft() if script.answers else refuse(500, "the test has no more answers")
-            answer(self)
+            with suppress(ConnectionError):  # the client has left
+                answer(self)
 
         do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = handle_one
 
@@ -146,7 +152,7 @@ def pauses() -> Pauses:
 
 @pytest.fixture
 def client(server: Server, pauses: Pauses) -> Iterator[netsim.Client]:
-    with netsim.Client(server.url, "t1", timeout=10) as client:
+    with netsim.Client(server.url, "t1", timeout=60) as client:
         client._sleep = pauses
         yield client
 

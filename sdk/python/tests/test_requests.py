@@ -8,6 +8,7 @@ import pytest
 from conftest import SIMULATION, WORKSPACE, Pauses, Server, cut, refuse, reply
 
 import netsim
+from netsim._http import Consistency
 from netsim.errors import BadRequest, ConnectionFailed, ServerError, Unauthorized, UnexpectedResponse
 
 WS = WORKSPACE["id"]
@@ -108,6 +109,15 @@ def test_reads_show_what_was_written(server: Server, client: netsim.Client) -> N
     client.create_workspace({"name": "c"})
     client.get_simulation("sim_1")
     assert [r.headers.get("consistency-token") for r in server.requests] == [None, None, None, "w1,w2", None, "r,w3"]
+
+
+def test_a_write_of_another_thread_during_a_read_is_not_forgotten() -> None:
+    seen = Consistency()
+    seen.wrote("w1")
+    asked = seen.header()["Consistency-Token"]
+    seen.wrote("w2")
+    seen.read(asked, "r")
+    assert seen.header() == {"Consistency-Token": "r,w2"}
 
 
 def test_more_writes_than_a_request_may_name_are_read_where_every_write_is(server: Server, client: netsim.Client) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import threading
+import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +57,28 @@ def test_without_a_stream_the_status_is_read(server: Server, client: netsim.Clie
 
 
 def test_a_silent_stream_is_left_at_the_time_limit(server: Server, client: netsim.Client) -> None:
-    hang = threading.Event()
-    server.will(stream(event(1, "running"), hang=hang), reply(200, SIMULATION))
+    hang, seen = threading.Event(), list[str]()
+    server.will(stream(event(1, "running"), hang=hang, late=event(2, "completed")), reply(200, SIMULATION))
     with pytest.raises(netsim.WaitTimeout) as caught:
-        client.wait(SIM, timeout=0.2)
+        client.wait(SIM, timeout=0.2, on_event=lambda e: seen.append(e.status))
     hang.set()
-    assert caught.value.last.status == "running"
+    assert caught.value.last.status == "running" and seen == ["running"]
+
+
+def test_a_stream_that_does_not_end_is_left_at_the_time_limit(server: Server, client: netsim.Client) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        for number in range(20_000):  # 20 s; the client is gone long before
+            handler.wfile.write(event(number, "running").encode())
+            time.sleep(0.001)
+        ended.append(True)
+
+    ended: list[bool] = []
+    server.will(answer, reply(200, SIMULATION))
+    with pytest.raises(netsim.WaitTimeout):
+        client.wait(SIM, timeout=0.2)
+    assert not ended
 
 
 def test_a_missing_run_is_an_error(server: Server, client: netsim.Client) -> None:
@@ -119,7 +137,7 @@ def test_an_event_whose_handling_failed_comes_again(server: Server, client: nets
 def test_a_silent_feed_is_reconnected(server: Server, client: netsim.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netsim.events.SILENCE", 0.1)
     hang = threading.Event()
-    server.will(stream(fact(1), hang=hang), stream(fact(2)))
+    server.will(stream(fact(1), hang=hang, late=fact(9)), stream(fact(2)))
     feed = client.events.follow()
     assert [next(feed).id, next(feed).id] == ["e1", "e2"]
     hang.set()

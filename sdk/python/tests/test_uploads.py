@@ -75,6 +75,7 @@ def test_another_process_goes_on_with_what_is_left(server: Server, client: netsi
     server.will(put("3"), put("4"), traceset(files))
     assert client.upload_traceset(files, name="ring", resume=resume).id == "ts_1"
     assert [r.path for r in server.requests[:2]] == ["/upload_1/a.et/3", "/upload_1/b.et/1"]
+    assert [r.body for r in server.requests[:2]] == [b"89", b"abc"]
     assert server.requests[2].json == COMPLETED and not resume.exists()
 
 
