@@ -16,7 +16,7 @@ const BY_HAND = new Set(['FollowSimulation', 'FollowStudy', 'FollowEvents', 'Upl
 const MAYBE_EMPTY = new Set(['TerminateSimulation']);
 
 // The schemas of refusals, which are exceptions here.
-const REFUSALS = /^(Error(_2|Response|Detail)?|Problem)$/;
+const REFUSALS = /^(Error(_2|Response)?|Problem)$/;
 
 // The patterns of decimals.
 const DECIMAL = /^\^-\?\(0\||^\^\[0-9\](\+|\{1,12\})\(\\\.\[0-9\]/;

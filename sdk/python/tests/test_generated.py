@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 import netsim
+from netsim._codec import _members
 
 HERE = Path(__file__).parent.parent
 CONTRACT = HERE.parent.parent / "api" / "openapi.yaml"
@@ -35,5 +36,14 @@ def test_every_operation_is_a_method_and_every_write_has_a_key(client: netsim.Cl
             if name not in BY_HAND:
                 reads = method == "get" or operation["x-netsim-access"].get("reads", False)
                 assert (calls[attribute] == "write") != reads, f"{name} is sent by {calls[attribute]}"
+                pages = {"$ref": "#/components/parameters/Next"} in operation.get("parameters", [])
+                assert (calls[attribute] == "paged") == pages, f"{name} is sent by {calls[attribute]}"
+
+
+def test_every_model_can_be_read() -> None:
+    classes = [c for c in vars(netsim.models).values() if isinstance(c, type) and issubclass(c, netsim.Model) and c is not netsim.Model]
+    assert len(classes) > 200
+    for one in classes:
+        _members(one)
 
 
