@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import SIMULATION, WORKSPACE, Pauses, Server, cut, refuse, reply
@@ -189,6 +191,20 @@ def test_a_service_that_does_not_answer_is_no_hang(server: Server, pauses: Pause
             client.get_simulation("sim_1")
     done.set()
     assert len(server.requests) == 2
+
+
+def test_a_download_is_whole_or_not_there(server: Server, client: netsim.Client, tmp_path: Path) -> None:
+    day = dt.date(2026, 11, 1)
+    download = client.get_focus_dataset(start_date=day, end_date=day)
+    server.will(cut(b"BilledCost"), cut(b"BilledCost"), reply(200, b"BilledCost\n"), reply(200, b"BilledCost\n"), refuse(422))
+    with pytest.raises(ConnectionFailed):
+        download.save(tmp_path / "focus.csv")
+    assert not (tmp_path / "focus.csv").exists()
+    assert download.read() == b"BilledCost\n"
+    assert download.save(tmp_path / "focus.csv").read_bytes() == b"BilledCost\n"
+    with pytest.raises(netsim.ApiError):
+        b"".join(download)
+    assert server.requests[0].query == {"startDate": ["2026-11-01"], "endDate": ["2026-11-01"]}
 
 
 def test_the_environment_names_the_service(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

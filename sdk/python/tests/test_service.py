@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +67,21 @@ def test_a_study_is_a_table(service: netsim.Client) -> None:
     assert service.get_study_analysis(study.id).front
 
 
+def test_costs_are_exact_and_datasets_are_downloads(service: netsim.Client, tmp_path: Path) -> None:
+    run = service.submit_and_wait(submission(1 << 18), check=True, timeout=60)
+    today = run.created_at.date()
+    assert all(isinstance(cost.cost, Decimal) for cost in service.list_costs(start_date=today, end_date=today))
+    dataset = service.get_focus_dataset(start_date=today, end_date=today).save(tmp_path / "focus.csv")
+    assert dataset.read_bytes().startswith(b"BilledCost,")
+
+
 def test_the_feed_has_the_run(service: netsim.Client) -> None:
     simulation = service.submit_and_wait(submission(1 << 16), check=True, timeout=60)
     store = netsim.MemoryStore()
     types = ["netsim.simulation.completed.v1"]
     feed = service.events.follow(simulation.created_at, store, types=types)
     event = next(e for e in feed if e.subject == simulation.id)
-    assert event.type == types[0] and store.position is not None or event.data
+    assert event.type == types[0] and store.position
     later = service.submit_and_wait(submission(1 << 17), check=True, timeout=60)
     assert next(e for e in service.events.follow(None, store, types=types) if e.subject == later.id).time
 
@@ -96,6 +105,6 @@ def test_the_blocks_of_the_readme_run_as_they_stand(service: netsim.Client, tmp_
         exec(compile(block, f"README.md, block {number + 1}", "exec"), scope)
         said = capsys.readouterr().out
         if number == 0:
-            assert re.fullmatch(r"completed after [\d.]+\w+ of simulated time.*\n", said), said
+            assert re.fullmatch(r"completed after [\d.]+\w+ of simulated time; one like it costs [\d.]+ CREDIT\n", said), said
 
 
