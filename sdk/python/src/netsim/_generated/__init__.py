@@ -1,0 +1,1 @@
+"""Written by sdk/python/generate from the contract; not to be edited."""

@@ -1,0 +1,3 @@
+"""The resources of the contract, as classes."""
+
+from ._generated.models import *
