@@ -6,7 +6,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const file = process.argv[2];
 const contract = JSON.parse(readFileSync(file, "utf8"));
-const resolve = (schema) => (schema?.$ref ? schema.$ref.slice(2).split("/").reduce((at, name) => at[name], contract) : schema);
+const resolve = (schema) =>
+	schema?.$ref
+		? schema.$ref
+				.slice(2)
+				.split("/")
+				.reduce((at, name) => at[name], contract)
+		: schema;
 
 for (const methods of Object.values(contract.paths)) {
 	for (const operation of Object.values(methods)) {

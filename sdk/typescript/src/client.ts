@@ -1,7 +1,6 @@
 import { Events } from "./events.js";
 import { createClient, OPERATIONS, type Ops } from "./generated/client.js";
 import type { SimpleSubmission, Simulation, SimulationStart, Traceset } from "./generated/client.schemas.js";
-import { isRecord, write } from "./json.js";
 import { fileRows, type Row, studyRow } from "./results.js";
 import { type ClientOptions, Transport } from "./transport.js";
 import { type NewTraceset, type UploadOptions, upload } from "./upload.js";
@@ -15,10 +14,6 @@ function operations(transport: Transport) {
 		serverUrl: transport.url,
 		fetch: transport.fetch,
 		clientHeader: false,
-		// Integers keep their digits on the way out, as they do on the way in.
-		onRequest: (request) => {
-			if (request.operation.id !== "uploadTraceset" && isRecord(request.body)) request.body = write(request.body);
-		},
 	});
 }
 

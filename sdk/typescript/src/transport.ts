@@ -1,5 +1,4 @@
 import { ApiError, AuthenticationError, ConnectionError, NetsimError, refusal } from "./errors.js";
-import { parse } from "./json.js";
 
 export interface ClientOptions {
 	/** Where the service is, such as `https://netsim.example`. `NETSIM_URL` of the environment when absent. */
@@ -75,7 +74,7 @@ export class Transport {
 			clearTimeout(timer);
 		}
 		this.#observe(headers.get("Consistency-Token"), response.headers.get("Consistency-Token"));
-		if (response.ok) return new Answer(text || null, response);
+		if (response.ok) return new Response(text || null, response);
 		if (response.status === 401 && this.#token === token) this.#token = undefined;
 		throw refusal(response, text);
 	}
@@ -109,13 +108,6 @@ export class Transport {
 		if (!shown) return;
 		const covered = asked?.split(",") ?? [];
 		this.#positions = [...this.#positions.filter((position) => position !== shown && !covered.includes(position)), shown];
-	}
-}
-
-/** An answer whose integers keep their digits. */
-class Answer extends Response {
-	override async json(): Promise<unknown> {
-		return parse(await this.text());
 	}
 }
 

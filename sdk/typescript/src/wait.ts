@@ -8,11 +8,11 @@ import { sleep, type Transport } from "./transport.js";
 export interface WaitOptions {
 	/** Milliseconds until a WaitTimeoutError: an hour when absent. */
 	timeout?: number;
-	/** Called for every change of the status and all progress that is recorded. */
+	/** Called for the changes of the status and the progress, as they arrive. */
 	onEvent?: (event: SimulationEvent) => void;
 	/** Throw a SimulationFailedError unless the simulation is completed. */
 	throwOnFailure?: boolean;
-	/** Milliseconds between reads of the simulation, beside its events: 5,000 when absent. */
+	/** Milliseconds between reads of the simulation, in case its events do not come: 2,000 when absent. */
 	poll?: number;
 	signal?: AbortSignal;
 }
@@ -27,26 +27,29 @@ export class SimulationFailedError extends NetsimError {
 const final: readonly string[] = ["completed", "failed", "terminated", "invalid"];
 
 /** Waits until a simulation has ended: its events say when to read it, and it is read now and then in case they do not come. */
-export async function wait(api: Api, transport: Transport, id: string, { timeout = 3_600_000, onEvent, throwOnFailure, poll = 5_000, signal }: WaitOptions): Promise<Simulation> {
+export async function wait(api: Api, transport: Transport, id: string, { timeout = 3_600_000, onEvent, throwOnFailure, poll = 2_000, signal }: WaitOptions): Promise<Simulation> {
 	const limit = new AbortController();
 	const timer = setTimeout(() => limit.abort(new WaitTimeoutError(`simulation ${id} has not ended within ${timeout} ms`)), timeout);
 	const either = AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]);
-	let seen = false;
+	let [following, seen] = [true, false];
 	const ended = followed(transport, id, onEvent, either).then(
 		() => {
-			seen = true;
+			[following, seen] = [false, true];
 		},
-		(error: unknown) => (error instanceof NetsimError ? new Promise<void>(() => {}) : Promise.reject(error)), // Without events the reads are left.
+		(error: unknown) => {
+			following = false;
+			if (!(error instanceof NetsimError)) throw error; // Otherwise a read says why, or does without the events.
+		},
 	);
 	ended.catch(() => {}); // The race has it.
 	try {
 		for (;;) {
+			if (following) await Promise.race([ended, sleep(poll, either)]);
+			else await sleep(seen ? 100 : poll, either);
 			const simulation = await api.getSimulation({ path: { sim_id: id } }, { signal: either });
-			if (final.includes(simulation.status)) {
-				if (throwOnFailure && simulation.status !== "completed") throw new SimulationFailedError(simulation);
-				return simulation;
-			}
-			await Promise.race(seen ? [sleep(100, either)] : [sleep(poll, either), ended]);
+			if (!final.includes(simulation.status)) continue;
+			if (throwOnFailure && simulation.status !== "completed") throw new SimulationFailedError(simulation);
+			return simulation;
 		}
 	} finally {
 		clearTimeout(timer);

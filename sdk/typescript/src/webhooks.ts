@@ -22,7 +22,9 @@ export async function unwrap(body: string | Uint8Array, headers: WebhookHeaders,
 	const signed = await new Blob([`${id}.${timestamp}.`, new Uint8Array(content)]).arrayBuffer();
 	const key = await crypto.subtle.importKey("raw", decode(secret.replace(/^whsec_/, "")), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 	// While a secret is rotated there is a signature of each. verify takes the same time for any.
-	const signatures = header("webhook-signature").split(" ").flatMap((one) => (one.startsWith("v1,") ? [decode(one.slice(3))] : []));
+	const signatures = header("webhook-signature")
+		.split(" ")
+		.flatMap((one) => (one.startsWith("v1,") ? [decode(one.slice(3))] : []));
 	const verified = await Promise.all(signatures.map((signature) => crypto.subtle.verify("HMAC", key, signature, signed)));
 	if (!verified.includes(true)) throw new WebhookVerificationError(`none of ${signatures.length} v1 signatures in webhook-signature is of this secret`);
 	const event = parse(new TextDecoder().decode(content));

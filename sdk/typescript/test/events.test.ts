@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { messages } from "../src/events.js";
 import { Client, ConnectionError, SimulationFailedError, ValidationError, WaitTimeoutError } from "../src/index.js";
+import { parse } from "../src/json.js";
 import { cut, json, refuse, serve, stream } from "./server.js";
 
 const event = (n: number) => JSON.stringify({ specversion: "1.0", id: `e${n}`, source: "/netsim", type: "netsim.workspace.updated.v1", data: { n } });
@@ -108,6 +109,17 @@ test("a feed ends with the reason of its signal", async (t) => {
 	await assert.rejects(feed.next(), /enough/);
 });
 
+test("integers of events keep their digits", () => {
+	const text = '{"a":18446744073709551615,"b":[-9007199254740993,9007199254740991],"c":"12345678901234567890 \\"9007199254740993\\"","d":-1.2345678901234567e20,"e":0.12345678901234567}';
+	assert.deepEqual(parse(text), {
+		a: 18446744073709551615n,
+		b: [-9007199254740993n, 9007199254740991],
+		c: '12345678901234567890 "9007199254740993"',
+		d: -1.2345678901234567e20,
+		e: 0.12345678901234567,
+	});
+});
+
 /** A simulation that is completed after so many reads, and whose events are what `events` answers. */
 const running = (status: string) => ({ id: "sim_1", status, ...(status === "failed" && { failureReason: "no memory" }) });
 const status = (n: number, status: string) => `id: ${n}\nevent: status\ndata: ${JSON.stringify({ simulationId: "sim_1", at: "2026-11-21T08:30:00.125Z", status })}\n\n`;
@@ -141,7 +153,10 @@ test("a wait does without events, and throws for a failed run only if asked", as
 	const client = new Client({ url, token: "t" });
 	const submission = { workload: { ranks: 8, phases: [{ operationType: "allReduce", dataSize: 1 }] } };
 	assert.equal((await client.submitAndWait(submission, { poll: 10 })).status, "failed");
-	await assert.rejects(client.submitAndWait(submission, { poll: 10, throwOnFailure: true }), (error) => error instanceof SimulationFailedError && error.message === "simulation sim_1 is failed: no memory");
+	await assert.rejects(
+		client.submitAndWait(submission, { poll: 10, throwOnFailure: true }),
+		(error) => error instanceof SimulationFailedError && error.message === "simulation sim_1 is failed: no memory",
+	);
 });
 
 test("a wait has a limit, and what goes wrong in it is thrown", async (t) => {

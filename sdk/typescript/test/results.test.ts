@@ -7,13 +7,21 @@ import { json, serve } from "./server.js";
 
 test("CSV is read wherever it is cut", async () => {
 	const text = 'a,b,c\r\n,"x, ""y""\r\nz",\n1,,3\n"",2,"q"';
-	const want = [["a", "b", "c"], ["", 'x, "y"\r\nz', ""], ["1", "", "3"], ["", "2", "q"]];
+	const want = [
+		["a", "b", "c"],
+		["", 'x, "y"\r\nz', ""],
+		["1", "", "3"],
+		["", "2", "q"],
+	];
 	for (let at = 1; at < text.length; at++) {
 		const got = [];
-		for await (const record of records((async function* () {
-			yield text.slice(0, at);
-			yield text.slice(at);
-		})())) got.push(record);
+		for await (const record of records(
+			(async function* () {
+				yield text.slice(0, at);
+				yield text.slice(at);
+			})(),
+		))
+			got.push(record);
 		assert.deepEqual(got, want, `cut at ${at}`);
 	}
 });
@@ -31,7 +39,10 @@ test("a result file is rows, and one that is damaged is noticed", async (t) => {
 		for await (const row of client.fileRows("sim_1", "perf 0.csv")) rows.push(row);
 		return rows;
 	};
-	assert.deepEqual(await read(), [{ rank: "0", time: "1.5" }, { rank: "1", time: "2.5" }]);
+	assert.deepEqual(await read(), [
+		{ rank: "0", time: "1.5" },
+		{ rank: "1", time: "2.5" },
+	]);
 	assert.equal(seen[0]?.path, "/api/v1/simulations/sim_1/results/download-url?fileName=perf+0.csv");
 	assert.equal(seen[1]?.headers.authorization, undefined, "the object store gets no token");
 	checksum = "0";
@@ -49,7 +60,25 @@ test("a point of a study is a row", () => {
 		replicates: { completed: 2, leastTimePs: 1, mostTimePs: 2, runs: [] },
 	});
 	assert.deepEqual(row, {
-		point: 3, status: "completed", shared: false, "workload.phases[0].algorithm": "ring", ranks: 8, simulatedTimePs: 1, goodputBps: 2, busiestTier: "rsw ul", linkUtilization: 0.5, bottleneck: "links", bottleneckShare: 0.9, exposedShare: 1,
-		price: "378720.5", powerWatts: "1", switches: 1, nics: 8, links: 8, replicates: 2, leastTimePs: 1, mostTimePs: 2,
+		point: 3,
+		status: "completed",
+		shared: false,
+		"workload.phases[0].algorithm": "ring",
+		ranks: 8,
+		simulatedTimePs: 1,
+		goodputBps: 2,
+		busiestTier: "rsw ul",
+		linkUtilization: 0.5,
+		bottleneck: "links",
+		bottleneckShare: 0.9,
+		exposedShare: 1,
+		price: "378720.5",
+		powerWatts: "1",
+		switches: 1,
+		nics: 8,
+		links: 8,
+		replicates: 2,
+		leastTimePs: 1,
+		mostTimePs: 2,
 	});
 });

@@ -27,13 +27,27 @@ async function store(t: TestContext, put: (seen: Seen, response: Parameters<type
 			completed.push(seen);
 			if (completed.length === 1) return refuse(response, 503, "SERVICE_UNAVAILABLE", "it goes on", { "Retry-After": "0" });
 			const { files } = JSON.parse(seen.body.toString());
-			const whole = (name: string) => createHash("sha256").update(Buffer.concat([...parts].filter(([place]) => place.startsWith(`/store/${name}/`)).sort().map(([, part]) => part)));
+			const whole = (name: string) =>
+				createHash("sha256").update(
+					Buffer.concat(
+						[...parts]
+							.filter(([place]) => place.startsWith(`/store/${name}/`))
+							.sort()
+							.map(([, part]) => part),
+					),
+				);
 			return json(response, 201, { id: "ts_1", status: "processing", files: files.map(({ name }: { name: string }) => ({ name, hash: `sha256:${whole(name).digest("hex")}` })) });
 		}
 		opened.push(seen);
 		const { files } = JSON.parse(seen.body.toString());
-		const links = (name: string, size: number) => Array.from({ length: Math.ceil(size / partSize) }, (_, at) => ({ partNumber: at + 1, url: `${server.url}/store/${name}/${at}?link=${opened.length}` }));
-		json(response, 200, { uploadId: "upload_1", checksumAlgorithm: "SHA256", expiresAt: "2026-11-22T08:30:00.125Z", files: files.map(({ name, size }: { name: string; size: number }) => ({ name, parts: links(name, size) })) });
+		const links = (name: string, size: number) =>
+			Array.from({ length: Math.ceil(size / partSize) }, (_, at) => ({ partNumber: at + 1, url: `${server.url}/store/${name}/${at}?link=${opened.length}` }));
+		json(response, 200, {
+			uploadId: "upload_1",
+			checksumAlgorithm: "SHA256",
+			expiresAt: "2026-11-22T08:30:00.125Z",
+			files: files.map(({ name, size }: { name: string; size: number }) => ({ name, parts: links(name, size) })),
+		});
 	});
 	return { ...server, parts, opened, completed, puts };
 }
@@ -52,13 +66,23 @@ test("parts arrive whole over cut connections, damage and links that have expire
 		return [0, 1, 4].includes(puts);
 	});
 	const progress: number[] = [];
-	const made = await new Client({ url: place.url, token: "t" }).uploadTraceset({ name: "ring", tags: ["a"], files: [file("a.et", bytes), file("b.et", Buffer.from("b"))] }, { onProgress: (sent, total) => progress.push(sent, total) });
+	const made = await new Client({ url: place.url, token: "t" }).uploadTraceset(
+		{ name: "ring", tags: ["a"], files: [file("a.et", bytes), file("b.et", Buffer.from("b"))] },
+		{ onProgress: (sent, total) => progress.push(sent, total) },
+	);
 	assert.equal(made.id, "ts_1");
 	assert.ok(Buffer.concat(["0", "1", "2"].map((part) => place.parts.get(`/store/a.et/${part}`) ?? Buffer.alloc(0))).equals(bytes));
 	assert.deepEqual(progress.slice(-2), [bytes.length + 1, bytes.length + 1]);
 	assert.equal(place.opened.length, 2);
 	assert.equal(place.opened[0]?.headers["idempotency-key"], place.opened[1]?.headers["idempotency-key"]);
-	assert.deepEqual(JSON.parse(place.opened[0]?.body.toString() ?? ""), { name: "ring", tags: ["a"], files: [{ name: "a.et", size: bytes.length }, { name: "b.et", size: 1 }] });
+	assert.deepEqual(JSON.parse(place.opened[0]?.body.toString() ?? ""), {
+		name: "ring",
+		tags: ["a"],
+		files: [
+			{ name: "a.et", size: bytes.length },
+			{ name: "b.et", size: 1 },
+		],
+	});
 	assert.equal(place.puts.at(-1), "/store/b.et/0?link=2");
 	assert.equal(place.completed.length, 2);
 	assert.deepEqual(JSON.parse(place.completed[1]?.body.toString() ?? "").files[1], { name: "b.et", parts: [{ partNumber: 1, etag: `"${createHash("md5").update("b").digest("hex")}"` }] });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ApiError, Client, ConflictError, type ClientOptions, etag, type Traceset, type UploadState } from "../../src/index.js";
+import { ApiError, Client, type ClientOptions, ConflictError, etag, type Traceset, type UploadState } from "../../src/index.js";
 
 type Passed = { method: string; path: string; requests?: number; atLeast?: number; distinct?: Record<string, number> };
 type Case = { name: string; run: string; faults: object[]; atLeastSeconds?: number; status?: number; passed: Passed[] };
@@ -70,7 +70,9 @@ const runs: Record<string, (one: Case) => Promise<void>> = {
 	},
 	async "create-workspace-refused"(one) {
 		const netsim = client({ token: () => token });
-		await under(one, () => assert.rejects(netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}` } }), (error) => error instanceof ApiError && error.status === one.status && error.code !== undefined));
+		await under(one, () =>
+			assert.rejects(netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}` } }), (error) => error instanceof ApiError && error.status === one.status && error.code !== undefined),
+		);
 	},
 	async "update-with-an-old-version"(one) {
 		const netsim = client();
@@ -81,7 +83,10 @@ const runs: Record<string, (one: Case) => Promise<void>> = {
 		const first = `cases-${randomUUID()}`;
 		await under(one, async () => {
 			await update(first);
-			await assert.rejects(update(`cases-${randomUUID()}`), (error) => error instanceof ConflictError && error.status === 412 && error.currentVersion !== undefined && etag(error.currentVersion) !== old.headers.etag);
+			await assert.rejects(
+				update(`cases-${randomUUID()}`),
+				(error) => error instanceof ConflictError && error.status === 412 && error.currentVersion !== undefined && etag(error.currentVersion) !== old.headers.etag,
+			);
 		});
 		assert.equal((await netsim.api.getWorkspace({ path })).name, first);
 		assert.ok(headers.consistencyToken);
@@ -93,7 +98,7 @@ const runs: Record<string, (one: Case) => Promise<void>> = {
 		const netsim = client();
 		const type = "netsim.workspace.created.v1";
 		const since = (await netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}` } })).createdAt;
-		const made = await Promise.all(Array.from({ length: 10 }, () => netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}` } })));
+		const made = await Promise.all(Array.from({ length: 10 }, () => netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}`, description: "long enough to be cut".repeat(20) } })));
 		const missing = new Map(made.map(({ id }) => [id, 0]));
 		await under(one, async () => {
 			for await (const event of netsim.events.follow({ since, type, heartbeat: 1_000, signal: AbortSignal.timeout(60_000) })) {

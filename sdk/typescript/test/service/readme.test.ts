@@ -1,4 +1,4 @@
-// With a service at NETSIM_URL and a token of it for billing in NETSIM_TOKEN.
+// With a service at NETSIM_URL and a token of it in NETSIM_TOKEN.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -18,12 +18,20 @@ test("the blocks of the README run, one after another, with strict types", async
 	const source = path("build/readme/page.ts");
 	await mkdir(path("build/readme"), { recursive: true });
 	await writeFile(source, blocks.join("\n"));
-	await writeFile(path("build/readme/tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { outDir: ".", rootDir: "." }, include: ["page.ts"] }));
+	await writeFile(path("build/readme/tsconfig.json"), JSON.stringify({ extends: "../../tsconfig.json", compilerOptions: { outDir: "out", rootDir: "." }, include: ["page.ts"] }));
 	await run(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("build/readme")]).catch((error: { stdout: string }) => assert.fail(error.stdout));
 
 	const cwd = await mkdtemp(join(tmpdir(), "readme-"));
 	t.after(() => rm(cwd, { recursive: true }));
 	await symlink(path("../../simulator/chakra/testdata/ring"), join(cwd, "traces"));
-	const { stdout } = await run(process.execPath, [path("build/readme/page.js")], { cwd });
-	for (const want of [/^completed in [\d.]+us, for 0\.\d+ CREDIT$/m, /^sim_\w+ first-run$/m, /^it has the version 2 now$/m, /^\d+ netsim\.simulation\.completed\.v1$/m, /^ts_\w+$/m, /^1 recursiveHalvingDoubling \d+$/m]) assert.match(stdout, want);
+	const { stdout } = await run(process.execPath, [path("build/readme/out/page.js")], { cwd });
+	for (const want of [
+		/^completed after [\d.]+us of simulated time; one like it costs \d\S* CREDIT$/m,
+		/^sim_\w+ first-run$/m,
+		/^it has the version 2 now$/m,
+		/^\d+ netsim\.simulation\.completed\.v1$/m,
+		/^ts_\w+$/m,
+		/^1 recursiveHalvingDoubling \d+$/m,
+	])
+		assert.match(stdout, want);
 });
