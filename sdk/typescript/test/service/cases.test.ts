@@ -98,7 +98,9 @@ const runs: Record<string, (one: Case) => Promise<void>> = {
 		const netsim = client();
 		const type = "netsim.workspace.created.v1";
 		const since = (await netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}` } })).createdAt;
-		const made = await Promise.all(Array.from({ length: 10 }, () => netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}`, description: "long enough to be cut".repeat(20) } })));
+		const made = await Promise.all(
+			Array.from({ length: 10 }, () => netsim.api.createWorkspace({ body: { name: `cases-${randomUUID()}`, description: Array.from({ length: 10 }, () => randomUUID()).join() } })),
+		);
 		const missing = new Map(made.map(({ id }) => [id, 0]));
 		await under(one, async () => {
 			for await (const event of netsim.events.follow({ since, type, heartbeat: 1_000, signal: AbortSignal.timeout(60_000) })) {
