@@ -75,6 +75,7 @@ export class Transport {
 		}
 		this.#observe(headers.get("Consistency-Token"), response.headers.get("Consistency-Token"));
 		if (response.ok) return new Response(text || null, response);
+		if (response.status === 400 && /consistency-token/i.test(text)) this.#positions = []; // They are of a log that was replaced.
 		if (response.status === 401 && this.#token === token) this.#token = undefined;
 		throw refusal(response, text);
 	}
@@ -120,7 +121,7 @@ export function isTransient(error: unknown): boolean {
 	return error.code === undefined && [502, 503, 504].includes(error.status);
 }
 
-/** Milliseconds to wait after so many failures: Retry-After, and up to a bound that doubles, by chance. */
+/** Milliseconds to wait after so many failures: Retry-After, and a random time (full jitter) below a bound that doubles. */
 export function backoff(failures: number, error?: unknown): number {
 	const least = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
 	return least + Math.random() * Math.min(200 * 2 ** failures, 20_000);

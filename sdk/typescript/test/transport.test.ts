@@ -136,6 +136,27 @@ test("reads show what the client wrote and saw", async (t) => {
 	assert.equal(seen[26]?.headers["consistency-token"]?.toString().split(",").length, 16);
 });
 
+test("positions of a log that was replaced are dropped", async (t) => {
+	const { url, seen } = await serve(t, ({ method, headers }, response) => {
+		if (headers["consistency-token"]) return refuse(response, 400, "VALIDATION_ERROR", "consistency-token is of another log");
+		json(response, 200, workspace, method === "GET" ? {} : { "Consistency-Token": "old" });
+	});
+	const client = new Client({ url, token: "t" });
+	await client.api.createWorkspace({ body: { name: "hall" } });
+	await assert.rejects(client.api.getWorkspace({ path: { workspace_id: "workspace_1" } }), ValidationError);
+	await client.api.getWorkspace({ path: { workspace_id: "workspace_1" } });
+	assert.equal(seen.length, 3);
+});
+
+test("a header has at most 16 positions, also if no read stands for them", async (t) => {
+	const { url, seen } = await serve(t, ({ method }, response, number) => json(response, 200, workspace, method === "GET" ? {} : { "Consistency-Token": `write${number}` }));
+	const client = new Client({ url, token: "t" });
+	for (let writes = 0; writes < 18; writes++) await client.api.createWorkspace({ body: { name: "hall" } });
+	await client.api.getWorkspace({ path: { workspace_id: "workspace_1" } });
+	const sent = seen.at(-1)?.headers["consistency-token"]?.toString().split(",");
+	assert.deepEqual([sent?.length, sent?.at(-1), seen.length], [16, "write17", 20]);
+});
+
 test("an attempt that takes too long is lost, and a caller that aborts gets its reason", async (t) => {
 	const { url, seen } = await serve(t, (_seen, response, number) => {
 		if (number > 0) json(response, 200, workspace);
