@@ -138,7 +138,7 @@ test("reads show what the client wrote and saw", async (t) => {
 
 test("positions of a log that was replaced are dropped", async (t) => {
 	const { url, seen } = await serve(t, ({ method, headers }, response) => {
-		if (headers["consistency-token"]) return refuse(response, 400, "VALIDATION_ERROR", "consistency-token is of another log");
+		if (headers["consistency-token"]) return refuse(response, 400, "VALIDATION_ERROR", "Consistency-Token is a token of another event log; repeat the request without it");
 		json(response, 200, workspace, method === "GET" ? {} : { "Consistency-Token": "old" });
 	});
 	const client = new Client({ url, token: "t" });
