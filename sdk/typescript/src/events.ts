@@ -31,7 +31,11 @@ export interface FeedOptions {
 
 /** The feed of events (docs/feed.md). */
 export class Events {
-	constructor(readonly transport: Transport) {}
+	readonly #transport: Transport;
+
+	constructor(transport: Transport) {
+		this.#transport = transport;
+	}
 
 	/**
 	 * Every event that the token may see, as it is recorded, until the signal aborts or the
@@ -43,10 +47,10 @@ export class Events {
 		for (const one of [type].flat()) query.append("type", one);
 		if (since !== undefined) query.set("since", typeof since === "string" ? since : since.toISOString());
 		const last = await store?.load();
-		for await (const message of follow(this.transport, `/api/v1/events?${query}`, { last, signal, heartbeat })) {
+		for await (const message of follow(this.#transport, `/api/v1/events?${query}`, { last, signal, heartbeat })) {
 			const event = message.data ? parse(message.data) : undefined;
 			if (message.event === "end") {
-				if (isRecord(event) && event.reason === "unauthorized") void this.transport.renew();
+				if (isRecord(event) && event.reason === "unauthorized") void this.#transport.renew();
 			} else if (event !== undefined) {
 				if (!isCloudEvent(event)) throw new NetsimError("the feed has sent something else than a CloudEvent");
 				yield event;
