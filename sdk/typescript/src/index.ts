@@ -1,0 +1,10 @@
+export { type Api, Client, etag } from "./client.js";
+export type { CloudEvent } from "./cloudevent.js";
+export * from "./errors.js";
+export type { FeedOptions, Store } from "./events.js";
+export type * from "./generated/client.schemas.js";
+export type { Row } from "./results.js";
+export type { ClientOptions } from "./transport.js";
+export type { NewTraceset, UploadOptions, UploadState } from "./upload.js";
+export { SimulationFailedError, type WaitOptions } from "./wait.js";
+export * as webhooks from "./webhooks.js";
