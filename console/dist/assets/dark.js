@@ -1,1 +1,1 @@
-import{At as e,Nt as t}from"./parts.js";var n=t(e(),1),r=`(prefers-color-scheme: dark)`;function i(){return(0,n.useSyncExternalStore)(e=>{let t=matchMedia(r);return t.addEventListener(`change`,e),()=>t.removeEventListener(`change`,e)},()=>matchMedia(r).matches)}export{i as t};
+import{Ft as e,Mt as t}from"./parts.js";var n=e(t(),1),r=`(prefers-color-scheme: dark)`;function i(){return(0,n.useSyncExternalStore)(e=>{let t=matchMedia(r);return t.addEventListener(`change`,e),()=>t.removeEventListener(`change`,e)},()=>matchMedia(r).matches)}export{i as t};

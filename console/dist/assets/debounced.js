@@ -1,1 +1,1 @@
-import{At as e,Nt as t}from"./parts.js";var n=t(e(),1);function r(e,t){let[r,i]=(0,n.useState)(e),a=JSON.stringify(e);return(0,n.useEffect)(()=>{let n=setTimeout(()=>i(e),t);return()=>clearTimeout(n)},[a,t]),r}export{r as t};
+import{Ft as e,Mt as t}from"./parts.js";var n=e(t(),1);function r(e,t){let[r,i]=(0,n.useState)(e),a=JSON.stringify(e);return(0,n.useEffect)(()=>{let n=setTimeout(()=>i(e),t);return()=>clearTimeout(n)},[a,t]),r}export{r as t};

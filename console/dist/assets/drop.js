@@ -1,1 +1,1 @@
-import{At as e,Nt as t}from"./parts.js";var n=t(e(),1);function r(e){let[t,r]=(0,n.useState)(!1);return{className:t?`drop over`:`drop`,onDragOver:e=>{e.preventDefault(),r(!0)},onDragLeave:()=>r(!1),onDrop:t=>{t.preventDefault(),r(!1),e([...t.dataTransfer.files])}}}export{r as t};
+import{Ft as e,Mt as t}from"./parts.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(!1);return{className:t?`drop over`:`drop`,onDragOver:e=>{e.preventDefault(),r(!0)},onDragLeave:()=>r(!1),onDrop:t=>{t.preventDefault(),r(!1),e([...t.dataTransfer.files])}}}export{r as t};

@@ -1,1 +1,1 @@
-import{Y as e,it as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};
+import{Z as e,ot as t}from"./parts.js";function n(n,r){return e(n,t,r)}export{n as t};

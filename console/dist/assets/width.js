@@ -1,1 +1,1 @@
-import{At as e,Nt as t}from"./parts.js";var n=t(e(),1);function r(e){let[t,r]=(0,n.useState)(e);return[(0,n.useCallback)(e=>{if(!e)return;let t=new ResizeObserver(([e])=>{let t=Math.round(e?.contentRect.width??0);t>0&&r(t)});return t.observe(e),()=>t.disconnect()},[]),t]}export{r as t};
+import{Ft as e,Mt as t}from"./parts.js";var n=e(t(),1);function r(e){let[t,r]=(0,n.useState)(e);return[(0,n.useCallback)(e=>{if(!e)return;let t=new ResizeObserver(([e])=>{let t=Math.round(e?.contentRect.width??0);t>0&&r(t)});return t.observe(e),()=>t.disconnect()},[]),t]}export{r as t};
