@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -46,7 +47,7 @@ func run(ctx context.Context, target, listen string) error {
 		return err
 	}
 	here := &url.URL{Scheme: "http", Host: listener.Addr().String()}
-	server := &http.Server{Handler: NewProxy(to, here)}
+	server := &http.Server{Handler: NewProxy(to, here), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	fmt.Println(here)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
