@@ -1,6 +1,7 @@
 package teststack_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"netsim/infra/devissuer"
+	"netsim/infra/wait"
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 )
 
 func TestBrokerKeepsAcknowledgedRecordsThroughKill(t *testing.T) {
@@ -150,20 +153,29 @@ func createTopic(t *testing.T, client *kafka.Client, topic string) {
 	}
 }
 
+// produce repeats what a broker refuses that has just started and does not lead the partition
+// yet.
 func produce(t *testing.T, client *kafka.Client, topic, value string) int64 {
 	t.Helper()
-	res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
-		Topic:        topic,
-		RequiredAcks: kafka.RequireAll,
-		Records:      kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value))}),
-	})
-	if err != nil {
-		t.Fatal(err)
+	for begun := time.Now(); ; {
+		res, err := client.Produce(t.Context(), &kafka.ProduceRequest{
+			Topic:        topic,
+			RequiredAcks: kafka.RequireAll,
+			Records:      kafka.NewRecordReader(kafka.Record{Value: kafka.NewBytes([]byte(value))}),
+		})
+		if err == nil {
+			err = res.Error
+		}
+		switch {
+		case err == nil:
+			return res.BaseOffset
+		case !errors.Is(err, kafka.NotLeaderForPartition) || time.Since(begun) > testwait.Limit(t):
+			t.Fatal(err)
+		}
+		if err := wait.For(t.Context(), 100*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if res.Error != nil {
-		t.Fatal(res.Error)
-	}
-	return res.BaseOffset
 }
 
 func TestNoAddressIsGivenTwice(t *testing.T) {
