@@ -8,14 +8,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Self, TypeVar
-
-import httpx2
 
 from ._codec import encode
 from ._generated import models
 from ._generated.operations import Operations
-from ._http import JSON, Retries, lines, segment
+from ._http import JSON, lines, segment
 from ._tables import Rows
 from .errors import ApiError, ConnectionFailed, RunFailed, ServerError, WaitTimeout
 from .events import Feed
@@ -38,17 +37,10 @@ class Client(Operations):
     iterated over by item. A refusal is an ``ApiError``.
     """
 
-    def __init__(
-        self,
-        base_url: str | None = None,
-        token: str | Callable[[], str] | None = None,
-        *,
-        timeout: float = 30.0,
-        retries: Retries = Retries(),
-        http: httpx2.Client | None = None,
-    ) -> None:
-        super().__init__(base_url, token, timeout=timeout, retries=retries, http=http)
-        self.events = Feed(self)
+    @cached_property
+    def events(self) -> Feed:
+        """The event feed of the service."""
+        return Feed(self)
 
     def __enter__(self) -> Self:
         return self
