@@ -4014,17 +4014,6 @@ type PriceClass struct {
 // PriceClasses defines model for PriceClasses.
 type PriceClasses = []PriceClass
 
-// Problem The same refusal in the form of RFC 9457.
-type Problem struct {
-	Code      string `json:"code,omitempty,omitzero"`
-	Detail    string `json:"detail"`
-	Instance  string `json:"instance,omitempty,omitzero"`
-	RequestID string `json:"requestId,omitempty,omitzero"`
-	Status    int64  `json:"status"`
-	Title     string `json:"title"`
-	Type      string `json:"type"`
-}
-
 // ProcessStatus A process with sessions in the database.
 type ProcessStatus struct {
 	// Level The newest that its release knows.
@@ -13867,12 +13856,6 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 	return send(w, 503, response, nil)
 }
 
-type GetReadiness503ApplicationProblemPlusJSONResponse Problem
-
-func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
-	return send(w, 503, response, nil)
-}
-
 type ListLibrariesRequestObject struct {
 	Params ListLibrariesParams
 }
@@ -15099,12 +15082,6 @@ func (response ResolveTraceset200JSONResponse) VisitResolveTracesetResponse(w ht
 type ResolveTraceset400JSONResponse Error
 
 func (response ResolveTraceset400JSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
-	return send(w, 400, response, nil)
-}
-
-type ResolveTraceset400ApplicationProblemPlusJSONResponse Problem
-
-func (response ResolveTraceset400ApplicationProblemPlusJSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
 	return send(w, 400, response, nil)
 }
 

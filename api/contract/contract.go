@@ -20,6 +20,7 @@ import (
 type Contract struct {
 	operations map[route]*Operation
 	routes     chi.Router // used only to match
+	problem    *schema    // of an error as problem details, which a request can ask for
 }
 
 // route is a method and a path template.
@@ -76,6 +77,9 @@ func parse(document []byte) (*Contract, error) {
 	}
 	c := &Contract{operations: map[route]*Operation{}, routes: chi.NewRouter()}
 	schemas := compiler{}
+	if c.problem, err = schemas.compile(doc.Components.Schemas["Problem"]); err != nil {
+		return nil, fmt.Errorf("compile Problem: %w", err)
+	}
 	for path, item := range doc.Paths.Map() {
 		for method, from := range item.Operations() {
 			op, err := schemas.operation(method, path, item, from)

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +80,27 @@ func TestEveryOperationIsComplete(t *testing.T) {
 	}
 	if got, least := len(seen), 97; got < least {
 		t.Errorf("%d operations, want at least %d: no operation may be removed", got, least)
+	}
+}
+
+// A generated client has one type of error: every refusal is one media type and one schema.
+// Readiness says what fails, in the status of a failure.
+func TestThereIsOneError(t *testing.T) {
+	t.Parallel()
+	others := map[string]string{"GetReadiness 503": "#/components/schemas/Unreadiness"}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, response := range op.Responses.Map() {
+				if status < "400" {
+					continue
+				}
+				where, json := method+" "+path+" "+status, response.Value.Content["application/json"]
+				want := cmp.Or(others[op.OperationID+" "+status], "#/components/schemas/Error")
+				if len(response.Value.Content) != 1 || json == nil || json.Schema.Ref != want {
+					t.Errorf("%s is not only %s as application/json", where, want)
+				}
+			}
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 	}{
 		{"GET", workspace, 200, json, tag, record, ""},
 		{"GET", workspace, 404, json, "", envelope, ""},
-		{"GET", workspace, 404, "application/problem+json", "", problem, ""},
+		{"GET", workspace, 404, problemType, "", problem, ""},
 		{"GET", workspace, 304, "", tag, "", ""},
 		{"HEAD", workspace, 200, json, tag, "", ""},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", item, ""},
@@ -55,6 +55,8 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		{"GET", events, 200, "text/event-stream", "", "id: 3\nevent: status\n\n", "data is required"},
 		{"GET", events, 200, "text/event-stream", "", "id: 3\nevent: rumour\ndata: " + moment + "\n\n", "event must be one of"},
 		{"GET", events, 200, "text/event-stream", "", "name: x\n\n", `the field "name"`},
+		{"GET", workspace, 200, problemType, tag, problem, "content type application/problem+json, not one of [application/json]"},
+		{"GET", workspace, 404, problemType, "", strings.Replace(problem, `"title":"Not Found",`, "", 1), "title is required"},
 		{"GET", workspace, 404, json, "", `{"message":"no"}`, "message is unknown; known members: error"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"endTimestamp":null,`, "", 1), "endTimestamp is required"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"quantity":1`, `"quantity":"1"`, 1), "quantity must be an integer, got '1'"},
@@ -70,7 +72,11 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		if strings.HasPrefix(when.path, "/api/v1/billing/") {
 			header.Set("X-Billing-Lag-Ms", "0")
 		}
-		err := c.Response(httptest.NewRequest(when.method, when.path, nil), when.status, header, []byte(when.given))
+		request := httptest.NewRequest(when.method, when.path, nil)
+		if when.contentType == problemType {
+			request.Header.Set("Accept", "application/json;q=0.1, "+problemType)
+		}
+		err := c.Response(request, when.status, header, []byte(when.given))
 		switch {
 		case when.then == "" && err != nil:
 			t.Errorf("%s %s %d: %v", when.method, when.path, when.status, err)

@@ -23,8 +23,11 @@
  * `Z`, requests may carry any offset. **Amounts** of money or credit are decimal
  * strings, never JSON numbers.
  *
- * **Errors** are `{"error": {"code", "message"}}`, or an RFC 9457 problem when
- * `Accept` prefers `application/problem+json`. Clients should treat `code` as
+ * **Errors** are `{"error": {"code", "message"}}`, the schema `Error`. A request whose
+ * `Accept` names `application/problem+json`, with at least the weight of
+ * `application/json`, gets every error of a status from 400 on as a problem of RFC 9457
+ * instead, the schema `Problem`; the operations list one media type only, so that a
+ * generated client has one type of error. Clients should treat `code` as
  * optional. Checks come in this order: feature off 404, token 401, right 403,
  * syntax 400, existence 404, precondition 412, conflict 409, content 422,
  * credit 402. A member or query parameter the contract does not name is refused, and
@@ -352,7 +355,8 @@ export type Error_2 = {
 };
 
 /**
- * The same refusal in the form of RFC 9457.
+ * An error in the form of RFC 9457, in place of what the operation lists, when `Accept`
+ * prefers `application/problem+json`.
  */
 export type Problem = {
     /**

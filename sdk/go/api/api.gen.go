@@ -2741,7 +2741,10 @@ type PriceClass struct {
 // PriceClasses defines model for PriceClasses.
 type PriceClasses = []PriceClass
 
-// Problem The same refusal in the form of RFC 9457.
+// Problem An error in the form of RFC 9457, in place of what the operation lists, when `Accept`
+// prefers `application/problem+json`.
+//
+// Examples: {"code":"NOT_FOUND","detail":"simulation 'sim_01kahcfv4ge3brkm7dy5s5h2k3' does not exist","status":404,"title":"Not Found","type":"about:blank"}
 type Problem struct {
 	Code      string `json:"code,omitempty,omitzero"`
 	Detail    string `json:"detail"`
@@ -4793,119 +4796,62 @@ type WorkspaceIDFilter = WorkspaceID
 // WorkspaceNameFilter defines model for WorkspaceNameFilter.
 type WorkspaceNameFilter = string
 
-// BadGatewayApplicationJSON defines model for BadGateway.
-type BadGatewayApplicationJSON = Error
+// BadGateway defines model for BadGateway.
+type BadGateway = Error
 
-// BadGatewayApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type BadGatewayApplicationProblemPlusJSON = Problem
+// BadRequest defines model for BadRequest.
+type BadRequest = Error
 
-// BadRequestApplicationJSON defines model for BadRequest.
-type BadRequestApplicationJSON = Error
+// Conflict defines model for Conflict.
+type Conflict = Error
 
-// BadRequestApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type BadRequestApplicationProblemPlusJSON = Problem
+// Forbidden defines model for Forbidden.
+type Forbidden = Error
 
-// ConflictApplicationJSON defines model for Conflict.
-type ConflictApplicationJSON = Error
+// GatewayTimeout defines model for GatewayTimeout.
+type GatewayTimeout = Error
 
-// ConflictApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type ConflictApplicationProblemPlusJSON = Problem
+// Gone defines model for Gone.
+type Gone = Error
 
-// ForbiddenApplicationJSON defines model for Forbidden.
-type ForbiddenApplicationJSON = Error
+// InternalError defines model for InternalError.
+type InternalError = Error
 
-// ForbiddenApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type ForbiddenApplicationProblemPlusJSON = Problem
+// NotAcceptable defines model for NotAcceptable.
+type NotAcceptable = Error
 
-// GatewayTimeoutApplicationJSON defines model for GatewayTimeout.
-type GatewayTimeoutApplicationJSON = Error
+// NotFound defines model for NotFound.
+type NotFound = Error
 
-// GatewayTimeoutApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type GatewayTimeoutApplicationProblemPlusJSON = Problem
+// NotImplemented defines model for NotImplemented.
+type NotImplemented = Error
 
-// GoneApplicationJSON defines model for Gone.
-type GoneApplicationJSON = Error
+// PayloadTooLarge defines model for PayloadTooLarge.
+type PayloadTooLarge = Error
 
-// GoneApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type GoneApplicationProblemPlusJSON = Problem
+// PaymentRequired defines model for PaymentRequired.
+type PaymentRequired = Error
 
-// InternalErrorApplicationJSON defines model for InternalError.
-type InternalErrorApplicationJSON = Error
+// PreconditionFailed defines model for PreconditionFailed.
+type PreconditionFailed = Error
 
-// InternalErrorApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type InternalErrorApplicationProblemPlusJSON = Problem
+// PreconditionRequired defines model for PreconditionRequired.
+type PreconditionRequired = Error
 
-// NotAcceptableApplicationJSON defines model for NotAcceptable.
-type NotAcceptableApplicationJSON = Error
+// TooManyRequests defines model for TooManyRequests.
+type TooManyRequests = Error
 
-// NotAcceptableApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotAcceptableApplicationProblemPlusJSON = Problem
+// Unauthorized defines model for Unauthorized.
+type Unauthorized = Error
 
-// NotFoundApplicationJSON defines model for NotFound.
-type NotFoundApplicationJSON = Error
+// Unavailable defines model for Unavailable.
+type Unavailable = Error
 
-// NotFoundApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotFoundApplicationProblemPlusJSON = Problem
+// UnprocessableEntity defines model for UnprocessableEntity.
+type UnprocessableEntity = Error
 
-// NotImplementedApplicationJSON defines model for NotImplemented.
-type NotImplementedApplicationJSON = Error
-
-// NotImplementedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotImplementedApplicationProblemPlusJSON = Problem
-
-// PayloadTooLargeApplicationJSON defines model for PayloadTooLarge.
-type PayloadTooLargeApplicationJSON = Error
-
-// PayloadTooLargeApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PayloadTooLargeApplicationProblemPlusJSON = Problem
-
-// PaymentRequiredApplicationJSON defines model for PaymentRequired.
-type PaymentRequiredApplicationJSON = Error
-
-// PaymentRequiredApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PaymentRequiredApplicationProblemPlusJSON = Problem
-
-// PreconditionFailedApplicationJSON defines model for PreconditionFailed.
-type PreconditionFailedApplicationJSON = Error
-
-// PreconditionFailedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PreconditionFailedApplicationProblemPlusJSON = Problem
-
-// PreconditionRequiredApplicationJSON defines model for PreconditionRequired.
-type PreconditionRequiredApplicationJSON = Error
-
-// PreconditionRequiredApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PreconditionRequiredApplicationProblemPlusJSON = Problem
-
-// TooManyRequestsApplicationJSON defines model for TooManyRequests.
-type TooManyRequestsApplicationJSON = Error
-
-// TooManyRequestsApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type TooManyRequestsApplicationProblemPlusJSON = Problem
-
-// UnauthorizedApplicationJSON defines model for Unauthorized.
-type UnauthorizedApplicationJSON = Error
-
-// UnauthorizedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnauthorizedApplicationProblemPlusJSON = Problem
-
-// UnavailableApplicationJSON defines model for Unavailable.
-type UnavailableApplicationJSON = Error
-
-// UnavailableApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnavailableApplicationProblemPlusJSON = Problem
-
-// UnprocessableEntityApplicationJSON defines model for UnprocessableEntity.
-type UnprocessableEntityApplicationJSON = Error
-
-// UnprocessableEntityApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnprocessableEntityApplicationProblemPlusJSON = Problem
-
-// UnsupportedMediaTypeApplicationJSON defines model for UnsupportedMediaType.
-type UnsupportedMediaTypeApplicationJSON = Error
-
-// UnsupportedMediaTypeApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnsupportedMediaTypeApplicationProblemPlusJSON = Problem
+// UnsupportedMediaType defines model for UnsupportedMediaType.
+type UnsupportedMediaType = Error
 
 // ListBalancesParams defines parameters for ListBalances.
 type ListBalancesParams struct {
