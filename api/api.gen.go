@@ -5950,6 +5950,9 @@ type CreatedAfter = Timestamp
 // CreatedBefore defines model for CreatedBefore.
 type CreatedBefore = Timestamp
 
+// CreditPrice defines model for CreditPrice.
+type CreditPrice = string
+
 // Cursor defines model for Cursor.
 type Cursor = PageCursor
 
@@ -6024,6 +6027,9 @@ type ParkedStream = string
 
 // ParkedStreamFilter defines model for ParkedStreamFilter.
 type ParkedStreamFilter = string
+
+// PointStatusFilter defines model for PointStatusFilter.
+type PointStatusFilter = string
 
 // Search defines model for Search.
 type Search = string
@@ -6156,15 +6162,27 @@ type GetFocusDatasetParams struct {
 	// EndDate Last day of the range.
 	EndDate EndDateRequired `form:"endDate" json:"endDate"`
 
-	// Format `csv` with a header, or `parquet`.
+	// Format `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
 	Format GetFocusDatasetParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 
 	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
-	CreditPrice string `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
+	CreditPrice CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
 }
 
 // GetFocusDatasetParamsFormat defines parameters for GetFocusDataset.
 type GetFocusDatasetParamsFormat string
+
+// GetFocusDatasetParquetParams defines parameters for GetFocusDatasetParquet.
+type GetFocusDatasetParquetParams struct {
+	// StartDate First day of the range.
+	StartDate StartDateRequired `form:"startDate" json:"startDate"`
+
+	// EndDate Last day of the range.
+	EndDate EndDateRequired `form:"endDate" json:"endDate"`
+
+	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+	CreditPrice CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
+}
 
 // ListBillingItemsParams defines parameters for ListBillingItems.
 type ListBillingItemsParams struct {
@@ -7156,7 +7174,7 @@ type DeleteStudyParams struct {
 
 // GetStudyAnalysisParams defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParams struct {
-	// Format `json`, or `csv` for a table with a header.
+	// Format `csv` for the answer of `…/analysis.csv`; `json` when absent.
 	Format GetStudyAnalysisParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
@@ -7186,14 +7204,30 @@ type GetStudyResultsParams struct {
 	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
 	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
 	// Unknown values are ignored; when all are unknown nothing matches.
-	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
 
-	// Format `json`, or a table: `csv` with a header, or `parquet`.
+	// Format `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
 	Format GetStudyResultsParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
 // GetStudyResultsParamsFormat defines parameters for GetStudyResults.
 type GetStudyResultsParamsFormat string
+
+// GetStudyResultsCsvParams defines parameters for GetStudyResultsCsv.
+type GetStudyResultsCsvParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
+}
+
+// GetStudyResultsParquetParams defines parameters for GetStudyResultsParquet.
+type GetStudyResultsParquetParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
+}
 
 // ResumeStudyParams defines parameters for ResumeStudy.
 type ResumeStudyParams struct {
@@ -7527,9 +7561,12 @@ type ServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(w http.ResponseWriter, r *http.Request, params ListBillingEventsParams)
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	// (GET /api/v1/billing/focus)
 	GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams)
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	// (GET /api/v1/billing/focus.parquet)
+	GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(w http.ResponseWriter, r *http.Request, params ListBillingItemsParams)
@@ -7827,12 +7864,21 @@ type ServerInterface interface {
 	// GetStudyAnalysis Analyse the results of a study
 	// (GET /api/v1/studies/{study_id}/analysis)
 	GetStudyAnalysis(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyAnalysisParams)
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/analysis.csv)
+	GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID)
 	// FollowStudy Follow a study
 	// (GET /api/v1/studies/{study_id}/events)
 	FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams)
 	// GetStudyResults Get the results of a study
 	// (GET /api/v1/studies/{study_id}/results)
 	GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams)
+	// GetStudyResultsCsv Read the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/results.csv)
+	GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams)
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	// (GET /api/v1/studies/{study_id}/results.parquet)
+	GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams)
 	// ResumeStudy Resume a terminated study
 	// (POST /api/v1/studies/{study_id}/resume)
 	ResumeStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params ResumeStudyParams)
@@ -7953,9 +7999,15 @@ func (_ Unimplemented) ListBillingEvents(w http.ResponseWriter, r *http.Request,
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetFocusDataset Get the costs of an account as a FOCUS dataset
+// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 // (GET /api/v1/billing/focus)
 func (_ Unimplemented) GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+// (GET /api/v1/billing/focus.parquet)
+func (_ Unimplemented) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8553,6 +8605,12 @@ func (_ Unimplemented) GetStudyAnalysis(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetStudyAnalysisCsv Analyse the results of a study as CSV
+// (GET /api/v1/studies/{study_id}/analysis.csv)
+func (_ Unimplemented) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // FollowStudy Follow a study
 // (GET /api/v1/studies/{study_id}/events)
 func (_ Unimplemented) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
@@ -8562,6 +8620,18 @@ func (_ Unimplemented) FollowStudy(w http.ResponseWriter, r *http.Request, study
 // GetStudyResults Get the results of a study
 // (GET /api/v1/studies/{study_id}/results)
 func (_ Unimplemented) GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyResultsCsv Read the results of a study as CSV
+// (GET /api/v1/studies/{study_id}/results.csv)
+func (_ Unimplemented) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyResultsParquet Read the results of a study as Parquet
+// (GET /api/v1/studies/{study_id}/results.parquet)
+func (_ Unimplemented) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8946,6 +9016,30 @@ func (siw *ServerInterfaceWrapper) GetFocusDataset(w http.ResponseWriter, r *htt
 	}
 
 	siw.Handler.GetFocusDataset(w, r, params)
+}
+
+// GetFocusDatasetParquet reads the parameters.
+func (siw *ServerInterfaceWrapper) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request) {
+
+	var params GetFocusDatasetParquetParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "creditPrice", query, &params.CreditPrice, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"creditPrice", err})
+		return
+	}
+
+	siw.Handler.GetFocusDatasetParquet(w, r, params)
 }
 
 // ListBillingItems reads the parameters.
@@ -11495,6 +11589,18 @@ func (siw *ServerInterfaceWrapper) GetStudyAnalysis(w http.ResponseWriter, r *ht
 	siw.Handler.GetStudyAnalysis(w, r, studyID, params)
 }
 
+// GetStudyAnalysisCsv reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	siw.Handler.GetStudyAnalysisCsv(w, r, studyID)
+}
+
 // FollowStudy reads the parameters.
 func (siw *ServerInterfaceWrapper) FollowStudy(w http.ResponseWriter, r *http.Request) {
 
@@ -11560,6 +11666,46 @@ func (siw *ServerInterfaceWrapper) GetStudyResults(w http.ResponseWriter, r *htt
 	}
 
 	siw.Handler.GetStudyResults(w, r, studyID, params)
+}
+
+// GetStudyResultsCsv reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyResultsCsvParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	siw.Handler.GetStudyResultsCsv(w, r, studyID, params)
+}
+
+// GetStudyResultsParquet reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyResultsParquetParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	siw.Handler.GetStudyResultsParquet(w, r, studyID, params)
 }
 
 // ResumeStudy reads the parameters.
@@ -12143,6 +12289,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/billing/focus", wrapper.GetFocusDataset)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/focus.parquet", wrapper.GetFocusDatasetParquet)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/billing/items", wrapper.ListBillingItems)
 	})
 	r.Group(func(r chi.Router) {
@@ -12437,10 +12586,19 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/analysis", wrapper.GetStudyAnalysis)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/analysis.csv", wrapper.GetStudyAnalysisCsv)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/events", wrapper.FollowStudy)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results", wrapper.GetStudyResults)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results.csv", wrapper.GetStudyResultsCsv)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results.parquet", wrapper.GetStudyResultsParquet)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/studies/{study_id}/resume", wrapper.ResumeStudy)
@@ -12696,6 +12854,28 @@ type GetFocusDataset200TextCsvResponse struct {
 func (response GetFocusDataset200TextCsvResponse) VisitGetFocusDatasetResponse(w http.ResponseWriter) error {
 	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetFocusDatasetParquetRequestObject struct {
+	Params GetFocusDatasetParquetParams
+}
+
+type GetFocusDatasetParquetResponseObject interface {
+	VisitGetFocusDatasetParquetResponse(w http.ResponseWriter) error
+}
+
+type GetFocusDatasetParquet200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type GetFocusDatasetParquet200ApplicationVndApacheParquetResponse struct {
+	Body    io.Reader
+	Headers GetFocusDatasetParquet200ResponseHeaders
+}
+
+func (response GetFocusDatasetParquet200ApplicationVndApacheParquetResponse) VisitGetFocusDatasetParquetResponse(w http.ResponseWriter) error {
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
 }
 
 type ListBillingItemsRequestObject struct {
@@ -14701,6 +14881,22 @@ func (response GetStudyAnalysis200TextCsvResponse) VisitGetStudyAnalysisResponse
 	return stream(w, 200, "text/csv", response.Body)
 }
 
+type GetStudyAnalysisCsvRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+}
+
+type GetStudyAnalysisCsvResponseObject interface {
+	VisitGetStudyAnalysisCsvResponse(w http.ResponseWriter) error
+}
+
+type GetStudyAnalysisCsv200TextCsvResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyAnalysisCsv200TextCsvResponse) VisitGetStudyAnalysisCsvResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
 type FollowStudyRequestObject struct {
 	StudyID StudyID `json:"study_id"`
 	Params  FollowStudyParams
@@ -14754,6 +14950,40 @@ type GetStudyResults200TextCsvResponse struct {
 
 func (response GetStudyResults200TextCsvResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetStudyResultsCsvRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyResultsCsvParams
+}
+
+type GetStudyResultsCsvResponseObject interface {
+	VisitGetStudyResultsCsvResponse(w http.ResponseWriter) error
+}
+
+type GetStudyResultsCsv200TextCsvResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyResultsCsv200TextCsvResponse) VisitGetStudyResultsCsvResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetStudyResultsParquetRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyResultsParquetParams
+}
+
+type GetStudyResultsParquetResponseObject interface {
+	VisitGetStudyResultsParquetResponse(w http.ResponseWriter) error
+}
+
+type GetStudyResultsParquet200ApplicationVndApacheParquetResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyResultsParquet200ApplicationVndApacheParquetResponse) VisitGetStudyResultsParquetResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
 }
 
 type ResumeStudyRequestObject struct {
@@ -15260,9 +15490,12 @@ type StrictServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(ctx context.Context, request ListBillingEventsRequestObject) (ListBillingEventsResponseObject, error)
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	// (GET /api/v1/billing/focus)
 	GetFocusDataset(ctx context.Context, request GetFocusDatasetRequestObject) (GetFocusDatasetResponseObject, error)
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	// (GET /api/v1/billing/focus.parquet)
+	GetFocusDatasetParquet(ctx context.Context, request GetFocusDatasetParquetRequestObject) (GetFocusDatasetParquetResponseObject, error)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(ctx context.Context, request ListBillingItemsRequestObject) (ListBillingItemsResponseObject, error)
@@ -15560,12 +15793,21 @@ type StrictServerInterface interface {
 	// GetStudyAnalysis Analyse the results of a study
 	// (GET /api/v1/studies/{study_id}/analysis)
 	GetStudyAnalysis(ctx context.Context, request GetStudyAnalysisRequestObject) (GetStudyAnalysisResponseObject, error)
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/analysis.csv)
+	GetStudyAnalysisCsv(ctx context.Context, request GetStudyAnalysisCsvRequestObject) (GetStudyAnalysisCsvResponseObject, error)
 	// FollowStudy Follow a study
 	// (GET /api/v1/studies/{study_id}/events)
 	FollowStudy(ctx context.Context, request FollowStudyRequestObject) (FollowStudyResponseObject, error)
 	// GetStudyResults Get the results of a study
 	// (GET /api/v1/studies/{study_id}/results)
 	GetStudyResults(ctx context.Context, request GetStudyResultsRequestObject) (GetStudyResultsResponseObject, error)
+	// GetStudyResultsCsv Read the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/results.csv)
+	GetStudyResultsCsv(ctx context.Context, request GetStudyResultsCsvRequestObject) (GetStudyResultsCsvResponseObject, error)
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	// (GET /api/v1/studies/{study_id}/results.parquet)
+	GetStudyResultsParquet(ctx context.Context, request GetStudyResultsParquetRequestObject) (GetStudyResultsParquetResponseObject, error)
 	// ResumeStudy Resume a terminated study
 	// (POST /api/v1/studies/{study_id}/resume)
 	ResumeStudy(ctx context.Context, request ResumeStudyRequestObject) (ResumeStudyResponseObject, error)
@@ -15880,6 +16122,32 @@ func (sh *strictHandler) GetFocusDataset(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetFocusDatasetResponseObject); ok {
 		if err := validResponse.VisitGetFocusDatasetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetFocusDatasetParquet operation middleware
+func (sh *strictHandler) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams) {
+	var request GetFocusDatasetParquetRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFocusDatasetParquet(ctx, request.(GetFocusDatasetParquetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFocusDatasetParquet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFocusDatasetParquetResponseObject); ok {
+		if err := validResponse.VisitGetFocusDatasetParquetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -18695,6 +18963,32 @@ func (sh *strictHandler) GetStudyAnalysis(w http.ResponseWriter, r *http.Request
 	}
 }
 
+// GetStudyAnalysisCsv operation middleware
+func (sh *strictHandler) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	var request GetStudyAnalysisCsvRequestObject
+
+	request.StudyID = studyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyAnalysisCsv(ctx, request.(GetStudyAnalysisCsvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyAnalysisCsv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyAnalysisCsvResponseObject); ok {
+		if err := validResponse.VisitGetStudyAnalysisCsvResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // FollowStudy operation middleware
 func (sh *strictHandler) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
 	var request FollowStudyRequestObject
@@ -18742,6 +19036,60 @@ func (sh *strictHandler) GetStudyResults(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetStudyResultsResponseObject); ok {
 		if err := validResponse.VisitGetStudyResultsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyResultsCsv operation middleware
+func (sh *strictHandler) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams) {
+	var request GetStudyResultsCsvRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyResultsCsv(ctx, request.(GetStudyResultsCsvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyResultsCsv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResultsCsvResponseObject); ok {
+		if err := validResponse.VisitGetStudyResultsCsvResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyResultsParquet operation middleware
+func (sh *strictHandler) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams) {
+	var request GetStudyResultsParquetRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyResultsParquet(ctx, request.(GetStudyResultsParquetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyResultsParquet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResultsParquetResponseObject); ok {
+		if err := validResponse.VisitGetStudyResultsParquetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -101,6 +102,29 @@ func TestThereIsOneError(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A generated client has one type of result: a response has one media type. What a parameter
+// or Accept asks for beside it is named by x-netsim-also and described in words.
+func TestNoResultIsAUnion(t *testing.T) {
+	t.Parallel()
+	also := map[string]int{}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, response := range op.Responses.Map() {
+				if len(response.Value.Content) > 1 {
+					t.Errorf("%s %s %s has %d media types", method, path, status, len(response.Value.Content))
+				}
+				if more, is := response.Value.Extensions["x-netsim-also"].([]any); is {
+					also[op.OperationID] = len(more)
+				}
+			}
+		}
+	}
+	want := map[string]int{"GetStudyResults": 2, "GetStudyAnalysis": 1, "GetFocusDataset": 1, "FollowEvents": 1}
+	if !maps.Equal(also, want) {
+		t.Errorf("x-netsim-also names media types in %v, want %v", also, want)
 	}
 }
 

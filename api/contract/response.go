@@ -46,6 +46,10 @@ func (c compiler) response(from *openapi3.Response) (*response, error) {
 		}
 		to.contents[mediaType] = of
 	}
+	also, _ := from.Extensions["x-netsim-also"].([]any)
+	for _, mediaType := range also {
+		to.contents[fmt.Sprint(mediaType)] = nil // of no schema: see text
+	}
 	return to, nil
 }
 

@@ -818,7 +818,7 @@ export type GetStudyResultsQuery = {
      */
     status?: string;
     /**
-     * `json`, or a table: `csv` with a header, or `parquet`.
+     * `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
      */
     format?: "json" | "csv" | "parquet";
 };
@@ -848,6 +848,88 @@ export type GetStudyResultsVariables = {
     headers?: GetStudyResultsHeaders;
 };
 
+export type GetStudyResultsCsvResult = string;
+
+export type GetStudyResultsCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsCsvQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsCsvVariables = {
+    path: GetStudyResultsCsvPath;
+    query?: GetStudyResultsCsvQuery;
+    headers?: GetStudyResultsCsvHeaders;
+};
+
+export type GetStudyResultsParquetResult = string;
+
+export type GetStudyResultsParquetPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsParquetQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsParquetVariables = {
+    path: GetStudyResultsParquetPath;
+    query?: GetStudyResultsParquetQuery;
+    headers?: GetStudyResultsParquetHeaders;
+};
+
 export type GetStudyAnalysisResult = StudyAnalysis;
 
 export type GetStudyAnalysisPath = {
@@ -856,7 +938,7 @@ export type GetStudyAnalysisPath = {
 
 export type GetStudyAnalysisQuery = {
     /**
-     * `json`, or `csv` for a table with a header.
+     * `csv` for the answer of `…/analysis.csv`; `json` when absent.
      */
     format?: "json" | "csv";
 };
@@ -884,6 +966,36 @@ export type GetStudyAnalysisVariables = {
     path: GetStudyAnalysisPath;
     query?: GetStudyAnalysisQuery;
     headers?: GetStudyAnalysisHeaders;
+};
+
+export type GetStudyAnalysisCsvResult = string;
+
+export type GetStudyAnalysisCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyAnalysisCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyAnalysisCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyAnalysisCsvVariables = {
+    path: GetStudyAnalysisCsvPath;
+    headers?: GetStudyAnalysisCsvHeaders;
 };
 
 export type ListConfigurationsResult = ConfigurationList;
@@ -3940,7 +4052,7 @@ export type GetFocusDatasetQuery = {
      */
     endDate: string;
     /**
-     * `csv` with a header, or `parquet`.
+     * `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
      */
     format?: "csv" | "parquet";
     /**
@@ -3974,6 +4086,54 @@ export type GetFocusDatasetResponseHeaders = {
 export type GetFocusDatasetVariables = {
     query: GetFocusDatasetQuery;
     headers?: GetFocusDatasetHeaders;
+};
+
+export type GetFocusDatasetParquetResult = string;
+
+export type GetFocusDatasetParquetQuery = {
+    /**
+     * First day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    startDate: string;
+    /**
+     * Last day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    endDate: string;
+    /**
+     * Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+     * @maxLength 19
+     * @pattern ^[0-9]{1,12}(\.[0-9]{1,6})?$
+     */
+    creditPrice?: string;
+};
+
+export type GetFocusDatasetParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetFocusDatasetParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+    xBillingLagMs: number;
+};
+
+export type GetFocusDatasetParquetVariables = {
+    query: GetFocusDatasetParquetQuery;
+    headers?: GetFocusDatasetParquetHeaders;
 };
 
 export type ListBillingItemsResult = BillingItemList;
@@ -5241,6 +5401,32 @@ export type Ops = {
             consistencyToken?: string;
         };
     };
+    GetStudyResultsCsv: {
+        args: {
+            path: GetStudyResultsCsvPath;
+            query?: GetStudyResultsCsvQuery;
+            headers?: GetStudyResultsCsvHeaders;
+        };
+        result: GetStudyResultsCsvResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    GetStudyResultsParquet: {
+        args: {
+            path: GetStudyResultsParquetPath;
+            query?: GetStudyResultsParquetQuery;
+            headers?: GetStudyResultsParquetHeaders;
+        };
+        result: GetStudyResultsParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
     GetStudyAnalysis: {
         args: {
             path: GetStudyAnalysisPath;
@@ -5248,6 +5434,18 @@ export type Ops = {
             headers?: GetStudyAnalysisHeaders;
         };
         result: GetStudyAnalysisResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    GetStudyAnalysisCsv: {
+        args: {
+            path: GetStudyAnalysisCsvPath;
+            headers?: GetStudyAnalysisCsvHeaders;
+        };
+        result: GetStudyAnalysisCsvResult;
         headers: {
             ratelimitPolicy?: string;
             ratelimit?: string;
@@ -6277,6 +6475,19 @@ export type Ops = {
             xBillingLagMs: number;
         };
     };
+    GetFocusDatasetParquet: {
+        args: {
+            query: GetFocusDatasetParquetQuery;
+            headers?: GetFocusDatasetParquetHeaders;
+        };
+        result: GetFocusDatasetParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+            xBillingLagMs: number;
+        };
+    };
     ListBillingItems: {
         args: {
             query?: ListBillingItemsQuery;
@@ -6638,7 +6849,10 @@ export const operations = {
 	TerminateStudy: "POST studies/{study_id}/terminate",
 	ResumeStudy: "POST studies/{study_id}/resume",
 	GetStudyResults: "GET studies/{study_id}/results",
+	GetStudyResultsCsv: "GET studies/{study_id}/results.csv",
+	GetStudyResultsParquet: "GET studies/{study_id}/results.parquet",
 	GetStudyAnalysis: "GET studies/{study_id}/analysis",
+	GetStudyAnalysisCsv: "GET studies/{study_id}/analysis.csv",
 	ListConfigurations: "GET configurations",
 	CreateConfiguration: "POST configurations",
 	GetConfiguration: "GET configurations/{config_id}",
@@ -6718,6 +6932,7 @@ export const operations = {
 	ListCosts: "GET billing/costs",
 	GetCostSummary: "GET billing/costs/summary",
 	GetFocusDataset: "GET billing/focus",
+	GetFocusDatasetParquet: "GET billing/focus.parquet",
 	ListBillingItems: "GET billing/items",
 	GetBillingItem: "GET billing/items/{id}",
 	ListBillingEvents: "GET billing/events",

@@ -4697,6 +4697,9 @@ type CreatedAfter = time.Time
 // CreatedBefore defines model for CreatedBefore.
 type CreatedBefore = time.Time
 
+// CreditPrice defines model for CreditPrice.
+type CreditPrice = string
+
 // Cursor defines model for Cursor.
 type Cursor = PageCursor
 
@@ -4771,6 +4774,9 @@ type ParkedStream = string
 
 // ParkedStreamFilter defines model for ParkedStreamFilter.
 type ParkedStreamFilter = string
+
+// PointStatusFilter defines model for PointStatusFilter.
+type PointStatusFilter = string
 
 // Search defines model for Search.
 type Search = string
@@ -4999,11 +5005,11 @@ type GetFocusDatasetParams struct {
 	// EndDate Last day of the range.
 	EndDate EndDateRequired `form:"endDate" json:"endDate"`
 
-	// Format `csv` with a header, or `parquet`.
+	// Format `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
 	Format *GetFocusDatasetParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
-	CreditPrice *string `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
+	CreditPrice *CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
 	// that these replies said, whichever database it comes from, and 503 with
@@ -5014,6 +5020,24 @@ type GetFocusDatasetParams struct {
 
 // GetFocusDatasetParamsFormat defines parameters for GetFocusDataset.
 type GetFocusDatasetParamsFormat string
+
+// GetFocusDatasetParquetParams defines parameters for GetFocusDatasetParquet.
+type GetFocusDatasetParquetParams struct {
+	// StartDate First day of the range.
+	StartDate StartDateRequired `form:"startDate" json:"startDate"`
+
+	// EndDate Last day of the range.
+	EndDate EndDateRequired `form:"endDate" json:"endDate"`
+
+	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+	CreditPrice *CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // ListBillingItemsParams defines parameters for ListBillingItems.
 type ListBillingItemsParams struct {
@@ -6209,7 +6233,7 @@ type GetStudyParams struct {
 
 // GetStudyAnalysisParams defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParams struct {
-	// Format `json`, or `csv` for a table with a header.
+	// Format `csv` for the answer of `…/analysis.csv`; `json` when absent.
 	Format *GetStudyAnalysisParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
@@ -6221,6 +6245,15 @@ type GetStudyAnalysisParams struct {
 
 // GetStudyAnalysisParamsFormat defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParamsFormat string
+
+// GetStudyAnalysisCsvParams defines parameters for GetStudyAnalysisCsv.
+type GetStudyAnalysisCsvParams struct {
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // FollowStudyParams defines parameters for FollowStudy.
 type FollowStudyParams struct {
@@ -6245,9 +6278,9 @@ type GetStudyResultsParams struct {
 	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
 	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
 	// Unknown values are ignored; when all are unknown nothing matches.
-	Status *string `form:"status,omitempty" json:"status,omitempty"`
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
 
-	// Format `json`, or a table: `csv` with a header, or `parquet`.
+	// Format `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
 	Format *GetStudyResultsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
@@ -6259,6 +6292,34 @@ type GetStudyResultsParams struct {
 
 // GetStudyResultsParamsFormat defines parameters for GetStudyResults.
 type GetStudyResultsParamsFormat string
+
+// GetStudyResultsCsvParams defines parameters for GetStudyResultsCsv.
+type GetStudyResultsCsvParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
+
+// GetStudyResultsParquetParams defines parameters for GetStudyResultsParquet.
+type GetStudyResultsParquetParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // ResumeStudyParams defines parameters for ResumeStudy.
 type ResumeStudyParams struct {
@@ -6770,7 +6831,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/billing/events (the `ListBillingEvents` operationId).
 	ListBillingEvents(ctx context.Context, params *ListBillingEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	//
 	// A cost and usage dataset of FOCUS 1.2, the FinOps Open Cost and Usage Specification:
 	// the bytes that `netsim billing export` writes, described in `docs/focus.md`. There is a
@@ -6785,6 +6846,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/billing/focus (the `GetFocusDataset` operationId).
 	GetFocusDataset(ctx context.Context, params *GetFocusDatasetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	//
+	// The dataset of `GET /billing/focus`, with its limits, in Parquet.
+	//
+	// Corresponds with GET /api/v1/billing/focus.parquet (the `GetFocusDatasetParquet` operationId).
+	GetFocusDatasetParquet(ctx context.Context, params *GetFocusDatasetParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBillingItems List billing items
 	//
@@ -8008,11 +8076,20 @@ type ClientInterface interface {
 	// are the points than which no other is both no slower and no dearer, and one of the two
 	// better; and how much each axis of the design changes the simulated time and the price
 	// of the fabric when the other axes are equal. Prices follow a price list that is an assumption for comparing
-	// fabrics, and no offer: `priceList` says what it is made of. As CSV a row for each value of
-	// each axis of each workload.
+	// fabrics, and no offer: `priceList` says what it is made of.
 	//
 	// Corresponds with GET /api/v1/studies/{study_id}/analysis (the `GetStudyAnalysis` operationId).
 	GetStudyAnalysis(ctx context.Context, studyID StudyID, params *GetStudyAnalysisParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	//
+	// The axes of `GET …/analysis`: a header and a row for each value of each axis of each
+	// workload. The columns are `field`, `value`, and for time and price (`time…`, `price…`) the
+	// groups that have the value, its mean ratio, in how many of them it is best, and the mean
+	// and the largest ratio of the axis; then `workload`, the values of its axes as JSON.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/analysis.csv (the `GetStudyAnalysisCsv` operationId).
+	GetStudyAnalysisCsv(ctx context.Context, studyID StudyID, params *GetStudyAnalysisCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowStudy Follow a study
 	//
@@ -8044,6 +8121,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/studies/{study_id}/results (the `GetStudyResults` operationId).
 	GetStudyResults(ctx context.Context, studyID StudyID, params *GetStudyResultsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyResultsCsv Read the results of a study as CSV
+	//
+	// The results of `GET …/results` as a table, all at once: a header and a row for each point.
+	// The columns are `point`, the fields of the axes, and then `status`, `simulationId`,
+	// `shared`, the members of `figures` and `fabric` by the same names (of `figures` without
+	// `unfinishedRanks`), `paretoOptimal`, `failureReason`, `replicates` (how many are
+	// completed), `leastTimePs`, `mostTimePs`, `stoppedBy`, `reason` and `warnings` (their codes,
+	// joined by spaces); absent ones are empty. `paretoOptimal` is true for the points of the
+	// front in `GET …/analysis`.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/results.csv (the `GetStudyResultsCsv` operationId).
+	GetStudyResultsCsv(ctx context.Context, studyID StudyID, params *GetStudyResultsCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	//
+	// The table of `GET …/results.csv` with its columns. Absent values are null. The column of an axis
+	// has integers, numbers or booleans if all its values are such, and else texts.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/results.parquet (the `GetStudyResultsParquet` operationId).
+	GetStudyResultsParquet(ctx context.Context, studyID StudyID, params *GetStudyResultsParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeStudy Resume a terminated study
 	//
@@ -8548,7 +8646,7 @@ func (c *Client) ListBillingEvents(ctx context.Context, params *ListBillingEvent
 	return c.Client.Do(req)
 }
 
-// GetFocusDataset Get the costs of an account as a FOCUS dataset
+// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 //
 // A cost and usage dataset of FOCUS 1.2, the FinOps Open Cost and Usage Specification:
 // the bytes that `netsim billing export` writes, described in `docs/focus.md`. There is a
@@ -8564,6 +8662,23 @@ func (c *Client) ListBillingEvents(ctx context.Context, params *ListBillingEvent
 // Corresponds with GET /api/v1/billing/focus (the `GetFocusDataset` operationId).
 func (c *Client) GetFocusDataset(ctx context.Context, params *GetFocusDatasetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFocusDatasetRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+//
+// The dataset of `GET /billing/focus`, with its limits, in Parquet.
+//
+// Corresponds with GET /api/v1/billing/focus.parquet (the `GetFocusDatasetParquet` operationId).
+func (c *Client) GetFocusDatasetParquet(ctx context.Context, params *GetFocusDatasetParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFocusDatasetParquetRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11016,12 +11131,31 @@ func (c *Client) GetStudy(ctx context.Context, studyID StudyID, params *GetStudy
 // are the points than which no other is both no slower and no dearer, and one of the two
 // better; and how much each axis of the design changes the simulated time and the price
 // of the fabric when the other axes are equal. Prices follow a price list that is an assumption for comparing
-// fabrics, and no offer: `priceList` says what it is made of. As CSV a row for each value of
-// each axis of each workload.
+// fabrics, and no offer: `priceList` says what it is made of.
 //
 // Corresponds with GET /api/v1/studies/{study_id}/analysis (the `GetStudyAnalysis` operationId).
 func (c *Client) GetStudyAnalysis(ctx context.Context, studyID StudyID, params *GetStudyAnalysisParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStudyAnalysisRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyAnalysisCsv Analyse the results of a study as CSV
+//
+// The axes of `GET …/analysis`: a header and a row for each value of each axis of each
+// workload. The columns are `field`, `value`, and for time and price (`time…`, `price…`) the
+// groups that have the value, its mean ratio, in how many of them it is best, and the mean
+// and the largest ratio of the axis; then `workload`, the values of its axes as JSON.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/analysis.csv (the `GetStudyAnalysisCsv` operationId).
+func (c *Client) GetStudyAnalysisCsv(ctx context.Context, studyID StudyID, params *GetStudyAnalysisCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyAnalysisCsvRequest(c.Server, studyID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11073,6 +11207,47 @@ func (c *Client) FollowStudy(ctx context.Context, studyID StudyID, params *Follo
 // Corresponds with GET /api/v1/studies/{study_id}/results (the `GetStudyResults` operationId).
 func (c *Client) GetStudyResults(ctx context.Context, studyID StudyID, params *GetStudyResultsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStudyResultsRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyResultsCsv Read the results of a study as CSV
+//
+// The results of `GET …/results` as a table, all at once: a header and a row for each point.
+// The columns are `point`, the fields of the axes, and then `status`, `simulationId`,
+// `shared`, the members of `figures` and `fabric` by the same names (of `figures` without
+// `unfinishedRanks`), `paretoOptimal`, `failureReason`, `replicates` (how many are
+// completed), `leastTimePs`, `mostTimePs`, `stoppedBy`, `reason` and `warnings` (their codes,
+// joined by spaces); absent ones are empty. `paretoOptimal` is true for the points of the
+// front in `GET …/analysis`.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/results.csv (the `GetStudyResultsCsv` operationId).
+func (c *Client) GetStudyResultsCsv(ctx context.Context, studyID StudyID, params *GetStudyResultsCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyResultsCsvRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyResultsParquet Read the results of a study as Parquet
+//
+// The table of `GET …/results.csv` with its columns. Absent values are null. The column of an axis
+// has integers, numbers or booleans if all its values are such, and else texts.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/results.parquet (the `GetStudyResultsParquet` operationId).
+func (c *Client) GetStudyResultsParquet(ctx context.Context, studyID StudyID, params *GetStudyResultsParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyResultsParquetRequest(c.Server, studyID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -12512,6 +12687,91 @@ func NewGetFocusDatasetRequest(server string, params *GetFocusDatasetParams) (*h
 				}
 			}
 
+		}
+
+		if params.CreditPrice != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "creditPrice", *params.CreditPrice, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetFocusDatasetParquetRequest constructs an http.Request for the GetFocusDatasetParquet method
+func NewGetFocusDatasetParquetRequest(server string, params *GetFocusDatasetParquetParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/billing/focus.parquet")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startDate", params.StartDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endDate", params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if params.CreditPrice != nil {
@@ -19864,6 +20124,55 @@ func NewGetStudyAnalysisRequest(server string, studyID StudyID, params *GetStudy
 	return req, nil
 }
 
+// NewGetStudyAnalysisCsvRequest constructs an http.Request for the GetStudyAnalysisCsv method
+func NewGetStudyAnalysisCsvRequest(server string, studyID StudyID, params *GetStudyAnalysisCsvParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/analysis.csv", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewFollowStudyRequest constructs an http.Request for the FollowStudy method
 func NewFollowStudyRequest(server string, studyID StudyID, params *FollowStudyParams) (*http.Request, error) {
 	var err error
@@ -20026,6 +20335,158 @@ func NewGetStudyResultsRequest(server string, studyID StudyID, params *GetStudyR
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetStudyResultsCsvRequest constructs an http.Request for the GetStudyResultsCsv method
+func NewGetStudyResultsCsvRequest(server string, studyID StudyID, params *GetStudyResultsCsvParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/results.csv", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetStudyResultsParquetRequest constructs an http.Request for the GetStudyResultsParquet method
+func NewGetStudyResultsParquetRequest(server string, studyID StudyID, params *GetStudyResultsParquetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/results.parquet", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

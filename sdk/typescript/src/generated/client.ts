@@ -884,7 +884,7 @@ export type GetStudyResultsQuery = {
      */
     status?: string;
     /**
-     * `json`, or a table: `csv` with a header, or `parquet`.
+     * `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
      */
     format?: "json" | "csv" | "parquet";
 };
@@ -914,6 +914,88 @@ export type GetStudyResultsVariables = {
     headers?: GetStudyResultsHeaders;
 };
 
+export type GetStudyResultsCsvResult = string;
+
+export type GetStudyResultsCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsCsvQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsCsvVariables = {
+    path: GetStudyResultsCsvPath;
+    query?: GetStudyResultsCsvQuery;
+    headers?: GetStudyResultsCsvHeaders;
+};
+
+export type GetStudyResultsParquetResult = string;
+
+export type GetStudyResultsParquetPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsParquetQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsParquetVariables = {
+    path: GetStudyResultsParquetPath;
+    query?: GetStudyResultsParquetQuery;
+    headers?: GetStudyResultsParquetHeaders;
+};
+
 export type GetStudyAnalysisResult = StudyAnalysis;
 
 export type GetStudyAnalysisPath = {
@@ -922,7 +1004,7 @@ export type GetStudyAnalysisPath = {
 
 export type GetStudyAnalysisQuery = {
     /**
-     * `json`, or `csv` for a table with a header.
+     * `csv` for the answer of `…/analysis.csv`; `json` when absent.
      */
     format?: "json" | "csv";
 };
@@ -950,6 +1032,36 @@ export type GetStudyAnalysisVariables = {
     path: GetStudyAnalysisPath;
     query?: GetStudyAnalysisQuery;
     headers?: GetStudyAnalysisHeaders;
+};
+
+export type GetStudyAnalysisCsvResult = string;
+
+export type GetStudyAnalysisCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyAnalysisCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyAnalysisCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyAnalysisCsvVariables = {
+    path: GetStudyAnalysisCsvPath;
+    headers?: GetStudyAnalysisCsvHeaders;
 };
 
 export type ListConfigurationsResult = ConfigurationList;
@@ -4006,7 +4118,7 @@ export type GetFocusDatasetQuery = {
      */
     endDate: string;
     /**
-     * `csv` with a header, or `parquet`.
+     * `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
      */
     format?: "csv" | "parquet";
     /**
@@ -4040,6 +4152,54 @@ export type GetFocusDatasetResponseHeaders = {
 export type GetFocusDatasetVariables = {
     query: GetFocusDatasetQuery;
     headers?: GetFocusDatasetHeaders;
+};
+
+export type GetFocusDatasetParquetResult = string;
+
+export type GetFocusDatasetParquetQuery = {
+    /**
+     * First day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    startDate: string;
+    /**
+     * Last day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    endDate: string;
+    /**
+     * Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+     * @maxLength 19
+     * @pattern ^[0-9]{1,12}(\.[0-9]{1,6})?$
+     */
+    creditPrice?: string;
+};
+
+export type GetFocusDatasetParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetFocusDatasetParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+    xBillingLagMs: number;
+};
+
+export type GetFocusDatasetParquetVariables = {
+    query: GetFocusDatasetParquetQuery;
+    headers?: GetFocusDatasetParquetHeaders;
 };
 
 export type ListBillingItemsResult = BillingItemList;
@@ -5312,6 +5472,32 @@ export type Ops = {
         };
         item: StudyResult;
     };
+    getStudyResultsCsv: {
+        args: {
+            path: GetStudyResultsCsvPath;
+            query?: GetStudyResultsCsvQuery;
+            headers?: GetStudyResultsCsvHeaders;
+        };
+        result: GetStudyResultsCsvResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    getStudyResultsParquet: {
+        args: {
+            path: GetStudyResultsParquetPath;
+            query?: GetStudyResultsParquetQuery;
+            headers?: GetStudyResultsParquetHeaders;
+        };
+        result: GetStudyResultsParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
     getStudyAnalysis: {
         args: {
             path: GetStudyAnalysisPath;
@@ -5319,6 +5505,18 @@ export type Ops = {
             headers?: GetStudyAnalysisHeaders;
         };
         result: GetStudyAnalysisResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    getStudyAnalysisCsv: {
+        args: {
+            path: GetStudyAnalysisCsvPath;
+            headers?: GetStudyAnalysisCsvHeaders;
+        };
+        result: GetStudyAnalysisCsvResult;
         headers: {
             ratelimitPolicy?: string;
             ratelimit?: string;
@@ -6361,6 +6559,19 @@ export type Ops = {
             xBillingLagMs: number;
         };
     };
+    getFocusDatasetParquet: {
+        args: {
+            query: GetFocusDatasetParquetQuery;
+            headers?: GetFocusDatasetParquetHeaders;
+        };
+        result: GetFocusDatasetParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+            xBillingLagMs: number;
+        };
+    };
     listBillingItems: {
         args: {
             query?: ListBillingItemsQuery;
@@ -6732,7 +6943,10 @@ export const OPERATIONS = {
     terminateStudy: { id: "terminateStudy", method: "POST", path: "/api/v1/studies/{study_id}/terminate", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     resumeStudy: { id: "resumeStudy", method: "POST", path: "/api/v1/studies/{study_id}/resume", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     getStudyResults: { id: "getStudyResults", method: "GET", path: "/api/v1/studies/{study_id}/results", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "status", in: "query" }, { name: "format", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/results" } },
+    getStudyResultsCsv: { id: "getStudyResultsCsv", method: "GET", path: "/api/v1/studies/{study_id}/results.csv", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "status", in: "query" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
+    getStudyResultsParquet: { id: "getStudyResultsParquet", method: "GET", path: "/api/v1/studies/{study_id}/results.parquet", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "status", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     getStudyAnalysis: { id: "getStudyAnalysis", method: "GET", path: "/api/v1/studies/{study_id}/analysis", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "format", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
+    getStudyAnalysisCsv: { id: "getStudyAnalysisCsv", method: "GET", path: "/api/v1/studies/{study_id}/analysis.csv", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     listConfigurations: { id: "listConfigurations", method: "GET", path: "/api/v1/configurations", tags: ["Configurations"], params: [{ name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "workspaceId", in: "query" }, { name: "status", in: "query" }, { name: "search", in: "query" }, { name: "createdAfter", in: "query" }, { name: "createdBefore", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/configurations" } },
     createConfiguration: { id: "createConfiguration", method: "POST", path: "/api/v1/configurations", tags: ["Configurations"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "location", key: "location", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
     getConfiguration: { id: "getConfiguration", method: "GET", path: "/api/v1/configurations/{config_id}", tags: ["Configurations"], params: [{ name: "config_id", in: "path" }, { name: "include", in: "query" }, { name: "If-None-Match", in: "header" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
@@ -6812,6 +7026,7 @@ export const OPERATIONS = {
     listCosts: { id: "listCosts", method: "GET", path: "/api/v1/billing/costs", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "workspaceName", in: "query" }, { name: "userName", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/costs" } },
     getCostSummary: { id: "getCostSummary", method: "GET", path: "/api/v1/billing/costs/summary", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     getFocusDataset: { id: "getFocusDataset", method: "GET", path: "/api/v1/billing/focus", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "format", in: "query" }, { name: "creditPrice", in: "query" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
+    getFocusDatasetParquet: { id: "getFocusDatasetParquet", method: "GET", path: "/api/v1/billing/focus.parquet", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "creditPrice", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     listBillingItems: { id: "listBillingItems", method: "GET", path: "/api/v1/billing/items", tags: ["Billing"], params: [{ name: "workspaceName", in: "query" }, { name: "status", in: "query" }, { name: "eventType", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/items" } },
     getBillingItem: { id: "getBillingItem", method: "GET", path: "/api/v1/billing/items/{id}", tags: ["Billing"], params: [{ name: "id", in: "path" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     listBillingEvents: { id: "listBillingEvents", method: "GET", path: "/api/v1/billing/events", tags: ["Billing"], params: [{ name: "workspaceName", in: "query" }, { name: "userName", in: "query" }, { name: "eventType", in: "query" }, { name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/events" } },
@@ -8858,4 +9073,4 @@ export function createClient<
 export const client = createClient<Ops, OperationId, OperationPath, OperationTag>(OPERATIONS, { serverUrl: "/", clientHeader: "redocly-client-generator" });
 
 export const { configure, use } = client;
-export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyAnalysis, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, getStream, listCauses, getHealth, getReadiness } = client;
+export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, getStream, listCauses, getHealth, getReadiness } = client;
