@@ -3012,6 +3012,7 @@ type ContainerType string
 
 // ContainerReferenceAdd defines model for ContainerReferenceAdd.
 type ContainerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -3076,7 +3077,7 @@ type CostTotal struct {
 // Count defines model for Count.
 type Count = int64
 
-// CountsServers Whether the price and the power of a point include its servers.
+// CountsServers Whether the price and the power of a point include its servers. No when absent.
 type CountsServers = bool
 
 // Currency defines model for Currency.
@@ -3314,7 +3315,7 @@ type FabricPriceList struct {
 	// Switches By the sum of the rates of the connected ports of the largest switch of its kind.
 	Switches PriceClasses `json:"switches"`
 
-	// Version Changes with every figure of the list.
+	// Version Changes with every figure of the list; `own` when absent.
 	Version string `json:"version,omitempty,omitzero"`
 }
 
@@ -4268,6 +4269,7 @@ type ReadinessCheckStatus string
 
 // Reference Use of a declared entity by its holder.
 type Reference struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -4299,7 +4301,7 @@ type References = []Reference
 // Replicates How often each point runs, each time with another seed. The results of a point have
 // the median of its times, the least and the most, and the Pareto front takes the
 // median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-// the seed, whose points are replicates too.
+// the seed, whose points are replicates too. 1 when absent.
 type Replicates = int64
 
 // ResolvedConstraints defines model for ResolvedConstraints.
@@ -4462,6 +4464,7 @@ type RunTermination struct {
 
 // ServerReferenceAdd defines model for ServerReferenceAdd.
 type ServerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -4816,7 +4819,7 @@ type Study struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5072,7 +5075,7 @@ type StudyListItem struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5084,7 +5087,7 @@ type StudyListItem struct {
 
 // StudyMethod `grid`: a point for each combination of values, the last axis varies fastest.
 // `list`: the first point has the first value of each axis, and so on; all axes have
-// as many values. `sample`: different combinations, drawn at random.
+// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 type StudyMethod string
 
 // StudyName Name of a study; its runs are named after it and their points.
@@ -5203,7 +5206,7 @@ type StudyStart struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method,omitempty,omitzero"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5216,16 +5219,16 @@ type StudyStart struct {
 	// Replicates How often each point runs, each time with another seed. The results of a point have
 	// the median of its times, the least and the most, and the Pareto front takes the
 	// median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-	// the seed, whose points are replicates too.
+	// the seed, whose points are replicates too. 1 when absent.
 	Replicates Replicates `json:"replicates,omitempty,omitzero"`
 
 	// Samples How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise.
 	Samples int64 `json:"samples,omitempty,omitzero"`
 
-	// Seed Of a `sample`. The same seed draws the same points.
+	// Seed Of a `sample`, 0 when absent. The same seed draws the same points.
 	Seed int64 `json:"seed,omitempty,omitzero"`
 
-	// Servers Whether the price and the power of a point include its servers.
+	// Servers Whether the price and the power of a point include its servers. No when absent.
 	Servers CountsServers `json:"servers,omitempty,omitzero"`
 
 	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point of
@@ -5233,7 +5236,7 @@ type StudyStart struct {
 	// fabric that costs no more. Such a point is not on the Pareto front, whatever its
 	// time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
 	// what it has run is billed. The time so far is that of the last report of progress,
-	// so short runs complete.
+	// so short runs complete. No when absent.
 	StopDominated bool `json:"stopDominated,omitempty,omitzero"`
 
 	// WorkspaceID That of the base when absent, which is the default workspace for a simple submission; any other is refused.
@@ -5295,7 +5298,7 @@ type SwitchBandwidth struct {
 	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
 }
 
-// TTLDays Days from the last use after which a traceset expires.
+// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 type TTLDays = int64
 
 // Tags defines model for Tags.
@@ -5387,14 +5390,17 @@ type TopologyType string
 
 // TopologyConstraints Hardware constraints of the derived topology.
 type TopologyConstraints struct {
+	// SubscriptionRatio `1:1` when absent.
 	SubscriptionRatio TopologyConstraintsSubscriptionRatio `json:"subscriptionRatio,omitempty,omitzero"`
-	SwitchRadix       TopologyConstraintsSwitchRadix       `json:"switchRadix,omitempty,omitzero"`
+
+	// SwitchRadix `128x400G` when absent.
+	SwitchRadix TopologyConstraintsSwitchRadix `json:"switchRadix,omitempty,omitzero"`
 }
 
-// TopologyConstraintsSubscriptionRatio defines model for TopologyConstraints.SubscriptionRatio.
+// TopologyConstraintsSubscriptionRatio `1:1` when absent.
 type TopologyConstraintsSubscriptionRatio string
 
-// TopologyConstraintsSwitchRadix defines model for TopologyConstraints.SwitchRadix.
+// TopologyConstraintsSwitchRadix `128x400G` when absent.
 type TopologyConstraintsSwitchRadix string
 
 // TopologyDocument The members of a configuration that say what its network is. At most 4 MiB.
@@ -5424,6 +5430,7 @@ type TopologyPreview struct {
 
 // TopologyReferenceAdd defines model for TopologyReferenceAdd.
 type TopologyReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64 `json:"count,omitempty,omitzero"`
 
 	// Name Unique over components, containers, links and applications of one configuration.
@@ -5602,7 +5609,7 @@ type TracesetForm struct {
 	Name DisplayName          `json:"name,omitempty,omitzero"`
 	Tags Tags                 `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -5643,15 +5650,17 @@ type TracesetPromoted struct {
 
 // TracesetPromotion defines model for TracesetPromotion.
 type TracesetPromotion struct {
-	Description Description             `json:"description,omitempty,omitzero"`
-	Tags        Tags                    `json:"tags,omitempty,omitzero"`
-	Target      TracesetPromotionTarget `json:"target,omitempty,omitzero"`
+	Description Description `json:"description,omitempty,omitzero"`
+	Tags        Tags        `json:"tags,omitempty,omitzero"`
+
+	// Target `tenant` when absent.
+	Target TracesetPromotionTarget `json:"target,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
 	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
 }
 
-// TracesetPromotionTarget defines model for TracesetPromotion.Target.
+// TracesetPromotionTarget `tenant` when absent.
 type TracesetPromotionTarget string
 
 // TracesetReference defines model for TracesetReference.
@@ -5700,7 +5709,7 @@ type TracesetUpload struct {
 	Name        DisplayName  `json:"name"`
 	Tags        Tags         `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -5772,6 +5781,7 @@ type UpgradeStatus struct {
 
 // UploadFile defines model for UploadFile.
 type UploadFile struct {
+	// ContentType `application/octet-stream` when absent.
 	ContentType string `json:"contentType,omitempty,omitzero"`
 
 	// Name One path segment.
@@ -5842,8 +5852,10 @@ type WorkloadMetadata struct {
 		Sp   WorkloadCount `json:"sp,omitempty,omitzero"`
 		Tp   WorkloadCount `json:"tp,omitempty,omitzero"`
 	} `json:"parallelism,omitempty,omitzero"`
-	Precision     WorkloadText `json:"precision,omitempty,omitzero"`
-	SchemaVersion int64        `json:"schemaVersion,omitempty,omitzero"`
+	Precision WorkloadText `json:"precision,omitempty,omitzero"`
+
+	// SchemaVersion 1 when absent.
+	SchemaVersion int64 `json:"schemaVersion,omitempty,omitzero"`
 	Shape         struct {
 		GlobalBatchSize WorkloadCount `json:"globalBatchSize,omitempty,omitzero"`
 		HiddenDim       WorkloadCount `json:"hiddenDim,omitempty,omitzero"`

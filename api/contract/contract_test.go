@@ -241,6 +241,40 @@ func TestRequestObjectsAreClosed(t *testing.T) {
 	}
 }
 
+// Generators make a member with a default required. So what an absent member means is said in
+// words.
+func TestNoMemberOfABodyHasADefault(t *testing.T) {
+	t.Parallel()
+	seen := map[*openapi3.Schema]bool{}
+	var walk func(where string, ref *openapi3.SchemaRef)
+	walk = func(where string, ref *openapi3.SchemaRef) {
+		if ref == nil || seen[ref.Value] {
+			return
+		}
+		seen[ref.Value] = true
+		if ref.Value.Default != nil {
+			t.Errorf("%s has the default %v", where, ref.Value.Default)
+		}
+		walk(where+"[]", ref.Value.Items)
+		walk(where+".*", ref.Value.AdditionalProperties.Schema)
+		for name, of := range ref.Value.Properties {
+			walk(where+"."+name, of)
+		}
+	}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody != nil {
+				for _, content := range op.RequestBody.Value.Content {
+					walk(method+" "+path, content.Schema)
+				}
+			}
+		}
+	}
+	if len(seen) < 200 {
+		t.Errorf("only %d schemas were found", len(seen))
+	}
+}
+
 func TestParseRefusesKeywordsItWouldIgnore(t *testing.T) {
 	t.Parallel()
 	changed := bytes.Replace(api.Document(), []byte("    SimulationStatus:\n"), []byte("    SimulationStatus:\n      not: {type: integer}\n"), 1)

@@ -430,7 +430,13 @@ export type SimpleSubmission = {
  * Hardware constraints of the derived topology.
  */
 export type TopologyConstraints = {
+    /**
+     * `128x400G` when absent.
+     */
     switchRadix?: "64x800G" | "128x400G" | "256x200G";
+    /**
+     * `1:1` when absent.
+     */
     subscriptionRatio?: "1:1" | "2:1" | "3:1" | "4:1";
 };
 
@@ -883,7 +889,7 @@ export type StudyStart = {
      */
     samples?: number;
     /**
-     * Of a `sample`. The same seed draws the same points.
+     * Of a `sample`, 0 when absent. The same seed draws the same points.
      * @minimum 0
      * @maximum 9007199254740991
      * @format int64
@@ -895,7 +901,7 @@ export type StudyStart = {
      * fabric that costs no more. Such a point is not on the Pareto front, whatever its
      * time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
      * what it has run is billed. The time so far is that of the last report of progress,
-     * so short runs complete.
+     * so short runs complete. No when absent.
      */
     stopDominated?: boolean;
     replicates?: Replicates;
@@ -911,7 +917,7 @@ export type StudyStart = {
  * How often each point runs, each time with another seed. The results of a point have
  * the median of its times, the least and the most, and the Pareto front takes the
  * median. Each run counts as a point of the at most 10,000. Refused beside an axis over
- * the seed, whose points are replicates too.
+ * the seed, whose points are replicates too. 1 when absent.
  * @minimum 1
  * @maximum 32
  * @format int64
@@ -919,7 +925,7 @@ export type StudyStart = {
 export type Replicates = number;
 
 /**
- * Whether the price and the power of a point include its servers.
+ * Whether the price and the power of a point include its servers. No when absent.
  */
 export type CountsServers = boolean;
 
@@ -1013,7 +1019,7 @@ export type StudyAxis = {
 /**
  * `grid`: a point for each combination of values, the last axis varies fastest.
  * `list`: the first point has the first value of each axis, and so on; all axes have
- * as many values. `sample`: different combinations, drawn at random.
+ * as many values. `sample`: different combinations, drawn at random. `grid` when absent.
  */
 export type StudyMethod = "grid" | "list" | "sample";
 
@@ -1295,7 +1301,7 @@ export type StudyWorkload = {
 
 export type FabricPriceList = {
     /**
-     * Changes with every figure of the list.
+     * Changes with every figure of the list; `own` when absent.
      * @minLength 1
      * @maxLength 32
      */
@@ -2064,6 +2070,7 @@ export type ServerReferenceAdd = {
     name: EntityName;
     type: "nic" | "gpu" | "application";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2083,6 +2090,7 @@ export type ContainerReferenceAdd = {
     name: EntityName;
     type: "switch" | "server" | "rack";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2098,6 +2106,7 @@ export type TopologyReferenceAdd = {
     name: EntityName;
     type: "switch" | "layer" | "pod" | "rack";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2435,7 +2444,7 @@ export type UploadFileName = string;
 export type Tags = string[];
 
 /**
- * Days from the last use after which a traceset expires.
+ * Days from the last use after which a traceset expires; 7 when absent.
  * @minimum 1
  * @maximum 365
  * @format int64
@@ -2477,6 +2486,7 @@ export type WorkloadMetadata = {
     };
     precision?: WorkloadText;
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 9007199254740991
      * @format int64
@@ -2541,6 +2551,7 @@ export type TracesetUpload = {
 export type UploadFile = {
     name: UploadFileName;
     /**
+     * `application/octet-stream` when absent.
      * @minLength 1
      * @maxLength 255
      * @pattern ^[!-~]([ -~]*[!-~])?$
@@ -2794,6 +2805,9 @@ export type TracesetDownload = {
 };
 
 export type TracesetPromotion = {
+    /**
+     * `tenant` when absent.
+     */
     target?: "tenant" | "public";
     description?: Description;
     tags?: Tags;
@@ -3237,6 +3251,7 @@ export type Reference = {
     name: EntityName;
     type: EntityType;
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64

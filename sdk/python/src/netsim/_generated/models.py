@@ -124,7 +124,9 @@ class TopologyConstraints(Model):
     """Hardware constraints of the derived topology."""
 
     switch_radix: Literal["64x800G", "128x400G", "256x200G"] | str | None = None
+    """`128x400G` when absent."""
     subscription_ratio: Literal["1:1", "2:1", "3:1", "4:1"] | str | None = None
+    """`1:1` when absent."""
 
     _wire: ClassVar[Mapping[str, str]] = {"switch_radix": "switchRadix", "subscription_ratio": "subscriptionRatio"}
 
@@ -383,14 +385,14 @@ class StudyStart(Model):
     samples: int | None = None
     """How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise."""
     seed: int | None = None
-    """Of a `sample`. The same seed draws the same points."""
+    """Of a `sample`, 0 when absent. The same seed draws the same points."""
     stop_dominated: bool | None = None
     """Whether a run is terminated as soon as its point is dominated: a completed point of
     the same workload took less simulated time than the run has already taken, on a
     fabric that costs no more. Such a point is not on the Pareto front, whatever its
     time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
     what it has run is billed. The time so far is that of the last report of progress,
-    so short runs complete.
+    so short runs complete. No when absent.
     """
     replicates: int | None = None
     prices: FabricPriceList | None = None
@@ -658,7 +660,7 @@ class StudyWorkload(Model):
 @dataclass(kw_only=True)
 class FabricPriceList(Model):
     version: str | None = None
-    """Changes with every figure of the list."""
+    """Changes with every figure of the list; `own` when absent."""
     currency: str
     assumption: str | None = None
     """Where the figures come from, and what they leave out."""
@@ -1211,6 +1213,7 @@ class ServerReferenceAdd(Model):
     name: str
     type: Literal["nic", "gpu", "application"] | str
     count: int | None = None
+    """1 when absent."""
     group: str | None = None
     parent_application_name: str | None = None
     """Required where the type is `application`, and only there."""
@@ -1223,6 +1226,7 @@ class ContainerReferenceAdd(Model):
     name: str
     type: Literal["switch", "server", "rack"] | str
     count: int | None = None
+    """1 when absent."""
     group: str | None = None
 
 
@@ -1231,6 +1235,7 @@ class TopologyReferenceAdd(Model):
     name: str
     type: Literal["switch", "layer", "pod", "rack"] | str
     count: int | None = None
+    """1 when absent."""
 
 
 @dataclass(kw_only=True)
@@ -1529,6 +1534,7 @@ class WorkloadMetadata(Model):
     parallelism: WorkloadMetadataParallelism | None = None
     precision: str | None = None
     schema_version: int | None = None
+    """1 when absent."""
     shape: WorkloadMetadataShape | None = None
     step_kind: str | None = None
     trace_generator: str | None = None
@@ -1594,6 +1600,7 @@ class TracesetUpload(Model):
 class UploadFile(Model):
     name: str
     content_type: str | None = None
+    """`application/octet-stream` when absent."""
     role: Literal["primary", "supporting"] | str | None = None
     size: int
     """Bytes."""
@@ -1753,6 +1760,7 @@ class TracesetDownload(Model):
 @dataclass(kw_only=True)
 class TracesetPromotion(Model):
     target: Literal["tenant", "public"] | str | None = None
+    """`tenant` when absent."""
     description: str | None = None
     tags: list[str] | None = None
     workload_metadata: WorkloadMetadata | None = None
@@ -2028,6 +2036,7 @@ class Reference(Model):
     name: str
     type: Literal["switch", "nic", "gpu", "server", "layer", "rack", "pod", "application"] | str
     count: int | None = None
+    """1 when absent."""
     group: str | None = None
     model: str | None = None
     """Filled in by the service."""
