@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/api/contract/contracttest"
 	"netsim/events"
 	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
@@ -60,6 +61,7 @@ func (f *follower) read(eventStream bool) {
 	defer close(f.got)
 	lines := bufio.NewReader(f.resp.Body)
 	var one sent
+	var message []byte // its lines, which the contract describes
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -70,14 +72,16 @@ func (f *follower) read(eventStream bool) {
 			f.got <- parseLine(f.t, line)
 			continue
 		}
+		message = append(append(message, line...), '\n')
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case line == "":
+			contracttest.CheckResponse(f.t, f.resp.Request, f.resp, message)
 			if one.Position != "" {
 				f.got <- one
 			}
-			one = sent{}
+			one, message = sent{}, nil
 		case name == "id":
 			one.Position = value
 		case name == "data":

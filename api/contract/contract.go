@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -175,11 +176,14 @@ func OperationOf(r *http.Request) (*Operation, bool) {
 	return op, ok
 }
 
-// Operations returns all operations, ordered by path and method.
+// Operations returns the operations of the API, ordered by path and method. The contract
+// also has files that need no token, which Find and Response know.
 func (c *Contract) Operations() []*Operation {
 	all := make([]*Operation, 0, len(c.operations))
 	for _, op := range c.operations {
-		all = append(all, op)
+		if strings.HasPrefix(op.Path, "/api/") {
+			all = append(all, op)
+		}
 	}
 	slices.SortFunc(all, func(a, b *Operation) int { return cmp.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return all

@@ -57,6 +57,9 @@ var document = sync.OnceValues(func() ([]operation, error) {
 	}
 	var all []operation
 	for path, item := range doc.Paths.Map() {
+		if !strings.HasPrefix(path, "/api/") {
+			continue // a file, which needs no token
+		}
 		for method, from := range item.Operations() {
 			all = append(all, read(method, path, item, from))
 		}

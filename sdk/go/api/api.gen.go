@@ -222,6 +222,25 @@ const (
 	EventFamilyWorkspaces     EventFamily = "workspaces"
 )
 
+// Defines values for FeedEndReason.
+const (
+	FeedEndReasonLifetime     FeedEndReason = "lifetime"
+	FeedEndReasonShutdown     FeedEndReason = "shutdown"
+	FeedEndReasonSlow         FeedEndReason = "slow"
+	FeedEndReasonUnauthorized FeedEndReason = "unauthorized"
+	FeedEndReasonUnavailable  FeedEndReason = "unavailable"
+)
+
+// Defines values for FeedEventDatacontenttype.
+const (
+	FeedEventDatacontenttypeApplicationJSON FeedEventDatacontenttype = "application/json"
+)
+
+// Defines values for FeedEventSpecversion.
+const (
+	FeedEventSpecversionN10 FeedEventSpecversion = "1.0"
+)
+
 // Defines values for FieldSchemaType.
 const (
 	FieldSchemaTypeInteger FieldSchemaType = "integer"
@@ -2021,6 +2040,20 @@ type Error struct {
 // EventFamily defines model for EventFamily.
 type EventFamily string
 
+// EventSchemaList defines model for EventSchemaList.
+type EventSchemaList struct {
+	Items []struct {
+		// Path The `dataschema` of the events.
+		Path string `json:"path"`
+
+		// Type Of the events.
+		Type string `json:"type"`
+
+		// Version The `dataversion` of the events.
+		Version string `json:"version"`
+	} `json:"items"`
+}
+
 // FabricPriceList defines model for FabricPriceList.
 type FabricPriceList struct {
 	// Assumption Where the figures come from, and what they leave out.
@@ -2045,6 +2078,81 @@ type FabricPriceList struct {
 	// Version Changes with every figure of the list; `own` when absent.
 	Version string `json:"version,omitempty,omitzero"`
 }
+
+// FeedEnd Why a feed ended.
+type FeedEnd struct {
+	Reason FeedEndReason `json:"reason"`
+}
+
+// FeedEndReason defines model for FeedEnd.Reason.
+type FeedEndReason string
+
+// FeedEvent A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+// A later release may add attributes.
+type FeedEvent struct {
+	// Actor A user's id, an operator's, or `system`.
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// Causeid The event that it reacts to.
+	Causeid string `json:"causeid,omitempty,omitzero"`
+
+	// Commandid The command that made it.
+	Commandid string `json:"commandid,omitempty,omitzero"`
+
+	// Correlationid The request that led to it.
+	Correlationid string `json:"correlationid,omitempty,omitzero"`
+
+	// Data What its type describes (`dataschema`); absent when it is not JSON.
+	Data interface{} `json:"data,omitempty,omitzero"`
+
+	// DataBase64 The data when it is not JSON.
+	DataBase64      []byte                   `json:"data_base64,omitempty,omitzero"`
+	Datacontenttype FeedEventDatacontenttype `json:"datacontenttype"`
+
+	// Dataschema The path of the JSON Schema of `data`.
+	Dataschema string `json:"dataschema"`
+
+	// Dataversion Of the schema of the data.
+	Dataversion Count `json:"dataversion"`
+
+	// Hash SHA-256 in hex.
+	Hash string `json:"hash"`
+
+	// ID A UUID; the same when the event comes again.
+	ID string `json:"id"`
+
+	// Partitionkey The workspace, or the account where there is none.
+	Partitionkey string `json:"partitionkey"`
+
+	// Position The position after the event; of a line.
+	Position string `json:"position,omitempty,omitzero"`
+
+	// Recordedtime When the log recorded it.
+	Recordedtime Timestamp `json:"recordedtime"`
+
+	// Sequence The number in the stream.
+	Sequence        string               `json:"sequence"`
+	Source          string               `json:"source"`
+	Sourceoffset    string               `json:"sourceoffset"`
+	Sourcepartition Count                `json:"sourcepartition"`
+	Sourcetopic     string               `json:"sourcetopic"`
+	Specversion     FeedEventSpecversion `json:"specversion"`
+
+	// Subject The stream, such as the id of a simulation.
+	Subject string `json:"subject"`
+
+	// Time When it happened.
+	Time Timestamp `json:"time"`
+
+	// Type Such as `netsim.simulation.completed.v1`.
+	Type string `json:"type"`
+}
+
+// FeedEventDatacontenttype defines model for FeedEvent.Datacontenttype.
+type FeedEventDatacontenttype string
+
+// FeedEventSpecversion defines model for FeedEvent.Specversion.
+type FeedEventSpecversion string
 
 // FieldSchema defines model for FieldSchema.
 type FieldSchema struct {
@@ -6591,6 +6699,18 @@ type SetLegacyProjectParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListEventSchemasParams defines parameters for ListEventSchemas.
+type ListEventSchemasParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetEventSchemaParams defines parameters for GetEventSchema.
+type GetEventSchemaParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // CreateConfigurationJSONRequestBody defines body for CreateConfiguration for application/json ContentType.
 type CreateConfigurationJSONRequestBody = ConfigurationCreate
 
@@ -7439,8 +7559,9 @@ type ClientInterface interface {
 	// FollowEvents Follow the events
 	//
 	// The events that the caller may see, as they are recorded, as server-sent events
-	// or as lines of JSON: what `Accept` prefers. Each is a CloudEvents 1.0 event in
-	// JSON. The events of a stream come in order and each once; events of different
+	// or, if `Accept` prefers `application/x-ndjson`, as lines of JSON. Each is a
+	// CloudEvents 1.0 event, the schema `FeedEvent`; `GET /schemas` lists the types of
+	// their data. The events of a stream come in order and each once; events of different
 	// streams come in any order.
 	//
 	// A caller sees the events of what its account owns in its workspaces, also of what
@@ -8513,6 +8634,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/workspaces/{workspace_id}/legacy-project (the `SetLegacyProject` operationId).
 	SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEventSchemas List the schemas of the events' data
+	//
+	// The type of each event, with the path of the JSON Schema of its data. Needs no token.
+	//
+	// Corresponds with GET /schemas (the `ListEventSchemas` operationId).
+	ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEventSchema Get the JSON Schema of an event's data
+	//
+	// What `dataschema` of an event names. Needs no token.
+	//
+	// Corresponds with GET /schemas/{type}/{version} (the `GetEventSchema` operationId).
+	GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListBalances List balances
@@ -9894,8 +10029,9 @@ func (c *Client) GetConfigurationVersion(ctx context.Context, configID Configura
 // FollowEvents Follow the events
 //
 // The events that the caller may see, as they are recorded, as server-sent events
-// or as lines of JSON: what `Accept` prefers. Each is a CloudEvents 1.0 event in
-// JSON. The events of a stream come in order and each once; events of different
+// or, if `Accept` prefers `application/x-ndjson`, as lines of JSON. Each is a
+// CloudEvents 1.0 event, the schema `FeedEvent`; `GET /schemas` lists the types of
+// their data. The events of a stream come in order and each once; events of different
 // streams come in any order.
 //
 // A caller sees the events of what its account owns in its workspaces, also of what
@@ -11959,6 +12095,40 @@ func (c *Client) SetLegacyProjectWithBody(ctx context.Context, workspaceID Works
 // Corresponds with POST /api/v1/workspaces/{workspace_id}/legacy-project (the `SetLegacyProject` operationId).
 func (c *Client) SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetLegacyProjectRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEventSchemas List the schemas of the events' data
+//
+// The type of each event, with the path of the JSON Schema of its data. Needs no token.
+//
+// Corresponds with GET /schemas (the `ListEventSchemas` operationId).
+func (c *Client) ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventSchemasRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEventSchema Get the JSON Schema of an event's data
+//
+// What `dataschema` of an event names. Needs no token.
+//
+// Corresponds with GET /schemas/{type}/{version} (the `GetEventSchema` operationId).
+func (c *Client) GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEventSchemaRequest(c.Server, pType, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -22108,6 +22278,104 @@ func NewSetLegacyProjectRequestWithBody(server string, workspaceID WorkspaceID, 
 	return req, nil
 }
 
+// NewListEventSchemasRequest constructs an http.Request for the ListEventSchemas method
+func NewListEventSchemasRequest(server string, params *ListEventSchemasParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/schemas")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetEventSchemaRequest constructs an http.Request for the GetEventSchema method
+func NewGetEventSchemaRequest(server string, pType string, version string, params *GetEventSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/schemas/%s/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -23118,4 +23386,14 @@ func (o *Operations) UpdateWorkspace(ctx context.Context, workspaceID WorkspaceI
 // SetLegacyProject is POST /api/v1/workspaces/{workspace_id}/legacy-project: bind a workspace to a legacy project.
 func (o *Operations) SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, edit ...RequestEditorFn) (*LegacyProject, error) {
 	return decode[LegacyProject](o.HTTP.SetLegacyProject(ctx, workspaceID, params, body, edit...))
+}
+
+// ListEventSchemas is GET /schemas: list the schemas of the events' data.
+func (o *Operations) ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, edit ...RequestEditorFn) (*EventSchemaList, error) {
+	return decode[EventSchemaList](o.HTTP.ListEventSchemas(ctx, params, edit...))
+}
+
+// GetEventSchema is GET /schemas/{type}/{version}: get the JSON Schema of an event's data.
+func (o *Operations) GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, edit ...RequestEditorFn) (*map[string]interface{}, error) {
+	return decode[map[string]interface{}](o.HTTP.GetEventSchema(ctx, pType, version, params, edit...))
 }

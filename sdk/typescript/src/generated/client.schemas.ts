@@ -41,6 +41,10 @@
  * known yet: send the same request with the same key again. A 409 with it says that
  * too many requests change the same at a time and nothing has been done: repeat it.
  *
+ * **Successes.** Where an operation lists 200 and 201, both have the same schema: 201
+ * when this request made the resource, 200 when it was there. A success without a body
+ * is 204, of the streams of events also when there is nothing more to follow.
+ *
  * **Lists** are read page by page: pass `pagination.nextCursor` back as `next`
  * until `hasMore` is false. A cursor belongs to its route and to all parameters of
  * its request but `limit`, and expires after 24 hours.
@@ -132,6 +136,143 @@ export const EventFamily = {
     billing: "billing",
     checkpoints: "checkpoints"
 } as const;
+
+/**
+ * A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+ * A later release may add attributes.
+ */
+export type FeedEvent = {
+    specversion: "1.0";
+    /**
+     * A UUID; the same when the event comes again.
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 255
+     */
+    source: string;
+    /**
+     * Such as `netsim.simulation.completed.v1`.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * The stream, such as the id of a simulation.
+     * @maxLength 512
+     */
+    subject: string;
+    /**
+     * When it happened.
+     */
+    time: Timestamp;
+    datacontenttype: "application/json";
+    /**
+     * The path of the JSON Schema of `data`.
+     * @maxLength 2048
+     */
+    dataschema: string;
+    /**
+     * The number in the stream.
+     * @maxLength 19
+     * @pattern ^[1-9][0-9]*$
+     */
+    sequence: string;
+    /**
+     * The workspace, or the account where there is none.
+     * @maxLength 512
+     */
+    partitionkey: string;
+    /**
+     * The command that made it.
+     * @maxLength 512
+     */
+    commandid?: string;
+    /**
+     * A user's id, an operator's, or `system`.
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The request that led to it.
+     * @maxLength 512
+     */
+    correlationid?: string;
+    /**
+     * The event that it reacts to.
+     * @maxLength 512
+     */
+    causeid?: string;
+    /**
+     * Of the schema of the data.
+     */
+    dataversion: Count;
+    /**
+     * When the log recorded it.
+     */
+    recordedtime: Timestamp;
+    /**
+     * SHA-256 in hex.
+     * @maxLength 64
+     * @pattern ^[0-9a-f]{64}$
+     */
+    hash: string;
+    /**
+     * @maxLength 255
+     */
+    sourcetopic: string;
+    sourcepartition: Count;
+    /**
+     * @maxLength 19
+     * @pattern ^[0-9]+$
+     */
+    sourceoffset: string;
+    /**
+     * What its type describes (`dataschema`); absent when it is not JSON.
+     */
+    data?: unknown;
+    /**
+     * The data when it is not JSON.
+     */
+    data_base64?: string;
+    /**
+     * The position after the event; of a line.
+     * @maxLength 2048
+     * @pattern ^[A-Za-z0-9_-]+$
+     */
+    position?: string;
+};
+
+/**
+ * Why a feed ended.
+ */
+export type FeedEnd = {
+    reason: "slow" | "lifetime" | "shutdown" | "unavailable" | "unauthorized";
+};
+
+export type EventSchemaList = {
+    /**
+     * @maxItems 1000
+     */
+    items: {
+        /**
+         * Of the events.
+         * @maxLength 512
+         */
+        type: string;
+        /**
+         * The `dataversion` of the events.
+         * @maxLength 19
+         * @pattern ^[1-9][0-9]*$
+         */
+        version: string;
+        /**
+         * The `dataschema` of the events.
+         * @maxLength 2048
+         */
+        path: string;
+    }[];
+};
 
 export type StreamFact = {
     /**

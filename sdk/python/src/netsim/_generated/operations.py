@@ -1165,6 +1165,20 @@ class Operations(Transport):
         """
         return self.read(models.OperatorActList, "GET", "/api/v1/operations/acts", query={"limit": limit})
 
+    def list_event_schemas(self) -> models.EventSchemaList:
+        """List the schemas of the events' data.
+
+        The type of each event, with the path of the JSON Schema of its data. Needs no token.
+        """
+        return self.read(models.EventSchemaList, "GET", "/schemas")
+
+    def get_event_schema(self, type: str, version: str) -> Download:
+        """Get the JSON Schema of an event's data.
+
+        What `dataschema` of an event names. Needs no token.
+        """
+        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
+
     def get_stream(self, stream_id: str, *, from_: int | None = None, state: bool | None = None, limit: int | None = None, next: str | None = None) -> Paged[models.StreamFact, models.StreamPage]:
         """Read the facts of a stream.
 
