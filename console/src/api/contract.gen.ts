@@ -4052,12 +4052,14 @@ export type CostTotal = {
     /**
      * Rate name to total.
      */
-    byRate: Record<string, Amount>;
+    byRate: CostShares;
     /**
      * Workspace id to total; `unassigned` without one.
      */
-    byWorkspace: Record<string, Amount>;
+    byWorkspace: CostShares;
 } | null;
+
+export type CostShares = Record<string, Amount>;
 
 export type BillingItemStatus = "active" | "closed";
 

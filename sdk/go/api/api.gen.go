@@ -1773,6 +1773,9 @@ type CostSegment struct {
 	Units Count     `json:"units"`
 }
 
+// CostShares defines model for CostShares.
+type CostShares map[string]Amount
+
 // CostSummary defines model for CostSummary.
 type CostSummary struct {
 	CREDIT    *CostTotal `json:"CREDIT"`
@@ -1784,10 +1787,10 @@ type CostSummary struct {
 // CostTotal defines model for CostTotal.
 type CostTotal struct {
 	// ByRate Rate name to total.
-	ByRate map[string]Amount `json:"byRate"`
+	ByRate CostShares `json:"byRate"`
 
 	// ByWorkspace Workspace id to total; `unassigned` without one.
-	ByWorkspace map[string]Amount `json:"byWorkspace"`
+	ByWorkspace CostShares `json:"byWorkspace"`
 
 	// Total Exact decimal, no exponent, at most 18 decimals.
 	Total Amount `json:"total"`
