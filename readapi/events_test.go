@@ -158,7 +158,7 @@ func header(name, value string) servicetest.Header {
 // its data, from now, from a time, and from every position.
 func TestEventsAreFollowed(t *testing.T) {
 	t.Parallel()
-	p := withStreams(t, servicetest.Shared(t), time.Hour)
+	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	begin := time.Now().UTC().Add(-time.Second).Format(time.RFC3339Nano)

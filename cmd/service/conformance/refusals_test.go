@@ -243,7 +243,7 @@ func TestUnknownPartsAreNotFound(t *testing.T) {
 			case !takes(p.Schema.Value, unknown):
 				unknown = example(p) // of which there is none
 			}
-			r.with(p, unknown).answer(t, w.client(t)).Refused(404, "NOT_FOUND")
+			r.with(p, unknown).answer(w.client(t)).Refused(404, "NOT_FOUND")
 			return
 		}
 	})
