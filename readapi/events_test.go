@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +78,7 @@ func (f *follower) read(eventStream bool) {
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case line == "":
-			contracttest.CheckResponse(f.t, f.resp.Request, f.resp, message)
+			contracttest.CheckResponse(f.t, httptest.NewRequest(http.MethodGet, eventsPath, nil), f.resp, message)
 			if one.Position != "" {
 				f.got <- one
 			}
