@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"netsim/cmd/client"
 	"netsim/cmd/operate"
 	"netsim/cmd/service"
 	"netsim/cmd/settings"
@@ -22,7 +23,15 @@ import (
 	"netsim/infra/telemetry"
 )
 
+// commands are those of the users of a service and those of its operators.
 type commands struct {
+	client.Commands `embed:"" group:"Use the service"`
+	Operate         operating `embed:"" group:"Operate it"`
+	Version         version   `cmd:"" help:"Print the version."`
+}
+
+// operating are the commands of operators.
+type operating struct {
 	Serve      serve       `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
 	Migrate    migrate     `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
 	Doctor     examine     `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
@@ -47,19 +56,28 @@ type commands struct {
 	ACLs       acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
 	Upgrade    upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
 	Operations operations  `cmd:"" help:"Show which commands of operators changed the deployment."`
-	Version    version     `cmd:"" help:"Print the version."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c commands
-	parsed := kong.Parse(&c, kong.Name("netsim"), kong.Description("Simulates collective workloads on modelled networks."),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+	parsed := kong.Parse(&c, kong.Name("netsim"),
+		kong.Description("Simulates collective workloads on modelled networks.\n\n"+client.ExitCodes),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(client.System()), kong.Exit(exit))
 	if err := run(ctx, parsed); err != nil {
 		fmt.Fprintln(os.Stderr, "netsim:", err)
-		os.Exit(1) //nolint:gocritic // the signal handler needs no clean-up
+		os.Exit(client.ExitCode(err)) //nolint:gocritic // the signal handler needs no clean-up
 	}
+}
+
+// exit ends the process. Kong has a code of its own for wrong usage.
+func exit(code int) {
+	const usage = 80
+	if code == usage {
+		code = client.ExitUsage
+	}
+	os.Exit(code)
 }
 
 type serve struct{}

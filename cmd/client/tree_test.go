@@ -1,0 +1,109 @@
+package client_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"netsim/cmd/client"
+	"netsim/infra/devissuer"
+	"netsim/internal/servicetest"
+	"netsim/internal/teststack"
+)
+
+// world is what the commands of TestEveryCommandPrintsJSON are about.
+type world struct {
+	t       *testing.T
+	m       *machine
+	dir     string
+	service *servicetest.Program
+	token   string
+	ids     map[string]string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	p := servicetest.Shared(t)
+	account := servicetest.NewAccount()
+	token := teststack.Issuer(t).Token(devissuer.Options{Service: true, User: "robot", Account: account, Roles: []string{"billing"}})
+	p.Grant(t, account, "1000")
+	w := &world{t: t, dir: t.TempDir(), service: p, token: token, ids: map[string]string{}}
+	w.m = newMachine(t, "NETSIM_URL", p.URL, "NETSIM_TOKEN", token)
+	w.write("small.json", small)
+	for _, name := range []string{"first", "second"} {
+		w.ids[name] = strings.TrimSpace(w.m.wants("sim", "submit", w.path("small.json"), "--name", name))
+		w.m.wants("sim", "watch", w.ids[name])
+	}
+	return w
+}
+
+// small is a simulation that takes milliseconds.
+const small = `{"workload": {"ranks": 8, "phases": [{"operationType": "allReduce", "dataSize": 1048576}]}}`
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// written is write, and returns the path.
+func (w *world) written(name, text string) string {
+	w.t.Helper()
+	w.write(name, text)
+	return w.path(name)
+}
+
+// commandLines has, for each command, a command line and its exit code. In order.
+func (w *world) commandLines() [][]string {
+	return [][]string{
+		{"login", "0", "--token", "--profile", "mine"},
+		{"profile list", "0"},
+		{"profile use", "0", "mine"},
+		{"profile show", "0"},
+		{"logout", "0"},
+		{"sim submit", "0", w.path("small.json"), "--watch"},
+		{"sim watch", "0", w.ids["first"]},
+		{"sim list", "0"},
+		{"sim results", "0", w.ids["first"], "--get", "summary.json", "--to", w.dir},
+		{"sim compare", "0", w.ids["first"], w.ids["second"]},
+		{"sim explain", "0", w.ids["first"]},
+		{"sim stop", "4", w.ids["first"]},
+	}
+}
+
+// TestEveryCommandPrintsJSON runs every command at a service: with --json, standard output is
+// JSON and nothing else, and without it, the same command says something to people.
+func TestEveryCommandPrintsJSON(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	parser, err := kong.New(&client.Commands{}, kong.Name("netsim"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{}
+	for _, leaf := range parser.Model.Leaves(true) {
+		missing[strings.TrimPrefix(strings.SplitN(leaf.FullPath(), " <", 2)[0], "netsim ")] = true
+	}
+	for _, row := range w.commandLines() {
+		if delete(missing, row[0]); row[0] == "login" {
+			w.m.In = strings.NewReader(w.token + "\n")
+		}
+		args := append(append(strings.Fields(row[0]), row[2:]...), "--json")
+		out, code, said := w.m.run(args...)
+		if want := int(row[1][0] - '0'); code != want {
+			t.Errorf("netsim %s: exit %d: %s; want %d", strings.Join(args, " "), code, said, want)
+		}
+		if n := len(values(t, out)); (n > 0) != (code < 2) {
+			t.Errorf("netsim %s: exit %d with %d values\n%s", strings.Join(args, " "), code, n, out)
+		}
+	}
+	for name := range missing {
+		t.Errorf("netsim %s has no command line in this test", name)
+	}
+}
