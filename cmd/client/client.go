@@ -31,6 +31,7 @@ type Commands struct {
 	Logout  logout   `cmd:"" help:"Forget the tokens of a profile."`
 	Profile profiles `cmd:"" help:"Show and choose the services that you use."`
 	Sim     sims     `cmd:"" help:"Submit, watch and explain simulations."`
+	Study   studies  `cmd:"" help:"Start studies, and show what they found."`
 }
 
 // Terminal is what a command sees of the machine that it runs on. Kong binds it.

@@ -43,6 +43,17 @@ func newWorld(t *testing.T) *world {
 // small is a simulation that takes milliseconds.
 const small = `{"workload": {"ranks": 8, "phases": [{"operationType": "allReduce", "dataSize": 1048576}]}}`
 
+// radix is a study of two points.
+const radix = `{"name": "radix", "base": {"simple": ` + small + `}, "axes": [{"field": "topologyConstraints.switchRadix", "values": ["64x800G", "128x400G"]}]}`
+
+// study runs a study.
+func (w *world) study() {
+	w.t.Helper()
+	w.write("study.json", radix)
+	w.ids["study"] = strings.TrimSpace(w.m.wants("study", "start", w.path("study.json")))
+	w.m.wants("study", "watch", w.ids["study"])
+}
+
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) write(name, text string) {
@@ -74,6 +85,12 @@ func (w *world) commandLines() [][]string {
 		{"sim compare", "0", w.ids["first"], w.ids["second"]},
 		{"sim explain", "0", w.ids["first"]},
 		{"sim stop", "4", w.ids["first"]},
+		{"study start", "0", w.path("study.json"), "--watch"},
+		{"study watch", "0", w.ids["study"]},
+		{"study list", "0"},
+		{"study table", "0", w.ids["study"]},
+		{"study pareto", "0", w.ids["study"]},
+		{"study stop", "4", w.ids["study"]},
 	}
 }
 
@@ -82,6 +99,7 @@ func (w *world) commandLines() [][]string {
 func TestEveryCommandPrintsJSON(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.study()
 	parser, err := kong.New(&client.Commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)
