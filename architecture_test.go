@@ -76,7 +76,7 @@ func directions() map[string]set {
 		"stream/public":            {"events", "infra/facts"},                                                                                             // the public form of a fact
 		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},                            // publishes facts in the public topics
 		"cmd/":                     everything,
-		"cmd/client":               {"sdk/", "cmd/table"},                                              // a client like any other
+		"cmd/client":               {"sdk/", "cmd/table", "audit"},                                     // a client like any other, which verifies bundles like an auditor
 		"cmd/table":                {},                                                                 // tables for people
 		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
 		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings

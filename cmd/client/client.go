@@ -32,6 +32,7 @@ type Commands struct {
 	Profile profiles `cmd:"" help:"Show and choose the services that you use."`
 	Sim     sims     `cmd:"" help:"Submit, watch and explain simulations."`
 	Study   studies  `cmd:"" help:"Start studies, and show what they found."`
+	Bill    bills    `cmd:"" help:"Show, explain and verify what your account is billed."`
 }
 
 // Terminal is what a command sees of the machine that it runs on. Kong binds it.
@@ -39,6 +40,7 @@ type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Getenv   func(string) string
+	Now      func() time.Time
 	Home     string // the directory of the profiles and their tokens
 	Columns  int    // the width of Out, 0 if it is no terminal
 	Live     bool   // Err is a terminal: progress is shown there
@@ -50,7 +52,7 @@ type Terminal struct {
 // System returns the terminal of this process.
 func System() *Terminal {
 	t := &Terminal{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now,
 		Live: term.IsTerminal(int(os.Stderr.Fd())), Browse: browse, Edit: edit,
 	}
 	if home, err := os.UserConfigDir(); err == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -49,6 +50,7 @@ func newMachine(t *testing.T, pairs ...string) *machine {
 		m.env[pairs[i]] = pairs[i+1]
 	}
 	m.Home, m.Err, m.In = t.TempDir(), &m.err, strings.NewReader("")
+	m.Now = time.Now
 	m.Getenv = func(name string) string { return m.env[name] }
 	m.Browse = func(string) error { return errors.New("there is no browser") }
 	return m

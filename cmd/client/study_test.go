@@ -14,7 +14,7 @@ func TestStudiesForPeople(t *testing.T) {
 	w.study()
 	m, id := w.m, w.ids["study"]
 	for pattern, args := range map[string][]string{
-		`^` + id + ` completed: 2 points, 2 of 2 runs completed\n$`:                            {"study", "watch", id},
+		`^` + id + ` completed: 2 points, 2 of 2 runs completed\n$`:                    {"study", "watch", id},
 		`(?m)^STUDY +STATUS .*\n^` + id + ` +completed +2 .* radix$`:                   {"study", "list"},
 		`(?m)^POINT .*\n^0 +completed +[\d.]+us +\d+(\.\d+)? .* switchRadix=64x800G$`:  {"study", "table", id},
 		`(?m)^ *[\d.]+us \|.*#(.*\n)+.*\+-+\n(.*\n)+^POINT +TIME +PRICE .*\n^\d .*us `: {"study", "pareto", id},

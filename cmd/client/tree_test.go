@@ -12,6 +12,7 @@ import (
 	"netsim/infra/devissuer"
 	"netsim/internal/servicetest"
 	"netsim/internal/teststack"
+	"netsim/internal/testworld"
 )
 
 // world is what the commands of TestEveryCommandPrintsJSON are about.
@@ -54,6 +55,16 @@ func (w *world) study() {
 	w.m.wants("study", "watch", w.ids["study"])
 }
 
+// billed waits until the costs of the first simulation are booked and signed.
+func (w *world) billed() {
+	w.t.Helper()
+	testworld.Await(w.t, func() bool {
+		out, code, _ := w.m.run("bill", "explain", w.ids["first"], "--jq", ".[].costs | length")
+		return code == 0 && out != "0\n"
+	})
+	w.service.Checkpoint(w.t, "")
+}
+
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) write(name, text string) {
@@ -91,6 +102,9 @@ func (w *world) commandLines() [][]string {
 		{"study table", "0", w.ids["study"]},
 		{"study pareto", "0", w.ids["study"]},
 		{"study stop", "4", w.ids["study"]},
+		{"bill show", "0"},
+		{"bill explain", "0", w.ids["first"]},
+		{"bill verify", "0"},
 	}
 }
 
@@ -100,6 +114,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.study()
+	w.billed()
 	parser, err := kong.New(&client.Commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)
