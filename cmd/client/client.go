@@ -33,6 +33,7 @@ type Commands struct {
 	Sim     sims     `cmd:"" help:"Submit, watch and explain simulations."`
 	Study   studies  `cmd:"" help:"Start studies, and show what they found."`
 	Bill    bills    `cmd:"" help:"Show, explain and verify what your account is billed."`
+	Feed    feed     `cmd:"" help:"Follow the events that you may see, one a line."`
 }
 
 // Terminal is what a command sees of the machine that it runs on. Kong binds it.

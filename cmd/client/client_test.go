@@ -26,13 +26,17 @@ type machine struct {
 
 // output is what a command has written so far.
 type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu      sync.Mutex
+	text    bytes.Buffer
+	written func() // if not nil
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.written != nil {
+		defer o.written()
+	}
 	return o.text.Write(p)
 }
 
@@ -60,12 +64,13 @@ func newMachine(t *testing.T, pairs ...string) *machine {
 // that a user would see.
 func (m *machine) run(args ...string) (stdout string, code int, said string) {
 	m.t.Helper()
-	return m.runUntil(m.t.Context(), args...)
+	return m.until(m.t.Context(), func() {}, args...)
 }
 
-func (m *machine) runUntil(ctx context.Context, args ...string) (stdout string, code int, said string) {
+// until is run of a command that the context ends; written is called when it has written.
+func (m *machine) until(ctx context.Context, written func(), args ...string) (stdout string, code int, said string) {
 	m.t.Helper()
-	var out output
+	out := output{written: written}
 	terminal := m.Terminal
 	terminal.Out = &out
 	parser, err := kong.New(&client.Commands{}, kong.Name("netsim"), kong.Bind(&terminal), kong.BindTo(ctx, (*context.Context)(nil)),

@@ -102,6 +102,7 @@ func (w *world) commandLines() [][]string {
 		{"study table", "0", w.ids["study"]},
 		{"study pareto", "0", w.ids["study"]},
 		{"study stop", "4", w.ids["study"]},
+		{"feed", "0", "--since", "1h", "--count", "3"},
 		{"bill show", "0"},
 		{"bill explain", "0", w.ids["first"]},
 		{"bill verify", "0"},
