@@ -32,6 +32,8 @@ type Commands struct {
 	Profile profiles `cmd:"" help:"Show and choose the services that you use."`
 	Sim     sims     `cmd:"" help:"Submit, watch and explain simulations."`
 	Study   studies  `cmd:"" help:"Start studies, and show what they found."`
+	Config  configs  `cmd:"" help:"Show, compare, copy, validate and edit configurations."`
+	Trace   traces   `cmd:"" help:"Upload traces."`
 	Bill    bills    `cmd:"" help:"Show, explain and verify what your account is billed."`
 	Feed    feed     `cmd:"" help:"Follow the events that you may see, one a line."`
 }

@@ -62,10 +62,8 @@ func TestSimulationsForPeople(t *testing.T) {
 func TestSimulationOfATemplate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var template string
-	for _, item := range w.service.Bearer(t, w.token).Get("/api/v1/templates").Want(200).Object()["templates"].([]any) {
-		template = item.(map[string]any)["id"].(string)
-	}
+	w.configured()
+	template := w.ids["template"]
 	id := strings.TrimSpace(w.m.wants("sim", "submit", "--template", template, "--name", "of-a-template", "--duration", "1us"))
 	run := values(t, w.m.wants("sim", "list", "--search", "of-a-template", "--json"))[0].([]any)[0].(map[string]any)
 	if run["id"] != id {

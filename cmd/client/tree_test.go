@@ -1,6 +1,9 @@
 package client_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +58,56 @@ func (w *world) study() {
 	w.m.wants("study", "watch", w.ids["study"])
 }
 
+// configured makes a configuration of a template; an editor gives it a seed.
+func (w *world) configured() {
+	w.t.Helper()
+	api := w.service.Bearer(w.t, w.token)
+	for _, item := range api.Get("/api/v1/templates").Want(200).Object()["templates"].([]any) {
+		w.ids["template"] = item.(map[string]any)["id"].(string)
+	}
+	w.ids["configuration"] = api.Post("/api/v1/templates/"+w.ids["template"]+"/clone", map[string]any{"name": "mine"}).Want(201).Text("id")
+	w.m.Edit = func(_ context.Context, path string) error { return w.seed(path, 7) }
+}
+
+// seed is an editor that gives a configuration a seed, and no other parameter.
+func (w *world) seed(path string, seed int) error {
+	document := map[string]any{}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		return err
+	}
+	document["globalParameters"] = seeded(seed)
+	text, err = json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+func seeded(seed int) any {
+	return map[string]any{"SimulationParameters": map[string]any{"RandomSeed": map[string]any{"value": seed, "type": "uint"}}}
+}
+
+// replace is an editor that replaces a text once.
+func (w *world) replace(path, old, text string) error {
+	before, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(before), old, text, 1)), 0o600)
+}
+
+// ring returns the files of the traces of eight ranks, and more arguments.
+func ring(more ...string) (files []string) {
+	for rank := range 8 {
+		files = append(files, fmt.Sprintf("../../simulator/chakra/testdata/ring/custom_allreduce.%d.et.gz", rank))
+	}
+	return append(files, more...)
+}
+
 // billed waits until the costs of the first simulation are booked and signed.
 func (w *world) billed() {
 	w.t.Helper()
@@ -102,6 +155,13 @@ func (w *world) commandLines() [][]string {
 		{"study table", "0", w.ids["study"]},
 		{"study pareto", "0", w.ids["study"]},
 		{"study stop", "4", w.ids["study"]},
+		{"config list", "0"},
+		{"config show", "0", w.ids["configuration"]},
+		{"config clone", "0", w.ids["configuration"], "--name", "a copy"},
+		{"config validate", "0", w.ids["configuration"]},
+		{"config edit", "0", w.ids["configuration"]},
+		{"config diff", "1", w.ids["configuration"]},
+		append([]string{"trace upload", "0"}, ring("--name", "ring", "--watch")...),
 		{"feed", "0", "--since", "1h", "--count", "3"},
 		{"bill show", "0"},
 		{"bill explain", "0", w.ids["first"]},
@@ -116,6 +176,7 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	w := newWorld(t)
 	w.study()
 	w.billed()
+	w.configured()
 	parser, err := kong.New(&client.Commands{}, kong.Name("netsim"))
 	if err != nil {
 		t.Fatal(err)
