@@ -144,6 +144,8 @@ func homes() map[string]set {
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},
 		"go.opentelemetry.io/otel/exporters/": {"infra/telemetry"},
 		"github.com/alecthomas/kong":          {"cmd/"},
+		"github.com/jotaen/kong-completion":   {"cmd/client", "cmd/netsim"},
+		"github.com/posener/complete":         {"cmd/client"},
 		"github.com/caarlos0/env/":            {"cmd/settings"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "cmd/checkpoints"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
 	"netsim/cmd/client"
 	"netsim/cmd/operate"
@@ -28,6 +29,8 @@ type commands struct {
 	client.Commands `embed:"" group:"Use the service"`
 	Operate         operating `embed:"" group:"Operate it"`
 	Version         version   `cmd:"" help:"Print the version."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Print what makes a shell complete command lines."`
 }
 
 // operating are the commands of operators.
@@ -62,9 +65,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c commands
-	parsed := kong.Parse(&c, kong.Name("netsim"),
+	terminal := client.System()
+	parser := kong.Must(&c, kong.Name("netsim"),
 		kong.Description("Simulates collective workloads on modelled networks.\n\n"+client.ExitCodes),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(client.System()), kong.Exit(exit))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(terminal), kong.Exit(exit))
+	client.Complete(ctx, parser, terminal)
+	parsed, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
 	if err := run(ctx, parsed); err != nil {
 		fmt.Fprintln(os.Stderr, "netsim:", err)
 		os.Exit(client.ExitCode(err)) //nolint:gocritic // the signal handler needs no clean-up

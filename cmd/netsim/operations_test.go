@@ -12,7 +12,7 @@ import (
 // reading lists the commands that change nothing in the deployment.
 func reading() []string {
 	return []string{
-		"acls", "audit bundle", "audit heads", "audit lake", "audit public", "audit replay", "audit verify", "billing export",
+		"acls", "audit bundle", "audit heads", "audit lake", "audit public", "audit replay", "audit verify", "billing export", "completion",
 		"doctor", "engine calibrate", "engine convert", "engine fabric", "engine run", "engine serve", "events export", "events status", "events tail", "events verify",
 		"jobs", "lake attach", "lake sources", "lake status", "log archive", "objects missing", "operations list", "quotas show",
 		"reactions dead", "reactions show", "reactions status", "readmodel diff", "readmodel digest", "readmodel status",
