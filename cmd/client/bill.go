@@ -208,8 +208,8 @@ func (x explanation) print(w io.Writer) error {
 	if x.Item.EndTimestamp != nil {
 		ended = moment(*x.Item.EndTimestamp)
 	}
-	fmt.Fprintf(w, "item %d: %s %s, %d units at most, from %s to %s\n", x.Item.BillingItemID, //nolint:errcheck // the table's error is returned
-		x.Item.EventType, table.Printable(x.Item.Details.ResourceID), x.Item.Quantity, moment(x.Item.StartTimestamp), ended)
+	fmt.Fprintf(w, "item %d: %s %s, from %s to %s\n", x.Item.BillingItemID, //nolint:errcheck // the table's error is returned
+		x.Item.EventType, table.Printable(x.Item.Details.ResourceID), moment(x.Item.StartTimestamp), ended)
 	rows := [][]string{}
 	for _, cost := range x.Costs {
 		rate := fmt.Sprintf("%s, %s a %s", cost.RateName, cost.RateAmount, cost.Details.Period)

@@ -107,7 +107,7 @@ func bars(b *strings.Builder, title string, width int, shares []share) {
 	space := max(width-names-len("    100.0 %"), 10)
 	for _, s := range shares {
 		n := min(max(int(s.percent/100*float64(space)+0.5), 0), space)
-		fmt.Fprintf(b, "  %-*s %5.1f %% %s\n", names, table.Printable(s.name), s.percent, strings.Repeat("#", n))
+		fmt.Fprintln(b, strings.TrimRight(fmt.Sprintf("  %-*s %5.1f %% %s", names, table.Printable(s.name), s.percent, strings.Repeat("#", n)), " "))
 	}
 	fmt.Fprintln(b)
 }

@@ -28,7 +28,7 @@ func TestSimulationsForPeople(t *testing.T) {
 	if !json.Valid([]byte(read(t, w.path("receipt.json")))) {
 		t.Error("the file is not what was downloaded")
 	}
-	matches(`^The critical path, [\d.]+ us\n  computation +\d+\.\d % #*\n(.*\n)*\nWhat limited`, "sim", "explain", first)
+	matches(`^The critical path, [\d.]+ us\n  computation +\d+\.\d %( #+)?\n(.*\n)*\nWhat limited`, "sim", "explain", first)
 	for _, width := range []int{40, 120} {
 		m.Columns = width
 		for line := range strings.Lines(m.wants("sim", "explain", first)) {
