@@ -55,6 +55,7 @@ func (d frontEnd) router(handlers api.StrictServerInterface) http.Handler {
 	root.Handle("/docs/*", docs)
 	root.Handle("/openapi.yaml", docs)
 	root.Handle("/openapi.json", docs)
+	guides(root)
 	eventContracts(root, fail)
 	root.Group(func(group chi.Router) { d.operations(group, handlers, tokens, fail) })
 	if d.console != nil {

@@ -10,6 +10,13 @@ import (
 	"netsim/infra/web"
 )
 
+// guides serves what a client reads before its first request. Like the contract of the API
+// they need no token.
+func guides(root chi.Router) {
+	root.Method(http.MethodGet, "/llms.txt", api.Guide())
+	root.Method(http.MethodGet, "/workflows.arazzo.yaml", api.Workflows())
+}
+
 // eventContracts serves the contracts of the event stream. Like the contract of the
 // API they need no token.
 func eventContracts(root chi.Router, fail web.FailFunc) {

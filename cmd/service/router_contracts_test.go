@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +31,10 @@ func TestContractsOfTheStreamAreServed(t *testing.T) {
 		contentType  string
 		part         string
 	}{
+		{"GET", "/llms.txt", 200, "text/plain; charset=utf-8", "# netsim\n\n> "},
+		{"HEAD", "/llms.txt", 200, "text/plain; charset=utf-8", ""},
+		{"GET", "/workflows.arazzo.yaml", 200, "application/yaml", "arazzo: 1.0.1"},
+		{"POST", "/llms.txt", 405, "application/json", `"METHOD_NOT_ALLOWED"`},
 		{"GET", "/asyncapi.yaml", 200, "application/yaml", "asyncapi: 3.0.0"},
 		{"HEAD", "/asyncapi.yaml", 200, "application/yaml", ""},
 		{"GET", "/datacontract.yaml", 200, "application/yaml", "kind: DataContract"},
@@ -111,6 +116,40 @@ func TestDataSchemasOfMessagesAreServed(t *testing.T) {
 	_, text := fetch(t, server, "GET", "/asyncapi.yaml", "")
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Components.Messages) != len(paths) {
 		t.Errorf("/asyncapi.yaml has %d messages, want %d: %v", len(doc.Components.Messages), len(paths), err)
+	}
+}
+
+// Every link of llms.txt leads to a document that the service has, the contract has every
+// operation that it names, and it is short. Links are relative: a proxy may add a prefix.
+func TestLinksOfTheGuideAreServed(t *testing.T) {
+	t.Parallel()
+	server := contractServer(t)
+	_, guide := fetch(t, server, "GET", "/llms.txt", "")
+	links := regexp.MustCompile(`\]\(([^)]*)\)`).FindAllStringSubmatch(guide, -1)
+	if len(links) < 7 || strings.Count(guide, "\n") > 60 {
+		t.Errorf("llms.txt has %d links and %d lines", len(links), strings.Count(guide, "\n"))
+	}
+	for _, link := range links {
+		if response, _ := fetch(t, server, "GET", "/"+link[1], ""); response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", link[1], response.StatusCode)
+		}
+	}
+	terms, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations := map[string]bool{}
+	for _, op := range terms.Operations() {
+		operations[op.Method+" "+op.Path] = true
+	}
+	named := regexp.MustCompile("`((?:GET|POST) /api[^`]*)`").FindAllStringSubmatch(guide, -1)
+	if len(named) < 4 {
+		t.Errorf("llms.txt names %d operations", len(named))
+	}
+	for _, name := range named {
+		if !operations[name[1]] {
+			t.Errorf("llms.txt names %s, which the contract does not have", name[1])
+		}
 	}
 }
 
