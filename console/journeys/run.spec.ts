@@ -80,11 +80,20 @@ test("a fabric of thousands of hosts is drawn by tier, by pod, and by host", asy
 	await expect(status).toHaveText(/^FSW – RSW: 1.536 links of/);
 });
 
-test("curl of a page works as it stands", async ({ page }) => {
+test("curl of a page works as it stands, and its SDKs ask the same", async ({ page }) => {
 	await page.goto("simulations?status=running");
 	await login(page);
 	await page.getByText("The same with curl").click();
 	await expect(page.locator("details.curl", { hasText: "The same with curl" }).locator("pre")).toContainText("\"$NETSIM\"/'simulations?status=running&limit=100'");
+	for (const [language, line] of [
+		["Python", 'print(client.list_simulations(status="running", limit=100).page())'],
+		["TypeScript", 'console.log(await netsim.api.listSimulations({"query":{"status":"running","limit":100}}));'],
+		["Go", 'simulations, err := client.ListSimulations(ctx, &api.ListSimulationsParams{Status: new("running"), Limit: new(int64(100))})'],
+	] as const) {
+		const summary = `The same in ${language}`;
+		await page.getByText(summary).click();
+		await expect(page.locator("details.curl", { hasText: summary }).locator("pre")).toContainText(line);
+	}
 });
 
 test("what does not exist says so and leads on", async ({ page, refused }) => {

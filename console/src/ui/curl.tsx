@@ -2,18 +2,35 @@ import { useRef, useState } from "react";
 import { type Args, base, type Operation, request } from "../api/client";
 import { write } from "../api/json";
 import type { Elsewhere } from "../lib/elsewhere";
+import { type Asked, programs } from "../lib/sdk";
 
 /** A request as a person would send it. The path is the one below /api/v1/. */
-export type Call = { method?: string; path: string; body?: unknown; headers?: Record<string, string>; says?: string };
+export type Call = { method?: string; path: string; body?: unknown; headers?: Record<string, string>; says?: string; asked?: Asked };
 
 /** The request of an operation of the contract. */
 export function shown<Name extends Operation>(name: Name, args: Args<Name>, says?: string): Call {
-	return { ...request(name, args), ...(says && { says }) };
+	return { ...request(name, args), ...(says && { says }), asked: { operation: name, ...(args as Omit<Asked, "operation">), ...(says && { says }) } };
 }
 
-/** The requests for what is on the page, to be pasted into a shell. */
+/** The requests for what is on the page, to be pasted into a shell, and as programs with the SDKs. */
 export function Curl({ calls }: { calls: Call[] }) {
-	return <Paste summary="The same with curl" text={script(calls)} />;
+	const url = `${location.origin}${base.replace(/\/console\/$/, "")}`;
+	const same = programs(
+		calls.flatMap(({ asked }) => asked ?? []),
+		url,
+	);
+	return (
+		<>
+			<Paste summary="The same with curl" text={script(calls)} />
+			{same && (
+				<>
+					<Paste summary="The same in Python" text={same.python} />
+					<Paste summary="The same in TypeScript" text={same.typescript} />
+					<Paste summary="The same in Go" text={same.go} />
+				</>
+			)}
+		</>
+	);
 }
 
 /** What is on the page from the lake and from the public topics. docs/lake.md and docs/public-topics.md say how to reach them. */
