@@ -100,6 +100,13 @@ function inGo({ operation, path = {}, query = {}, body }: Asked, program: string
 	if (body) expect(sources.go).toMatch(new RegExp(`^type ${operation}JSONRequestBody = ${/Body api\.(\w+)/.exec(program)?.[1]}$`, "m"));
 }
 
+test("the programs are those that the checks of the SDKs compile", () => {
+	// With UPDATE=1 they are written.
+	const path = new URL("../../../sdk/cases/console.json", import.meta.url);
+	if (process.env.UPDATE) writeFileSync(path, `${JSON.stringify(programs(asked(), url), null, "\t")}\n`);
+	expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(programs(asked(), url));
+});
+
 test("a submission waits for its end", () => {
 	const body = { ...simple, name: "it's `a`" };
 	const { python = "", typescript = "", go = "" } = programs([{ operation: "SubmitSimple", body, says: "Runs it." }], url) ?? {};
@@ -130,5 +137,4 @@ test("what is asked twice has two names, and what is no reading is left out", ()
 	expect(searched?.python).toBe(`import netsim\n\nclient = netsim.Client("${url}")  # and the token in NETSIM_TOKEN\nprint(client.list_templates(search="json. io. time. x=dt. true").page())`);
 	const { python = "" } = programs([{ operation: "StartStudy", body: { stopDominated: true, name: "true" } }], url) ?? {};
 	expect(python).toContain('client.start_study({"stopDominated":True,"name":"true"})');
-	if (process.env.PROGRAMS) writeFileSync(process.env.PROGRAMS, JSON.stringify([programs(asked(), url), ...asked().map((one) => programs([one], url))]));
 });
