@@ -213,7 +213,7 @@ func narrowTypes(types []string, q *feed.Query) error {
 // Types whose second part is missing, netsim.log, are in every family.
 func familiesOfTypes() map[string]events.Family {
 	return map[string]events.Family{
-		"workspace": events.Workspaces, "configuration": events.Configurations, "simulation": events.Simulations,
+		"workspace": events.Workspaces, "webhook": events.Workspaces, "configuration": events.Configurations, "simulation": events.Simulations,
 		"traceset": events.Tracesets, "mapping_file": events.MappingFiles, "upload": events.MappingFiles,
 		"billing": events.Billing, "checkpoint": events.Checkpoints, "operation": events.Checkpoints,
 	}
