@@ -59,8 +59,9 @@ func directions() map[string]set {
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
-		"stream/history": {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
-		"stream/feed":    {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+		"stream/history":  {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
+		"stream/feed":     {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+		"stream/webhooks": {"events", "fault", "infra/facts", "infra/sqlstate", "infra/wait", "stream/feed"}, // facts sent to receivers
 
 		"console":       {},                                                 // the built files of the console, and how browsers get them
 		"console/login": {"fault", "infra/auth", "infra/wait", "infra/web"}, // logins at the issuer, and sessions of browsers
@@ -127,7 +128,7 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "stream/webhooks", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth"},
