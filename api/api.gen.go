@@ -5931,7 +5931,7 @@ type Webhook struct {
 
 // WebhookAttempt defines model for WebhookAttempt.
 type WebhookAttempt struct {
-	// Attempt Counts the attempts of the message, from 1.
+	// Attempt Counts the attempts of the message, from 1; 0 for a test.
 	Attempt Count `json:"attempt"`
 
 	// DurationMs In milliseconds.
@@ -5939,18 +5939,16 @@ type WebhookAttempt struct {
 
 	// Error Why it failed.
 	Error     string `json:"error,omitempty,omitzero"`
+	EventID   string `json:"eventId"`
 	EventType string `json:"eventType"`
 
 	// Excerpt The beginning of the answer.
 	Excerpt string `json:"excerpt,omitempty,omitzero"`
 
-	// MessageID `webhook-id`, which is the id of the event.
+	// MessageID The header `webhook-id`: the same in all attempts of a message.
 	MessageID string `json:"messageId"`
 
-	// NextAt When the next attempt is due.
-	NextAt Timestamp `json:"nextAt,omitempty,omitzero"`
-
-	// Outcome `failed` is repeated at `nextAt`; `givenUp` is not.
+	// Outcome A message whose attempt `failed` is sent again; `givenUp` was the last.
 	Outcome WebhookAttemptOutcome `json:"outcome"`
 
 	// StartedAt RFC 3339, UTC, with milliseconds and `Z`.
@@ -5963,7 +5961,7 @@ type WebhookAttempt struct {
 	Stream string `json:"stream,omitempty,omitzero"`
 }
 
-// WebhookAttemptOutcome `failed` is repeated at `nextAt`; `givenUp` is not.
+// WebhookAttemptOutcome A message whose attempt `failed` is sent again; `givenUp` was the last.
 type WebhookAttemptOutcome string
 
 // WebhookAttemptList defines model for WebhookAttemptList.

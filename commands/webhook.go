@@ -42,6 +42,7 @@ type Webhook struct {
 	FormerKeyID string        `json:"formerKeyId,omitempty"`
 	FormerUntil time.Time     `json:"formerUntil,omitzero"` // zero before the first rotation
 	Reason      string        `json:"reason,omitempty"`     // why it is disabled
+	StoppedAt   time.Time     `json:"stoppedAt,omitzero"`   // since when it is not active
 	Replays     int64         `json:"replays,omitempty"`
 	Since       time.Time     `json:"since,omitzero"` // of the last replay, if it began at a time
 	Version     int64         `json:"version,omitempty"`
@@ -62,11 +63,11 @@ func (w *Webhook) Evolve(e events.Event) {
 		w.FormerKeyID, w.FormerUntil = w.KeyID, d.FormerUntil
 		w.Generation, w.KeyID = d.Generation, d.KeyID
 	case events.WebhookPaused:
-		w.Status = WebhookPaused
+		w.Status, w.StoppedAt = WebhookPaused, e.Time
 	case events.WebhookResumed:
-		w.Status, w.Reason = WebhookActive, ""
+		w.Status, w.Reason, w.StoppedAt = WebhookActive, "", time.Time{}
 	case events.WebhookDisabled:
-		w.Status, w.Reason = WebhookDisabled, d.Reason
+		w.Status, w.Reason, w.StoppedAt = WebhookDisabled, d.Reason, e.Time
 	case events.WebhookReplayed:
 		w.Replays++
 		w.Since = d.Since

@@ -68,7 +68,7 @@ type WebhookDisabled struct {
 // a position on. It has one of them.
 type WebhookReplayed struct {
 	Since    time.Time `json:"since,omitzero"`
-	Position []string  `json:"position,omitempty"` // family/partition:offset, such as workspaces/0:12
+	Position string    `json:"position,omitempty"` // of a feed with the filter of the webhook, base64
 }
 
 // WebhookDeleted records that a webhook was deleted, with what it had yet to send.

@@ -9,7 +9,8 @@ CREATE TABLE webhooks (
     family        text        NOT NULL,
     stream        text        NOT NULL,
     workspace_id  text        NOT NULL, -- of the filter
-    workspaces    text        NOT NULL, -- of the reach, with spaces between; '*' for all of the account
+    all_workspaces boolean    NOT NULL, -- whether the reach has all of the account
+    workspaces    text        NOT NULL, -- else those of the reach, a JSON array
     billing       boolean     NOT NULL,
     status        text        NOT NULL, -- active, paused or disabled
     reason        text        NOT NULL, -- why it is disabled
@@ -19,8 +20,9 @@ CREATE TABLE webhooks (
     former_key_id text        NOT NULL,
     former_until  timestamptz,          -- until when the former secret signs too
     replays       bigint      NOT NULL,
+    replayed_from timestamptz,          -- of the last replay, if it began at a time
     start_since   timestamptz,          -- where the last replay begins, or at creation; NULL with a position
-    position      text        NOT NULL, -- family/partition:offset, with spaces between
+    position      text        NOT NULL, -- of a feed, base64
     version       bigint      NOT NULL, -- of the entity tag
     deleted       boolean     NOT NULL,
     created_at    timestamptz NOT NULL,

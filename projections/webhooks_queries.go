@@ -18,8 +18,8 @@ type WebhookReach struct {
 // Has reports whether the webhook sends nothing beyond the reach.
 func (r WebhookReach) Has(w *Webhook) bool {
 	within := r.Workspaces == nil
-	if !within && w.Workspaces != AllWorkspaces {
-		within = !slices.ContainsFunc(strings.Fields(w.Workspaces), func(id string) bool { return !slices.Contains(r.Workspaces, id) })
+	if listed, err := w.Reach(); err == nil && !within && !w.AllWorkspaces {
+		within = !slices.ContainsFunc(listed, func(id string) bool { return !slices.Contains(r.Workspaces, id) })
 	}
 	return (r.AccountID == "" || r.AccountID == w.AccountID) && within && (r.Billing || !w.Billing)
 }
@@ -31,7 +31,7 @@ func (r WebhookReach) on(c *conditions) string {
 		all = append(all, "account_id = "+c.arg(r.AccountID))
 	}
 	if r.Workspaces != nil {
-		all = append(all, "string_to_array(workspaces, ' ') <@ "+c.arg(r.Workspaces)+"::text[]")
+		all = append(all, "NOT all_workspaces AND workspaces::jsonb <@ to_jsonb("+c.arg(r.Workspaces)+"::text[])")
 	}
 	if !r.Billing {
 		all = append(all, "NOT billing")
