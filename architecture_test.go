@@ -61,7 +61,7 @@ func directions() map[string]set {
 
 		"stream/history":  {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
 		"stream/feed":     {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
-		"stream/webhooks": {"events", "fault", "infra/facts", "infra/sqlstate", "infra/wait", "stream/feed"}, // facts sent to receivers
+		"stream/webhooks": {"events", "fault", "infra/facts", "infra/wait", "stream/feed"},                   // facts sent to receivers
 
 		"console":       {},                                                 // the built files of the console, and how browsers get them
 		"console/login": {"fault", "infra/auth", "infra/wait", "infra/web"}, // logins at the issuer, and sessions of browsers

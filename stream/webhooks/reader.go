@@ -1,0 +1,166 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/fault"
+	"netsim/infra/wait"
+	"netsim/stream/feed"
+)
+
+// position is how far a webhook has been read.
+type position struct {
+	webhook string
+	replay  int
+	losses  string
+	offsets feed.Offsets
+}
+
+func (p *position) text() string {
+	text, _ := json.Marshal(p.offsets) //nolint:errchkjson // numbers always encode
+	return string(text)
+}
+
+// readPosition returns the position of a webhook, nil if there is none.
+func (s *session) readPosition(ctx context.Context, webhook string) (*position, error) {
+	p := &position{webhook: webhook}
+	var offsets []byte
+	err := s.Pool.QueryRow(ctx, `SELECT replay, losses, offsets FROM webhooks.positions WHERE webhook = $1`, webhook).Scan(&p.replay, &p.losses, &offsets)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // a new webhook has none
+	}
+	if err == nil {
+		err = json.Unmarshal(offsets, &p.offsets)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the position of a webhook: %w", err)
+	}
+	return p, nil
+}
+
+// The pauses of a reader after a failure.
+const (
+	retryFirst = time.Second
+	retryMost  = 30 * time.Second
+)
+
+// saveEvery is how often the position of a webhook is stored that gets nothing.
+const saveEvery = time.Minute
+
+// read reads the events of a webhook and commits them as messages, until ctx ends. Each
+// commit has the position after its messages, so each event becomes a message once. The
+// error is that of a commit; whatever else fails is tried again.
+func (s *session) read(ctx context.Context, w *webhook, sub *Subscription) error {
+	pauses, failing := wait.Doubling(retryFirst, retryMost), false
+	for ctx.Err() == nil {
+		err := s.readOnce(ctx, w, sub, func() { pauses.Reset(); failing = false })
+		switch {
+		case err == nil || ctx.Err() != nil:
+			continue
+		case errors.Is(err, errCommit):
+			return err
+		}
+		if refusal, is := errors.AsType[*fault.Fault](err); is && refusal.Code == fault.Validation {
+			s.disable(ctx, w, sub, refusal.Message)
+			return nil
+		}
+		if !failing {
+			s.Log.WarnContext(ctx, "the events of a webhook could not be read; it is tried again", "webhook", sub.ID, "error", err)
+			failing = true
+		}
+		wait.For(ctx, pauses.NextBackOff()) //nolint:errcheck // the loop checks the context
+	}
+	return nil
+}
+
+// errCommit wraps the error of a commit, after which nothing can be committed.
+var errCommit = errors.New("the deliverer ends")
+
+// readOnce reads with one feed until it ends, or the webhook has so many messages that its
+// reading waits.
+func (s *session) readOnce(ctx context.Context, w *webhook, sub *Subscription, well func()) error {
+	if err := s.awaitRoom(ctx, w); err != nil {
+		return err
+	}
+	f, at, err := s.open(ctx, sub)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	saved := s.Now()
+	for !s.full(w) {
+		c := &change{read: at}
+		reason := f.Next(ctx, func(e *feed.Entry, _ []byte) {
+			if e != nil {
+				c.add = append(c.add, message{webhook: sub.ID, stream: e.Stream, event: e.ID, kind: e.Type, recorded: e.RecordedAt, body: e.JSON})
+			}
+		})
+		if now := s.Now(); len(c.add) > 0 || now.Sub(saved) >= saveEvery {
+			at.offsets, saved = f.Offsets(), now
+			if err := s.submit(c); err != nil {
+				return err
+			}
+			well()
+		}
+		switch reason {
+		case "":
+		case feed.Slow:
+			return nil // it goes on from its position
+		case feed.Unauthorized:
+			return errOtherLog()
+		default:
+			return fmt.Errorf("the feed has ended: %s", reason)
+		}
+	}
+	return nil
+}
+
+// errOtherLog refuses a position from before records were lost, in the words of the feed.
+func errOtherLog() error {
+	return fault.New(fault.Validation, "the log has lost records; replay the webhook from a time")
+}
+
+// open opens the feed of a webhook at its position, or at its begin, or at that of a replay.
+func (s *session) open(ctx context.Context, sub *Subscription) (*feed.Feed, *position, error) {
+	losses, err := s.Losses(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	query := sub.Query
+	query.Check = func(ctx context.Context) error {
+		if now, err := s.Losses(ctx); err == nil && now != losses {
+			return errOtherLog()
+		}
+		return nil
+	}
+	at, err := s.readPosition(ctx, sub.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := feed.Start{Position: sub.Position, Since: sub.Since}
+	begins := at == nil || at.replay < sub.Replay
+	switch {
+	case begins:
+		at = &position{webhook: sub.ID, replay: sub.Replay, losses: losses}
+	case at.losses != losses:
+		return nil, nil, errOtherLog()
+	default:
+		start = feed.Start{Offsets: at.offsets}
+	}
+	f, err := s.Hub.Open(ctx, query, start)
+	if err != nil || !begins {
+		return f, at, err
+	}
+	at.offsets = f.Offsets()
+	if err := s.submit(&change{read: at, drop: true}); err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, at, nil
+}
