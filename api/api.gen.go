@@ -5966,19 +5966,23 @@ type WebhookAttemptOutcome string
 
 // WebhookAttemptList defines model for WebhookAttemptList.
 type WebhookAttemptList struct {
-	Attempts []WebhookAttempt `json:"attempts"`
-
-	// Counts Messages since the webhook was created.
-	Counts     WebhookCounts `json:"counts"`
-	Pagination Pagination    `json:"pagination"`
+	Attempts   []WebhookAttempt `json:"attempts"`
+	Counts     WebhookCounts    `json:"counts"`
+	Pagination Pagination       `json:"pagination"`
 }
 
-// WebhookCounts Messages since the webhook was created.
+// WebhookCounts defines model for WebhookCounts.
 type WebhookCounts struct {
+	// Delivered Attempts, of those that are kept.
 	Delivered Count `json:"delivered"`
-	GivenUp   Count `json:"givenUp"`
 
-	// Waiting That are yet to be delivered.
+	// Failed Attempts, of those that are kept.
+	Failed Count `json:"failed"`
+
+	// GivenUp Attempts, of those that are kept.
+	GivenUp Count `json:"givenUp"`
+
+	// Waiting Messages that are yet to be delivered.
 	Waiting Count `json:"waiting"`
 }
 

@@ -119,7 +119,7 @@ func (h *Webhooks) ListWebhookAttempts(ctx context.Context, r api.ListWebhookAtt
 	}
 	return api.ListWebhookAttempts200JSONResponse{
 		Attempts: api.Each(found, attemptOf), Pagination: l.pagination(len(found), next),
-		Counts: api.WebhookCounts{Waiting: counts.Waiting, Delivered: counts.Delivered, GivenUp: counts.GivenUp},
+		Counts: api.WebhookCounts{Waiting: counts.Waiting, Delivered: counts.Delivered, Failed: counts.Failed, GivenUp: counts.Dropped},
 	}, nil
 }
 
