@@ -192,7 +192,8 @@ const (
 )
 
 func (s *session) sweep(ctx context.Context, known map[string]bool, now time.Time) error {
-	_, err := s.Pool.Exec(ctx, statement("sweep"), slices.Collect(maps.Keys(known)), now.Add(-keepDeleted), now)
+	ids := slices.AppendSeq([]string{}, maps.Keys(known)) // not nil, which would be NULL
+	_, err := s.Pool.Exec(ctx, statement("sweep"), ids, now.Add(-keepDeleted), now)
 	if err != nil {
 		return fmt.Errorf("remove what is kept of deleted webhooks: %w", err)
 	}
