@@ -12,6 +12,7 @@ import (
 
 	"netsim/commands"
 	"netsim/events"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/stream/webhooks"
 )
@@ -36,7 +37,7 @@ func BenchmarkDeliver(b *testing.B) {
 	before := cpu(b)
 	b.ResetTimer()
 	stop := run(b, d)
-	<-arrived
+	testwait.Receive(b, arrived, "the last delivery")
 	b.StopTimer()
 	used := cpu(b) - before
 	w.await(b, func() bool { return d.Report().Messages == 0 })
@@ -71,14 +72,14 @@ func BenchmarkLag(b *testing.B) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for made := 0; made < b.N; {
-		<-tick.C
+		testwait.Receive(b, tick.C, "the tick")
 		n := min(rate/100, b.N-made)
 		for range n {
 			creating.Go(func() { w.create(b, 0) })
 		}
 		made += n
 	}
-	creating.Wait()
+	testwait.Group(b, &creating, "the workspaces")
 	b.StopTimer()
 	w.await(b, func() bool {
 		mu.Lock()
@@ -105,7 +106,7 @@ func (w *world) createMany(b *testing.B, count int) {
 			}
 		})
 	}
-	creating.Wait()
+	testwait.Group(b, &creating, "the workspaces")
 }
 
 // cpu returns the CPU time that this process has used.

@@ -24,8 +24,9 @@
 //
 // The process that delivers holds shard 0 of the leases of the subscriber webhooks. Its
 // changes are committed one transaction at a time, each with all that was submitted during
-// the one before, in a handful of statements whatever their number. A transaction locks the
-// lease, so it ends before another process can acquire that, and is refused afterwards.
+// the one before, in a handful of statements whatever their number. The holder of a later
+// lease first stores its epoch. That waits for the end of a transaction of the one before,
+// whose next one is refused.
 // Whatever fails, the process drops what it knows and begins with what is committed.
 //
 // Commits are asynchronous, as all of the service's: a crash of PostgreSQL can lose the

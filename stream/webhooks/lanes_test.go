@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 	"netsim/stream/webhooks"
 )
@@ -147,7 +148,7 @@ func TestLanesKeepTheirOrderThroughCrashes(t *testing.T) {
 	}
 	last := deliverer()
 	run(t, last)
-	<-made
+	testwait.Receive(t, made, "the events")
 	for i, r := range receivers {
 		w.await(t, func() bool {
 			return len(lanesOf(t, r)) == streams && last.Report().Messages == 0 && wholeLanes(lanesOf(t, r), length)

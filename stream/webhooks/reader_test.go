@@ -246,13 +246,13 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	w := newWorld(t)
 	r := newReceiver(t, nil)
 	w.source.put(subscription(r.URL))
-	one, two := webhooks.New(w.config()), webhooks.New(w.config())
+	one := webhooks.New(w.config())
 	stop := run(t, one)
 	w.await(t, func() bool { return one.Report().Holding })
 	other := w.config()
-	source := &source{changed: make(chan struct{}, 1), all: w.source.all}
-	other.Source = source
-	two = webhooks.New(other)
+	theirs := &source{changed: make(chan struct{}, 1), all: w.source.all}
+	other.Source = theirs
+	two := webhooks.New(other)
 	run(t, two)
 	w.create(t, 0)
 	r.await(t, 1)
