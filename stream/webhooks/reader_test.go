@@ -308,3 +308,30 @@ func TestDeletedWebhooks(t *testing.T) {
 		stop()
 	}
 }
+
+// A process that was suspended and replaced commits nothing, so it sends nothing new.
+func TestAFormerHolderIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := newReceiver(t, nil)
+	w.source.put(subscription(r.URL))
+	d := webhooks.New(w.config())
+	run(t, d)
+	w.create(t, 0)
+	r.await(t, 1)
+	w.await(t, func() bool { return d.Report().Messages == 0 })
+	begin := func(difference int64) {
+		if _, err := w.DB.Exec(t.Context(), `UPDATE webhooks.holder SET epoch = epoch + $1`, difference); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(1)
+	w.create(t, 0)
+	w.await(t, func() bool { return d.Report().Failures >= 2 && d.Report().Error != nil }) // at the commit, and at the next begin
+	if n := len(r.all()); n != 1 {
+		t.Errorf("the receiver got %d", n)
+	}
+	begin(-1)
+	r.await(t, 2)
+	w.await(t, func() bool { return d.Report().Error == nil })
+}
