@@ -97,7 +97,10 @@ func (f *Feed) begin(ctx context.Context, start Start) (err error) {
 		}
 		f.offsets = append(f.offsets, offset)
 	}
-	return f.awaitOffsets(ctx)
+	if err := f.awaitOffsets(ctx); err != nil { // not refused, because a client did not make it up
+		return &fault.Fault{Code: fault.Unavailable, Message: "the events before the position are not read yet", RetryAfter: time.Second, Cause: err}
+	}
+	return nil
 }
 
 // behindFor is how long a process may be behind another one that has sent a position.

@@ -47,10 +47,9 @@ func (s *session) commitSubmitted() {
 	s.mu.Lock()
 	s.failed = err
 	for id, count := range removed {
-		if w := s.webhooks[id]; w != nil {
-			w.messages -= count
-			signal(w.room)
-		}
+		w := s.webhooks[id]
+		w.messages -= count
+		signal(w.room)
 	}
 	for _, c := range changes {
 		s.settleLocked(c, err == nil)
@@ -66,20 +65,16 @@ func (s *session) commitSubmitted() {
 func (s *session) settleLocked(c *change, committed bool) {
 	if c.sent != nil {
 		delete(s.numbers, c.sent.number)
-		if w := s.webhooks[c.sent.webhook]; w != nil {
-			w.sending--
-			w.due = s.Now()
-		}
+		w := s.webhooks[c.sent.webhook]
+		w.sending--
+		w.due = s.Now()
 	}
 	if c.read == nil || !committed {
 		return
 	}
 	w := s.webhooks[c.read.webhook]
-	if w == nil {
-		return
-	}
 	if c.drop {
-		w.messages = 0
+		w.messages, w.replay = 0, c.read.replay
 	}
 	if w.messages += len(c.add); len(c.add) > 0 {
 		w.due = s.Now()
@@ -93,9 +88,6 @@ func (s *session) untrimmed(attempts []made) (full []string) {
 	defer s.mu.Unlock()
 	for i := range attempts {
 		w := s.webhooks[attempts[i].webhook]
-		if w == nil {
-			continue
-		}
 		if w.attempts++; w.attempts > keptAttempts {
 			w.attempts = 0
 			full = append(full, attempts[i].webhook)

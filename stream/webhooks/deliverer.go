@@ -105,7 +105,7 @@ func (d *Deliverer) Report() Report {
 	r.Sending = len(s.numbers)
 	for _, w := range s.webhooks {
 		r.Messages += w.messages
-		if w.unsigned != nil {
+		if w.sub.Active && w.unsigned != nil {
 			r.Unsigned++
 		}
 		if w.sends() {

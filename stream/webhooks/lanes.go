@@ -90,7 +90,7 @@ type change struct {
 	done chan error // buffered, 1
 }
 
-// errLost means that another process delivers.
+// errLost means that another process delivers, or has.
 var errLost = errors.New("the lease of webhooks is lost")
 
 // commit commits changes in one transaction, and returns how many messages of each webhook
@@ -100,7 +100,7 @@ func (s *session) commit(ctx context.Context, changes []*change) (removed map[st
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	b := &pgx.Batch{}
-	b.Queue(statement("lease"), Subscriber, s.epoch).Exec(func(tag pgconn.CommandTag) error {
+	b.Queue(statement("holder"), s.epoch).Exec(func(tag pgconn.CommandTag) error {
 		if tag.RowsAffected() != 1 {
 			return errLost
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -157,7 +156,7 @@ func (s *sender) explain(err error) string {
 		return "there was no answer in time"
 	case badCertificate:
 		return printable("the certificate of the receiver is not valid: " + certificate.Err.Error())
-	case errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)):
 		return "the receiver does not speak TLS as it should"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the receiver refused the connection"

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,6 +41,7 @@ type webhook struct {
 	stop     func() // ends its reader; nil without one
 
 	messages int           // that wait for delivery
+	replay   int           // to which they belong
 	sending  int           // attempts
 	limit    int           // of concurrent attempts: less while they fail
 	due      time.Time     // when a message may be due, zero for none
@@ -60,6 +62,9 @@ const (
 func (d *Deliverer) deliver(ctx context.Context, epoch int64) error {
 	if err := d.Create(ctx); err != nil {
 		return err
+	}
+	if begun, err := d.Pool.Exec(ctx, statement("begin"), epoch); err != nil || begun.RowsAffected() == 0 {
+		return cmp.Or(err, errLost)
 	}
 	s := &session{Deliverer: d, epoch: epoch, wake: make(chan struct{}, 1), queued: make(chan struct{}, 1), webhooks: map[string]*webhook{}, numbers: map[int64]bool{}}
 	d.hold(s)
@@ -86,7 +91,7 @@ func (d *Deliverer) deliver(ctx context.Context, epoch int64) error {
 
 // follow keeps the readers like the subscriptions.
 func (s *session) follow(ctx context.Context) error {
-	waiting, err := s.countMessages(ctx)
+	kept, err := s.countMessages(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,9 +104,9 @@ func (s *session) follow(ctx context.Context) error {
 		known := map[string]bool{}
 		for i := range subs {
 			known[subs[i].ID] = true
-			s.put(ctx, &subs[i], waiting)
+			s.put(ctx, &subs[i], kept)
 		}
-		s.removeExcept(known)
+		s.stopExcept(known)
 		signal(s.wake)
 		s.count(func(r *Report) { r.Error = nil })
 		if now := s.Now(); now.Sub(swept) >= sweepEvery {
@@ -119,12 +124,12 @@ func (s *session) follow(ctx context.Context) error {
 }
 
 // put takes a subscription and restarts its reader if it is new or has changed.
-func (s *session) put(ctx context.Context, sub *Subscription, waiting map[string]int) {
+func (s *session) put(ctx context.Context, sub *Subscription, kept map[string]webhook) {
 	s.mu.Lock()
 	w := s.webhooks[sub.ID]
 	switch {
 	case w == nil:
-		w = &webhook{messages: waiting[sub.ID], limit: s.Limits.PerWebhook, attempts: keptAttempts, room: make(chan struct{}, 1)}
+		w = &webhook{messages: kept[sub.ID].messages, replay: kept[sub.ID].replay, limit: s.Limits.PerWebhook, attempts: keptAttempts, room: make(chan struct{}, 1)}
 		s.webhooks[sub.ID] = w
 	case w.sub.Version == sub.Version:
 		s.mu.Unlock()
@@ -148,8 +153,12 @@ func (s *session) put(ctx context.Context, sub *Subscription, waiting map[string
 	}
 }
 
-// sends reports whether the webhook's messages are sent.
+// sends reports whether the webhook is read and its messages are sent.
 func (w *webhook) sends() bool { return w.sub.Active && !w.off && w.unsigned == nil }
+
+// ready reports whether the messages that wait are sent: those from before a replay are
+// about to be dropped.
+func (w *webhook) ready() bool { return w.sends() && w.replay == w.sub.Replay }
 
 // start starts a reader, and returns what ends it and waits for its end.
 func (s *session) start(ctx context.Context, w *webhook, sub Subscription) (stop func()) {
@@ -165,15 +174,16 @@ func (s *session) start(ctx context.Context, w *webhook, sub Subscription) (stop
 	}
 }
 
-// removeExcept ends the work of webhooks that do not exist any more.
-func (s *session) removeExcept(known map[string]bool) {
+// stopExcept ends the work of webhooks that do not exist any more, or for the moment.
+func (s *session) stopExcept(known map[string]bool) {
 	var stops []func()
 	s.mu.Lock()
 	for id, w := range s.webhooks {
 		if !known[id] {
-			delete(s.webhooks, id)
+			w.sub.Active, w.sub.Version = false, -1
 			if w.stop != nil {
 				stops = append(stops, w.stop)
+				w.stop = nil
 			}
 		}
 	}
@@ -192,22 +202,28 @@ const (
 )
 
 func (s *session) sweep(ctx context.Context, known map[string]bool, now time.Time) error {
-	_, err := s.Pool.Exec(ctx, statement("sweep"), slices.Collect(maps.Keys(known)), now.Add(-keepDeleted), now)
-	if err != nil {
+	ids := slices.AppendSeq([]string{}, maps.Keys(known)) // not nil, which would be NULL
+	b := &pgx.Batch{}                                     // one transaction
+	b.Queue(statement("seen"), ids, now)
+	b.Queue(statement("deleted"), now.Add(-keepDeleted))
+	b.Queue(statement("messages without"))
+	b.Queue(statement("attempts without"), ids)
+	if err := s.Pool.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("remove what is kept of deleted webhooks: %w", err)
 	}
 	return nil
 }
 
-// countMessages returns how many messages of each webhook wait.
-func (s *session) countMessages(ctx context.Context) (map[string]int, error) {
-	all := map[string]int{}
-	rows, err := s.Pool.Query(ctx, `SELECT webhook, count(*) FROM webhooks.messages GROUP BY webhook`)
+// countMessages returns of each webhook how many messages wait, and to which replay they
+// belong.
+func (s *session) countMessages(ctx context.Context) (map[string]webhook, error) {
+	all := map[string]webhook{}
+	rows, err := s.Pool.Query(ctx, statement("count"))
 	if err == nil {
-		var webhook string
-		var count int
-		_, err = pgx.ForEachRow(rows, []any{&webhook, &count}, func() error {
-			all[webhook] = count
+		var id string
+		var w webhook
+		_, err = pgx.ForEachRow(rows, []any{&id, &w.replay, &w.messages}, func() error {
+			all[id] = w
 			return nil
 		})
 	}

@@ -1,7 +1,17 @@
--- name: lease
--- Locks the lease of subscriber $1 with epoch $2. Until the end of the transaction no other
--- process can acquire it, so no two processes change a lane at a time.
-SELECT FROM facts.leases WHERE subscriber = $1 AND shard = 0 AND epoch = $2 FOR SHARE;
+-- name: begin
+-- The holder of the lease with the epoch $1 begins, once the last commit of the one before
+-- has ended. There is no row when a later one has begun.
+INSERT INTO webhooks.holder (epoch) VALUES ($1)
+ON CONFLICT (one) DO UPDATE SET epoch = excluded.epoch WHERE holder.epoch <= excluded.epoch;
+
+-- name: holder
+-- Until the end of the transaction no holder with another epoch than $1 begins. There is no
+-- row when one has begun.
+SELECT FROM webhooks.holder WHERE epoch = $1 FOR SHARE;
+
+-- name: count
+-- The replay of each webhook, and how many messages wait.
+SELECT webhook, replay, (SELECT count(*) FROM webhooks.messages m WHERE m.webhook = p.webhook) FROM webhooks.positions p;
 
 -- name: done
 -- Removes messages ($1), and returns how many there were of each webhook: fewer if a replay
@@ -70,14 +80,18 @@ CROSS JOIN LATERAL (
 	WHERE q.webhook = w.webhook AND q.due IS NOT NULL AND q.number <> ALL ($3::bigint[]) ORDER BY q.due LIMIT w.room + 1
 ) AS m;
 
--- name: sweep
--- Notes that webhooks ($1) exist, and removes what is kept of those that have not been
--- known since $2.
-WITH seen AS (
-	UPDATE webhooks.positions SET seen_at = $3 WHERE webhook = ANY ($1::text[])
-), gone AS (
-	DELETE FROM webhooks.positions WHERE seen_at < $2 AND webhook <> ALL ($1::text[]) RETURNING webhook
-), messages AS (
-	DELETE FROM webhooks.messages WHERE webhook IN (SELECT webhook FROM gone)
-)
-DELETE FROM webhooks.attempts WHERE webhook IN (SELECT webhook FROM gone);
+-- name: seen
+-- Webhooks ($1) exist at $2.
+UPDATE webhooks.positions SET seen_at = $2 WHERE webhook = ANY ($1::text[]);
+
+-- name: deleted
+-- Removes the positions of webhooks that have not been seen since $1.
+DELETE FROM webhooks.positions WHERE seen_at < $1;
+
+-- name: messages without
+DELETE FROM webhooks.messages m WHERE NOT EXISTS (SELECT FROM webhooks.positions p WHERE p.webhook = m.webhook);
+
+-- name: attempts without
+-- Those of tests of other webhooks ($1) stay.
+DELETE FROM webhooks.attempts a
+WHERE webhook <> ALL ($1::text[]) AND NOT EXISTS (SELECT FROM webhooks.positions p WHERE p.webhook = a.webhook);

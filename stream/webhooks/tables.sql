@@ -3,6 +3,12 @@
 
 CREATE SCHEMA IF NOT EXISTS webhooks;
 
+-- The lease of the process that delivers. Only it changes the other tables.
+CREATE TABLE IF NOT EXISTS webhooks.holder (
+	one   bool   PRIMARY KEY DEFAULT true CHECK (one),
+	epoch bigint NOT NULL
+);
+
 -- How far each webhook has been read.
 CREATE TABLE IF NOT EXISTS webhooks.positions (
 	webhook text        PRIMARY KEY,

@@ -47,6 +47,9 @@ func newWorld(t testing.TB) *world {
 		Heartbeat: 50 * time.Millisecond, Pace: time.Millisecond, Writes: 100_000, Buffer: 1 << 20, CatchUps: 4, Rate: 1_000_000, Now: time.Now, Logger: w.Logger,
 	})
 	testworld.Running(t, w.hub.Run)
+	if err := webhooks.New(w.config()).Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
