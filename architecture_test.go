@@ -42,7 +42,7 @@ func directions() map[string]set {
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "billing/focus", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "billing/focus", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "stream/webhooks", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
 		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                                   // price lists and changes of prices
 		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                                              // the FOCUS dataset of costs
@@ -77,7 +77,7 @@ func directions() map[string]set {
 		"stream/public":            {"events", "infra/facts"},                                                                                             // the public form of a fact
 		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},                            // publishes facts in the public topics
 		"cmd/":                     everything,
-		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
+		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry", "stream/webhooks"}, // what can be set, and how it is read
 		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
 		"internal/servicetest":     everything,
 		"prove/bench":              everything,

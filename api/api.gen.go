@@ -964,6 +964,7 @@ const (
 	ReadinessCheckNameSchemaRegistry ReadinessCheckName = "schemaRegistry"
 	ReadinessCheckNameSeals          ReadinessCheckName = "seals"
 	ReadinessCheckNameServing        ReadinessCheckName = "serving"
+	ReadinessCheckNameWebhooks       ReadinessCheckName = "webhooks"
 )
 
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
@@ -998,6 +999,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameSeals:
 		return true
 	case ReadinessCheckNameServing:
+		return true
+	case ReadinessCheckNameWebhooks:
 		return true
 	default:
 		return false
@@ -4308,6 +4311,7 @@ type ReadinessCheck struct {
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	// - `publicTopics`: changes are published in Kafka
+	// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 	// - `schemaRegistry`: the schema registry, if there is one, has every schema
 	Name ReadinessCheckName `json:"name"`
 
@@ -4328,6 +4332,7 @@ type ReadinessCheck struct {
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 // - `publicTopics`: changes are published in Kafka
+// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 // - `schemaRegistry`: the schema registry, if there is one, has every schema
 type ReadinessCheckName string
 

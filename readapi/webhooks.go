@@ -3,11 +3,8 @@ package readapi
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"netsim/api"
 	"netsim/commands"
@@ -24,10 +21,9 @@ import (
 // package writeapi and the deliverer need of them.
 type Webhooks struct {
 	*Events
-	// Deliveries is the process's own database, which has the tables of the deliverer.
-	Deliveries interface {
-		BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
-	}
+	// Attempts returns at most limit attempts of a webhook before a number, newest first,
+	// and the counts at the same moment. The number 0 stands for the newest.
+	Attempts func(ctx context.Context, webhook string, before int64, limit int) ([]webhooks.Attempt, webhooks.Counts, error)
 	// Send sends a test message to a webhook and returns what came of it.
 	Send func(ctx context.Context, s webhooks.Subscription) (webhooks.Attempt, error)
 	Now  func() time.Time
@@ -85,11 +81,11 @@ func (h *Webhooks) TestWebhook(ctx context.Context, r api.TestWebhookRequestObje
 // ListWebhookAttempts implements GET /webhooks/{webhook_id}/attempts. The page and the
 // counts are of one snapshot.
 func (h *Webhooks) ListWebhookAttempts(ctx context.Context, r api.ListWebhookAttemptsRequestObject) (api.ListWebhookAttemptsResponseObject, error) {
-	if _, err := h.WebhookRow(ctx, r.WebhookID); err != nil {
-		return nil, err
-	}
 	l, err := newListing(ctx, h.Cursors, r, 100)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := h.WebhookRow(ctx, r.WebhookID); err != nil {
 		return nil, err
 	}
 	before := int64(0)
@@ -101,16 +97,9 @@ func (h *Webhooks) ListWebhookAttempts(ctx context.Context, r api.ListWebhookAtt
 			return nil, errCursor()
 		}
 	}
-	var found []webhooks.Attempt
-	var counts webhooks.Counts
-	err = pgx.BeginTxFunc(ctx, h.Deliveries, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
-		if found, err = webhooks.Attempts(ctx, tx, r.WebhookID, before, l.page.Limit+1); err == nil {
-			counts, err = webhooks.ReadCounts(ctx, tx, r.WebhookID)
-		}
-		return err
-	})
+	found, counts, err := h.Attempts(ctx, r.WebhookID, before, l.page.Limit+1)
 	if err != nil {
-		return nil, fmt.Errorf("read the attempts of %s: %w", r.WebhookID, err)
+		return nil, err
 	}
 	var next []string
 	if len(found) > l.page.Limit {

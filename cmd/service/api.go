@@ -138,12 +138,12 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 	}
 	log := &readapi.Events{EventFilters: readapi.EventFilters{Access: get.Access, Billing: s.config.BillingEndpoints}, Hub: hub, Cursors: cursors, Losses: s.losses}
 	past := &readapi.Streams{Access: get.Access, History: &history.History{DB: tokens.Reads, Log: s.EventLog}, Cursors: cursors, Billing: s.config.BillingEndpoints}
-	hooked := &readapi.Webhooks{Events: log, Deliveries: s.verified, Now: time.Now}
+	hooked := &readapi.Webhooks{Events: log, Now: time.Now}
 	if d.hooks != nil {
 		if err := s.attempt(ctx, d.hooks.Create); err != nil {
 			return nil, nil, err
 		}
-		hooked.Send = d.hooks.Test
+		hooked.Send, hooked.Attempts = d.hooks.Test, d.hooks.History
 		change.Webhooks, change.WebhookSecrets = hooked, d.hooks.Keys
 		change.WebhookURLs = func(url string) error { return webhooks.CheckURL(url, d.hooks.Networks) }
 	}
