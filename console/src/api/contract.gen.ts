@@ -5335,9 +5335,10 @@ export type ReadinessCheck = {
      * - `engine`: simulations are taken up
      * - `billing`: there are rates, and checkpoints are published
      * - `publicTopics`: changes are published in Kafka
+     * - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
      * - `schemaRegistry`: the schema registry, if there is one, has every schema
      */
-    name: "serving" | "issuerKeys" | "readStore" | "eventLog" | "objectStore" | "seals" | "projections" | "parkedStreams" | "deadLetters" | "engine" | "billing" | "publicTopics" | "schemaRegistry" | "lake" | "archive";
+    name: "serving" | "issuerKeys" | "readStore" | "eventLog" | "objectStore" | "seals" | "projections" | "parkedStreams" | "deadLetters" | "engine" | "billing" | "publicTopics" | "schemaRegistry" | "lake" | "archive" | "webhooks";
     /**
      * The service is unavailable while it fails.
      */

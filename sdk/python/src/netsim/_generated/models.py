@@ -22,6 +22,140 @@ class LogPosition(Model):
 
 
 @dataclass(kw_only=True)
+class WebhookFilter(Model):
+    """Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach."""
+
+    type: list[str] | None = None
+    """Only events of these types."""
+    family: Literal["workspaces", "configurations", "simulations", "tracesets", "mappingfiles", "billing", "checkpoints"] | str | None = None
+    """Only events of this family."""
+    stream: str | None = None
+    """Only events of this stream."""
+    workspace: str | None = None
+    """Only events of this workspace and of what it owns."""
+
+
+@dataclass(kw_only=True)
+class Webhook(Model):
+    id: str
+    url: str
+    description: str | None = None
+    filter: WebhookFilter
+    state: Literal["active", "paused", "disabled"] | str
+    reason: str | None = None
+    """Why it is disabled."""
+    stopped_at: dt.datetime | None = None
+    """Since when it is paused or disabled."""
+    secret: str | None = None
+    """`whsec_` and base64. Only in the response to its creation and to a rotation."""
+    secret_generation: int
+    """Counts the secrets, from 1."""
+    overlap_ends_at: dt.datetime | None = None
+    """Until when the former secret signs too."""
+    replayed_from: dt.datetime | None = None
+    """The time from which the last replay began, if it began at a time."""
+    version: int
+    """That of the ETag."""
+    created_by: str
+    created_at: dt.datetime
+    modified_at: dt.datetime
+
+    _wire: ClassVar[Mapping[str, str]] = {"stopped_at": "stoppedAt", "secret_generation": "secretGeneration", "overlap_ends_at": "overlapEndsAt", "replayed_from": "replayedFrom", "created_by": "createdBy", "created_at": "createdAt", "modified_at": "modifiedAt"}
+
+
+@dataclass(kw_only=True)
+class WebhookList(Model):
+    webhooks: list[Webhook]
+    pagination: Pagination
+
+
+@dataclass(kw_only=True)
+class WebhookCreate(Model):
+    url: str
+    description: str | None = None
+    filter: WebhookFilter | None = None
+    """Every event of the reach when absent."""
+
+
+@dataclass(kw_only=True)
+class WebhookUpdate(Model):
+    url: str | None = None
+    description: str | None = None
+    """Removed when empty."""
+    filter: WebhookFilter | None = None
+
+
+@dataclass(kw_only=True)
+class WebhookDeletion(Model):
+    id: str
+    status: Literal["deleted"] | str
+
+
+@dataclass(kw_only=True)
+class WebhookRotation(Model):
+    overlap_seconds: int | None = None
+    """How long the former secret signs too, at most seven days. A day when absent."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"overlap_seconds": "overlapSeconds"}
+
+
+@dataclass(kw_only=True)
+class WebhookReplay(Model):
+    since: dt.datetime | None = None
+    """From the first event recorded at this time or later."""
+    last_event_id: str | None = None
+    """After this position of the feed."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"last_event_id": "lastEventId"}
+
+
+@dataclass(kw_only=True)
+class WebhookAttempt(Model):
+    message_id: str
+    """The header `webhook-id`: the same in all attempts of a message."""
+    event_id: str
+    event_type: str
+    stream: str | None = None
+    """Of the event; absent in a test."""
+    attempt: int
+    """Counts the attempts of the message, from 1; 0 for a test."""
+    started_at: dt.datetime
+    duration_ms: int
+    """In milliseconds."""
+    status: int | None = None
+    """The status of the answer; absent without one."""
+    outcome: Literal["delivered", "failed", "givenUp"] | str
+    """A message whose attempt `failed` is sent again; `givenUp` was the last."""
+    error: str | None = None
+    """Why it failed."""
+    excerpt: str | None = None
+    """The beginning of the answer."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"message_id": "messageId", "event_id": "eventId", "event_type": "eventType", "started_at": "startedAt", "duration_ms": "durationMs"}
+
+
+@dataclass(kw_only=True)
+class WebhookCounts(Model):
+    waiting: int
+    """Messages that are yet to be delivered."""
+    delivered: int
+    """Attempts, of those that are kept."""
+    failed: int
+    """Attempts, of those that are kept."""
+    given_up: int
+    """Attempts, of those that are kept."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"given_up": "givenUp"}
+
+
+@dataclass(kw_only=True)
+class WebhookAttemptList(Model):
+    attempts: list[WebhookAttempt]
+    counts: WebhookCounts
+    pagination: Pagination
+
+
+@dataclass(kw_only=True)
 class StreamFact(Model):
     id: str
     """A UUID."""
@@ -3187,7 +3321,7 @@ class UnreadinessError(Model):
 
 @dataclass(kw_only=True)
 class ReadinessCheck(Model):
-    name: Literal["serving", "issuerKeys", "readStore", "eventLog", "objectStore", "seals", "projections", "parkedStreams", "deadLetters", "engine", "billing", "publicTopics", "schemaRegistry", "lake", "archive"] | str
+    name: Literal["serving", "issuerKeys", "readStore", "eventLog", "objectStore", "seals", "projections", "parkedStreams", "deadLetters", "engine", "billing", "publicTopics", "schemaRegistry", "lake", "archive", "webhooks"] | str
     """- `serving`: the process has started and is not ending; required
     - `issuerKeys`: tokens can be verified; required
     - `readStore`: the database answers, takes writes and has all tables; required
@@ -3200,6 +3334,7 @@ class ReadinessCheck(Model):
     - `engine`: simulations are taken up
     - `billing`: there are rates, and checkpoints are published
     - `publicTopics`: changes are published in Kafka
+    - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
     - `schemaRegistry`: the schema registry, if there is one, has every schema
     """
     required: bool
