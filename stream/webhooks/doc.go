@@ -36,9 +36,9 @@
 // # Bounds
 //
 // A webhook has Limits.Messages messages, give or take one write of its feed; then its
-// reading waits, and nothing is dropped. A process has Limits.PerProcess attempts at a time,
-// and a webhook Limits.PerWebhook: half as many after a failure, one more after a success.
-// So receivers that do not answer take little of the process. Retry-After with 429 and 503
+// reading waits, and nothing is dropped. A process has Limits.PerProcess attempts at a time.
+// A webhook has one at first, one more after each success up to Limits.PerWebhook, and half
+// as many after a failure, so receivers that do not answer take little of the process. Retry-After with 429 and 503
 // is respected up to an hour, for the whole webhook. An attempt has a timeout from the
 // resolving of the name to the end of the answer; little of an answer is read.
 //

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Keys are the master keys from which the secrets of webhooks are derived. A secret is
-// stored nowhere: whoever has the master key, the webhook's id and the generation has it.
-// The zero Keys has none, and webhooks are off.
+// Keys are the master keys from which the secrets of webhooks are derived. A secret follows
+// from a master key, the webhook's id and a generation, so none is stored. The zero Keys
+// has no master key: webhooks are off.
 type Keys struct{ all []masterKey }
 
 type masterKey struct {

@@ -153,7 +153,7 @@ func (s *session) queueSent(b *pgx.Batch, changes []*change, removed map[string]
 			})
 			return err
 		})
-		b.Queue(statement("next"), webhooks, streams, s.Now())
+		b.Queue(statement("next"), webhooks, streams, done, s.Now())
 	}
 	if len(again) > 0 {
 		b.Queue(statement("again"), again, counts, due)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
@@ -37,7 +38,7 @@ func TestAFailingMessageHoldsItsLaneOnly(t *testing.T) {
 	sub.Active = false
 	w.source.put(sub)
 	c := w.config()
-	c.Limits.FirstPause = 1e3 // 1 µs, and 60 ms at last
+	c.Limits.FirstPause = 10 * time.Microsecond // and 0.6 s at last
 	bad.Store(w.create(t, 2))
 	good := w.create(t, 2)
 	sub.Active = true
@@ -106,7 +107,7 @@ func TestLanesKeepTheirOrderThroughCrashes(t *testing.T) {
 	}
 	deliverer := func() *webhooks.Deliverer {
 		c := w.config()
-		c.Limits.FirstPause, c.Limits.Messages, c.Limits.PerWebhook = 1e5, 20, 3 // 0.1 ms
+		c.Limits.FirstPause, c.Limits.Messages, c.Limits.PerWebhook = 100*time.Microsecond, 20, 3
 		return webhooks.New(c)
 	}
 	const streams, length = 6, 12

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -154,13 +156,16 @@ func (s *session) open(ctx context.Context, sub *Subscription) (*feed.Feed, *pos
 		start = feed.Start{Offsets: at.offsets}
 	}
 	f, err := s.Hub.Open(ctx, query, start)
-	if err != nil || !begins {
-		return f, at, err
-	}
-	at.offsets = f.Offsets()
-	if err := s.submit(&change{read: at, drop: true}); err != nil {
-		f.Close()
+	if err != nil {
 		return nil, nil, err
+	}
+	// What begins now has begun for ever: a begin after the next crash would be later.
+	if offsets := f.Offsets(); begins || !maps.EqualFunc(at.offsets, offsets, slices.Equal) {
+		at.offsets = offsets
+		if err := s.submit(&change{read: at, drop: begins}); err != nil {
+			f.Close()
+			return nil, nil, err
+		}
 	}
 	return f, at, nil
 }

@@ -208,3 +208,32 @@ func TestAnAttemptIsCutOffAtTheEnd(t *testing.T) {
 		t.Errorf("another id: %v", all)
 	}
 }
+
+// Receivers that hang take one attempt each, and leave the others to the rest.
+func TestReceiversThatHangDelayNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ends := make(chan struct{})
+	t.Cleanup(func() { close(ends) })
+	for range 3 {
+		hanging := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ []byte) {
+			select {
+			case <-ends:
+			case <-r.Context().Done():
+			}
+		})
+		w.source.put(subscription(hanging.URL))
+	}
+	c := w.config()
+	c.Limits.Timeout, c.Limits.PerProcess = time.Hour, 4
+	d := webhooks.New(c)
+	run(t, d)
+	for range 10 {
+		w.create(t, 0)
+	}
+	w.await(t, func() bool { return d.Report().Sending == 3 })
+	well := newReceiver(t, nil)
+	w.source.put(subscription(well.URL))
+	w.create(t, 3)
+	well.await(t, 14)
+}

@@ -43,7 +43,7 @@ type webhook struct {
 	messages int           // that wait for delivery
 	replay   int           // to which they belong
 	sending  int           // attempts
-	limit    int           // of concurrent attempts: less while they fail
+	limit    int           // of concurrent attempts: 1 at first, more as they succeed
 	due      time.Time     // when a message may be due, zero for none
 	slow     time.Time     // no attempt before, as the receiver asked
 	off      bool          // it is being disabled
@@ -129,7 +129,7 @@ func (s *session) put(ctx context.Context, sub *Subscription, kept map[string]we
 	w := s.webhooks[sub.ID]
 	switch {
 	case w == nil:
-		w = &webhook{messages: kept[sub.ID].messages, replay: kept[sub.ID].replay, limit: s.Limits.PerWebhook, attempts: keptAttempts, room: make(chan struct{}, 1)}
+		w = &webhook{messages: kept[sub.ID].messages, replay: kept[sub.ID].replay, limit: 1, attempts: keptAttempts, room: make(chan struct{}, 1)}
 		s.webhooks[sub.ID] = w
 	case w.sub.Version == sub.Version:
 		s.mu.Unlock()

@@ -25,12 +25,14 @@ UPDATE webhooks.messages m SET attempts = f.attempts, due = f.due
 FROM unnest($1::bigint[], $2::int[], $3::timestamptz[]) AS f (number, attempts, due) WHERE m.number = f.number;
 
 -- name: next
--- The first messages of lanes ($1 webhooks, $2 streams) are due at $3, unless they are
--- already.
-UPDATE webhooks.messages m SET due = $3
-FROM unnest($1::text[], $2::text[]) AS lane (webhook, stream)
+-- The first messages of lanes ($1 webhooks, $2 streams) are due at $4, unless they are
+-- already. They come after the removed ones ($3), so the search skips those that PostgreSQL
+-- has not cleaned up yet.
+UPDATE webhooks.messages m SET due = $4
+FROM unnest($1::text[], $2::text[], $3::bigint[]) AS lane (webhook, stream, removed)
 CROSS JOIN LATERAL (
-	SELECT number FROM webhooks.messages n WHERE n.webhook = lane.webhook AND n.stream = lane.stream ORDER BY number LIMIT 1
+	SELECT number FROM webhooks.messages n
+	WHERE n.webhook = lane.webhook AND n.stream = lane.stream AND n.number > lane.removed ORDER BY number LIMIT 1
 ) AS first
 WHERE m.number = first.number AND m.due IS NULL;
 
