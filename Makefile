@@ -45,11 +45,12 @@ endif
 
 check: lint generated ## what a change must pass beside make test
 
-lint: ## formatting, vet, staticcheck, dead code
+lint: ## formatting, vet, staticcheck, dead code; of the SDK its users call what this module does not
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	for module in . cmd/netsim-dev prove sdk/go; do (cd $$module && go vet -tags tools,faults ./... && $(TOOL) staticcheck -tags tools,faults ./...) || exit 1; done
 	@dead=$$($(TOOL) deadcode -tags tools,faults -test ./...) || exit 1; \
+	dead=$$(echo "$$dead" | grep -v '^sdk/go/'); \
 	if [ -n "$$dead" ]; then echo "$$dead"; exit 1; fi
 
 generated: ## generated files are up to date

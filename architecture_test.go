@@ -77,6 +77,8 @@ func directions() map[string]set {
 		"stream/public":            {"events", "infra/facts"},                                                                                             // the public form of a fact
 		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},                            // publishes facts in the public topics
 		"cmd/":                     everything,
+		"cmd/client":               {"sdk/", "cmd/table", "audit"},                                     // a client like any other, which verifies bundles like an auditor
+		"cmd/table":                {},                                                                 // tables for people
 		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
 		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
 		"internal/servicetest":     everything,
@@ -131,7 +133,9 @@ func homes() map[string]set {
 		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "stream/webhooks", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
-		"github.com/coreos/go-oidc/":          {"infra/auth"},
+		"github.com/coreos/go-oidc/":          {"infra/auth", "cmd/client"},
+		"github.com/itchyny/gojq":             {"cmd/client"},
+		"github.com/schollz/progressbar/":     {"cmd/client"},
 		"github.com/go-jose/":                 {"infra/auth", "infra/devissuer"},
 		"github.com/getkin/":                  {"api/contract"},
 		"github.com/oapi-codegen/":            {"api", "sdk/"},
@@ -141,6 +145,8 @@ func homes() map[string]set {
 		"go.opentelemetry.io/otel/sdk/":       {"infra/telemetry"},
 		"go.opentelemetry.io/otel/exporters/": {"infra/telemetry"},
 		"github.com/alecthomas/kong":          {"cmd/"},
+		"github.com/jotaen/kong-completion":   {"cmd/client", "cmd/netsim"},
+		"github.com/posener/complete":         {"cmd/client"},
 		"github.com/caarlos0/env/":            {"cmd/settings"},
 		"github.com/klauspost/compress":       {"simulator/", "runs", "stream/archive", "cmd/checkpoints"},
 		"google.golang.org/protobuf/":         {"simulator/chakra"},
@@ -191,6 +197,7 @@ func reach() (pure, never map[string]set) {
 		"content/uploads":       log,
 		"content/simple/unfold": log,
 		"console/login":         log,
+		"cmd/client":            append(set{"github.com/jackc/pgx/", "github.com/aws/"}, log...),
 	}
 	return pure, never
 }

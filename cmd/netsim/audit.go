@@ -10,13 +10,12 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"netsim/audit"
 	"netsim/cmd/operate"
 	"netsim/cmd/settings"
+	"netsim/cmd/table"
 )
 
 type auditing struct {
@@ -155,14 +154,7 @@ func report[F fmt.Stringer](found []F, conclusion string) error {
 
 // printable replaces unprintable characters, which could control a terminal, by spaces.
 // Any client that can write to the broker may have written the text.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-}
+func printable(text string) string { return table.Printable(text) }
 
 type auditBundle struct {
 	Account string `required:"" help:"Account id." placeholder:"ID"`

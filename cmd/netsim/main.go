@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
+	"netsim/cmd/client"
 	"netsim/cmd/operate"
 	"netsim/cmd/service"
 	"netsim/cmd/settings"
@@ -22,7 +24,17 @@ import (
 	"netsim/infra/telemetry"
 )
 
+// commands are those of the users of a service and those of its operators.
 type commands struct {
+	client.Commands `embed:"" group:"Use the service"`
+	Operate         operating `embed:"" group:"Operate it"`
+	Version         version   `cmd:"" help:"Print the version."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Print what makes a shell complete command lines."`
+}
+
+// operating are the commands of operators.
+type operating struct {
 	Serve      serve       `cmd:"" help:"Run the service with the roles in NETSIM_ROLES."`
 	Migrate    migrate     `cmd:"" help:"Create the missing topics, tables and bucket, and end."`
 	Doctor     examine     `cmd:"" help:"Examine every component that the service depends on, and say what to do."`
@@ -47,19 +59,32 @@ type commands struct {
 	ACLs       acls        `cmd:"" name:"acls" help:"Print the least rights of each user of Kafka, as kafka-acls.sh takes them."`
 	Upgrade    upgrade     `cmd:"" help:"Show which releases run, and finish an upgrade."`
 	Operations operations  `cmd:"" help:"Show which commands of operators changed the deployment."`
-	Version    version     `cmd:"" help:"Print the version."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c commands
-	parsed := kong.Parse(&c, kong.Name("netsim"), kong.Description("Simulates collective workloads on modelled networks."),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+	terminal := client.System()
+	parser := kong.Must(&c, kong.Name("netsim"),
+		kong.Description("Simulates collective workloads on modelled networks.\n\n"+client.ExitCodes),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(terminal), kong.Exit(exit))
+	client.Complete(ctx, parser, terminal)
+	parsed, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
 	if err := run(ctx, parsed); err != nil {
 		fmt.Fprintln(os.Stderr, "netsim:", err)
-		os.Exit(1) //nolint:gocritic // the signal handler needs no clean-up
+		os.Exit(client.ExitCode(err)) //nolint:gocritic // the signal handler needs no clean-up
 	}
+}
+
+// exit ends the process. Kong has a code of its own for wrong usage.
+func exit(code int) {
+	const usage = 80
+	if code == usage {
+		code = client.ExitUsage
+	}
+	os.Exit(code)
 }
 
 type serve struct{}

@@ -58,6 +58,7 @@ func optionRows() map[string]option {
 	const (
 		twoDatabases = "internal/faults/two_databases_test.go TestTwoDatabasesHoldTheSame"
 		bundles      = "cmd/netsim/audit_verify_test.go TestVerifyABundleByCommand"
+		completes    = "cmd/netsim/completion_test.go TestCompletionByCommand"
 		tokens       = "cmd/netsim/options_test.go TestTokenByCommand"
 		audits       = "cmd/operate/audit_test.go TestAudit"
 		start        = "cmd/netsim/quickstart_test.go TestQuickstart"
@@ -83,6 +84,8 @@ func optionRows() map[string]option {
 		public       = "internal/faults/publishers_test.go TestPublishersAreKilled"
 	)
 	return map[string]option{
+		"completion <shell>":                   {"completion bash", completes, map[string]string{"completion csh": "must be one of"}},
+		"completion --code":                    {"completion bash --code", completes, nil},
 		"token --service":                      {"token --service", tokens, nil},
 		"token --user":                         {"token --user u", tokens, nil},
 		"token --account":                      {"token --service --account *", tokens, map[string]string{"token --account *": "is for a service token"}},
@@ -229,7 +232,7 @@ func TestEveryOptionIsHonouredOrRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := map[string]bool{}
-	for _, leaf := range parser.Model.Leaves(true) {
+	for _, leaf := range operatorsCommands(parser) {
 		command := strings.TrimPrefix(strings.SplitN(leaf.FullPath(), " <", 2)[0], "netsim ")
 		for _, p := range leaf.Positional {
 			there[command+" <"+p.Name+">"] = true

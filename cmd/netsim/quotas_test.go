@@ -18,7 +18,7 @@ func TestQuotasOnTheCommandLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := setQuotas{"acct_1", map[string]string{"streams.open": "3", "uploads.day": "default"}}
-	if diff := cmp.Diff(want, c.Quotas.Set); diff != "" {
+	if diff := cmp.Diff(want, c.Operate.Quotas.Set); diff != "" {
 		t.Error(diff)
 	}
 }

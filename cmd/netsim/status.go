@@ -6,6 +6,7 @@ import (
 
 	"netsim/api"
 	"netsim/cmd/operate"
+	"netsim/cmd/table"
 )
 
 type readModelStatus struct{ listing }
@@ -163,9 +164,9 @@ func progressOf(r api.OpenRun) string {
 	var text string
 	switch {
 	case r.TotalBytes > 0:
-		text = fmt.Sprintf("%s of %s", size(r.DeliveredBytes), size(r.TotalBytes))
+		text = fmt.Sprintf("%s of %s", table.Size(r.DeliveredBytes), table.Size(r.TotalBytes))
 	case r.DeliveredBytes > 0:
-		text = size(r.DeliveredBytes)
+		text = table.Size(r.DeliveredBytes)
 	}
 	if r.StalledSince != nil {
 		text += " stalled for " + since(r.StalledSince)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"netsim/api"
+	"netsim/cmd/table"
 )
 
 // listing has the options of a command that prints a list.
@@ -35,26 +34,9 @@ func rest(rows int, total int64) string {
 	return fmt.Sprintf("%d of %d rows; --limit shows more\n", rows, total)
 }
 
-// printTable prints rows under headings, or the sentence none when there are no rows.
-// Unprintable characters become spaces, and empty cells become dashes.
+// printTable is [table.Write] to standard output.
 func printTable(none string, headings string, rows [][]string) error {
-	if len(rows) == 0 {
-		_, err := fmt.Println(none)
-		return err
-	}
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	if headings != "" {
-		fmt.Fprintln(out, strings.ReplaceAll(headings, " ", "\t")) //nolint:errcheck // Flush returns the error
-	}
-	for _, row := range rows {
-		for i, cell := range row {
-			if row[i] = printable(cell); cell == "" {
-				row[i] = "-"
-			}
-		}
-		fmt.Fprintln(out, strings.Join(row, "\t")) //nolint:errcheck // Flush returns the error
-	}
-	return out.Flush()
+	return table.Write(os.Stdout, none, headings, rows)
 }
 
 // printList prints a list as JSON. An empty list is [].
@@ -93,19 +75,6 @@ func since(t *api.Timestamp) string {
 		return ""
 	}
 	return age(time.Since(t.Time).Seconds())
-}
-
-// size formats a number of bytes with a unit, such as 1.5 MiB.
-func size(bytes int64) string {
-	const units = "KMGTPE"
-	if bytes < 1024 {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	value, unit := float64(bytes)/1024, 0
-	for value >= 1024 {
-		value, unit = value/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %ciB", value, units[unit])
 }
 
 // short cuts a text to the width of a cell.

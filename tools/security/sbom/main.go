@@ -43,6 +43,9 @@ func print(program string) error {
 		if m.Replace != nil {
 			m = m.Replace
 		}
+		if strings.HasPrefix(m.Path, ".") {
+			continue // of this repository, such as the SDK, and so of the program itself
+		}
 		part, err := component(m)
 		if err != nil {
 			return err
