@@ -130,12 +130,15 @@ func (s *session) open(ctx context.Context, w *webhook, sub *Subscription) (*fee
 		return nil
 	}
 	s.mu.Lock()
-	at := w.at
+	at, waiting := w.at, w.messages
 	s.mu.Unlock()
 	start := feed.Start{Position: sub.Position, Since: sub.Since}
 	begins := at == nil || at.replay < sub.Replay
 	switch {
 	case begins:
+		if at != nil {
+			s.Log.InfoContext(ctx, "a webhook is replayed; the messages that wait are dropped, and come again", "webhook", sub.ID, "messages", waiting)
+		}
 		at = &position{webhook: sub.ID, replay: sub.Replay, losses: losses}
 	case at.losses != losses:
 		return nil, nil, errOtherLog()
