@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -17,22 +18,32 @@ import (
 	"netsim/stream/webhooks"
 )
 
-// BenchmarkDeliver delivers b.N events of many streams to a receiver on this machine, from
-// the log to the record of each attempt. It reports deliveries a second, and the CPU time of
-// this process for each: with the receiver, without PostgreSQL.
+// BenchmarkDeliver delivers b.N times to a receiver on this machine, for one webhook and for
+// a hundred of which each gets every event: from the log to the record of each attempt. It
+// reports deliveries a second, and the CPU time of this process for each: with the receiver,
+// without PostgreSQL.
 func BenchmarkDeliver(b *testing.B) {
+	for _, count := range []int{1, 100} {
+		b.Run(fmt.Sprintf("webhooks=%d", count), func(b *testing.B) { deliver(b, count) })
+	}
+}
+
+func deliver(b *testing.B, count int) {
 	w := newWorld(b)
 	var got atomic.Int64
+	made := (b.N + count - 1) / count
 	arrived := make(chan struct{}, 1)
 	r := newReceiver(b, nil)
 	r.Server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
-		if got.Add(1) == int64(b.N) {
+		if got.Add(1) == int64(made*count) {
 			arrived <- struct{}{}
 		}
 	})
-	w.createMany(b, b.N)
-	w.source.put(subscription(r.URL))
+	w.createMany(b, made)
+	for range count {
+		w.source.put(subscription(r.URL))
+	}
 	d := webhooks.New(w.config())
 	before := cpu(b)
 	b.ResetTimer()
@@ -42,8 +53,8 @@ func BenchmarkDeliver(b *testing.B) {
 	used := cpu(b) - before
 	w.await(b, func() bool { return d.Report().Messages == 0 })
 	stop()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
-	b.ReportMetric(float64(used.Microseconds())/float64(b.N), "CPU-µs/delivery")
+	b.ReportMetric(float64(made*count)/b.Elapsed().Seconds(), "deliveries/s")
+	b.ReportMetric(float64(used.Microseconds())/float64(made*count), "CPU-µs/delivery")
 }
 
 // BenchmarkLag sends 1,000 events a second for b.N events, and reports the times from the

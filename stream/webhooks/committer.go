@@ -73,8 +73,9 @@ func (s *session) settleLocked(c *change, committed bool) {
 		return
 	}
 	w := s.webhooks[c.read.webhook]
+	w.at = c.read
 	if c.drop {
-		w.messages, w.replay = 0, c.read.replay
+		w.messages = 0
 	}
 	if w.messages += len(c.add); len(c.add) > 0 {
 		w.due = s.Now()

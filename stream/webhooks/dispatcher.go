@@ -64,7 +64,7 @@ func (s *session) sendDue(ctx context.Context) (next time.Duration, err error) {
 		m := &all[i]
 		w := s.webhooks[m.webhook]
 		switch {
-		case m.body == nil || room[m.webhook] == 0 || !w.ready():
+		case m.body == nil || room[m.webhook] == 0 || !w.sends() || !w.current():
 			w.due = earlier(w.due, m.due)
 			next = min(next, max(m.due.Sub(now), 0))
 		default:
@@ -85,7 +85,7 @@ func (s *session) roomsLocked(now time.Time) (ids []string, rooms []int, next ti
 	free := s.Limits.PerProcess - len(s.numbers)
 	for id, w := range s.webhooks {
 		room := min(w.limit, w.messages) - w.sending
-		if w.due.IsZero() || !w.ready() || room <= 0 || free == 0 {
+		if w.due.IsZero() || !w.sends() || !w.current() || room <= 0 || free == 0 {
 			continue // there is a signal when that changes
 		}
 		at := w.due

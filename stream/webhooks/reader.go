@@ -9,14 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"netsim/fault"
 	"netsim/infra/wait"
 	"netsim/stream/feed"
 )
 
-// position is how far a webhook has been read.
+// position is how far a webhook has been read. It does not change.
 type position struct {
 	webhook string
 	replay  int
@@ -24,26 +22,16 @@ type position struct {
 	offsets feed.Offsets
 }
 
+// after returns the position with other offsets.
+func (p *position) after(offsets feed.Offsets) *position {
+	next := *p
+	next.offsets = offsets
+	return &next
+}
+
 func (p *position) text() string {
 	text, _ := json.Marshal(p.offsets) //nolint:errchkjson // numbers always encode
 	return string(text)
-}
-
-// readPosition returns the position of a webhook, nil if there is none.
-func (s *session) readPosition(ctx context.Context, webhook string) (*position, error) {
-	p := &position{webhook: webhook}
-	var offsets []byte
-	err := s.Pool.QueryRow(ctx, `SELECT replay, losses, offsets FROM webhooks.positions WHERE webhook = $1`, webhook).Scan(&p.replay, &p.losses, &offsets)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil //nolint:nilnil // a new webhook has none
-	}
-	if err == nil {
-		err = json.Unmarshal(offsets, &p.offsets)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the position of a webhook: %w", err)
-	}
-	return p, nil
 }
 
 // The pauses of a reader after a failure.
@@ -90,21 +78,21 @@ func (s *session) readOnce(ctx context.Context, w *webhook, sub *Subscription, w
 	if err := s.awaitRoom(ctx, w); err != nil {
 		return err
 	}
-	f, at, err := s.open(ctx, sub)
+	f, at, err := s.open(ctx, w, sub)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	saved := s.Now()
 	for !s.full(w) {
-		c := &change{read: at}
+		c := &change{}
 		reason := f.Next(ctx, func(e *feed.Entry, _ []byte) {
 			if e != nil {
 				c.add = append(c.add, message{webhook: sub.ID, stream: e.Stream, event: e.ID, kind: e.Type, recorded: e.RecordedAt, body: e.JSON})
 			}
 		})
 		if now := s.Now(); len(c.add) > 0 || now.Sub(saved) >= saveEvery {
-			at.offsets, saved = f.Offsets(), now
+			c.read, saved = at.after(f.Offsets()), now
 			if err := s.submit(c); err != nil {
 				return err
 			}
@@ -129,7 +117,7 @@ func errOtherLog() error {
 }
 
 // open opens the feed of a webhook at its position, or at its begin, or at that of a replay.
-func (s *session) open(ctx context.Context, sub *Subscription) (*feed.Feed, *position, error) {
+func (s *session) open(ctx context.Context, w *webhook, sub *Subscription) (*feed.Feed, *position, error) {
 	losses, err := s.Losses(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -141,14 +129,16 @@ func (s *session) open(ctx context.Context, sub *Subscription) (*feed.Feed, *pos
 		}
 		return nil
 	}
-	at, err := s.readPosition(ctx, sub.ID)
-	if err != nil {
-		return nil, nil, err
-	}
+	s.mu.Lock()
+	at, waiting := w.at, w.messages
+	s.mu.Unlock()
 	start := feed.Start{Position: sub.Position, Since: sub.Since}
 	begins := at == nil || at.replay < sub.Replay
 	switch {
 	case begins:
+		if at != nil {
+			s.Log.InfoContext(ctx, "a webhook is replayed; the messages that wait are dropped, and come again", "webhook", sub.ID, "messages", waiting)
+		}
 		at = &position{webhook: sub.ID, replay: sub.Replay, losses: losses}
 	case at.losses != losses:
 		return nil, nil, errOtherLog()
@@ -161,7 +151,7 @@ func (s *session) open(ctx context.Context, sub *Subscription) (*feed.Feed, *pos
 	}
 	// What begins now has begun for ever: a begin after the next crash would be later.
 	if offsets := f.Offsets(); begins || !maps.EqualFunc(at.offsets, offsets, slices.Equal) {
-		at.offsets = offsets
+		at = at.after(offsets)
 		if err := s.submit(&change{read: at, drop: begins}); err != nil {
 			f.Close()
 			return nil, nil, err

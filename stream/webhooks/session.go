@@ -3,6 +3,7 @@ package webhooks
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,8 +41,8 @@ type webhook struct {
 	unsigned error  // why there are no keys
 	stop     func() // ends its reader; nil without one
 
+	at       *position     // that is committed; nil before its begin
 	messages int           // that wait for delivery
-	replay   int           // to which they belong
 	sending  int           // attempts
 	limit    int           // of concurrent attempts: 1 at first, more as they succeed
 	due      time.Time     // when a message may be due, zero for none
@@ -91,7 +92,7 @@ func (d *Deliverer) deliver(ctx context.Context, epoch int64) error {
 
 // follow keeps the readers like the subscriptions.
 func (s *session) follow(ctx context.Context) error {
-	kept, err := s.countMessages(ctx)
+	kept, err := s.readKept(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (s *session) put(ctx context.Context, sub *Subscription, kept map[string]we
 	w := s.webhooks[sub.ID]
 	switch {
 	case w == nil:
-		w = &webhook{messages: kept[sub.ID].messages, replay: kept[sub.ID].replay, limit: 1, attempts: keptAttempts, room: make(chan struct{}, 1)}
+		w = &webhook{at: kept[sub.ID].at, messages: kept[sub.ID].messages, limit: 1, attempts: keptAttempts, room: make(chan struct{}, 1)}
 		s.webhooks[sub.ID] = w
 	case w.sub.Version == sub.Version:
 		s.mu.Unlock()
@@ -156,9 +157,9 @@ func (s *session) put(ctx context.Context, sub *Subscription, kept map[string]we
 // sends reports whether the webhook is read and its messages are sent.
 func (w *webhook) sends() bool { return w.sub.Active && !w.off && w.unsigned == nil }
 
-// ready reports whether the messages that wait are sent: those from before a replay are
-// about to be dropped.
-func (w *webhook) ready() bool { return w.sends() && w.replay == w.sub.Replay }
+// current reports whether the messages that wait are to be sent: those from before a replay
+// are about to be dropped.
+func (w *webhook) current() bool { return w.at != nil && w.at.replay >= w.sub.Replay }
 
 // start starts a reader, and returns what ends it and waits for its end.
 func (s *session) start(ctx context.Context, w *webhook, sub Subscription) (stop func()) {
@@ -214,21 +215,22 @@ func (s *session) sweep(ctx context.Context, known map[string]bool, now time.Tim
 	return nil
 }
 
-// countMessages returns of each webhook how many messages wait, and to which replay they
-// belong.
-func (s *session) countMessages(ctx context.Context) (map[string]webhook, error) {
+// readKept returns what is kept of each webhook: its position, and how many messages wait.
+func (s *session) readKept(ctx context.Context) (map[string]webhook, error) {
 	all := map[string]webhook{}
-	rows, err := s.Pool.Query(ctx, statement("count"))
+	rows, err := s.Pool.Query(ctx, statement("kept"))
 	if err == nil {
-		var id string
-		var w webhook
-		_, err = pgx.ForEachRow(rows, []any{&id, &w.replay, &w.messages}, func() error {
-			all[id] = w
-			return nil
+		var at position
+		var offsets []byte
+		var messages int
+		_, err = pgx.ForEachRow(rows, []any{&at.webhook, &at.replay, &at.losses, &offsets, &messages}, func() error {
+			one := at
+			all[at.webhook] = webhook{at: &one, messages: messages}
+			return json.Unmarshal(offsets, &one.offsets)
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("count the messages of webhooks: %w", err)
+		return nil, fmt.Errorf("read the positions of webhooks: %w", err)
 	}
 	return all, nil
 }
@@ -236,10 +238,13 @@ func (s *session) countMessages(ctx context.Context) (map[string]webhook, error)
 // full reports whether the webhook has so many messages that its reading waits.
 func (s *session) full(w *webhook) bool { return s.waiting(w) >= s.Limits.Messages }
 
-// waiting returns how many messages of the webhook wait.
+// waiting returns how many messages of the webhook wait, without those that a replay drops.
 func (s *session) waiting(w *webhook) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !w.current() {
+		return 0
+	}
 	return w.messages
 }
 

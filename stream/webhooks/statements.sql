@@ -9,9 +9,10 @@ ON CONFLICT (one) DO UPDATE SET epoch = excluded.epoch WHERE holder.epoch <= exc
 -- row when one has begun.
 SELECT FROM webhooks.holder WHERE epoch = $1 FOR SHARE;
 
--- name: count
--- The replay of each webhook, and how many messages wait.
-SELECT webhook, replay, (SELECT count(*) FROM webhooks.messages m WHERE m.webhook = p.webhook) FROM webhooks.positions p;
+-- name: kept
+-- The position of each webhook, and how many messages wait.
+SELECT webhook, replay, losses, offsets, (SELECT count(*) FROM webhooks.messages m WHERE m.webhook = p.webhook)
+FROM webhooks.positions p;
 
 -- name: done
 -- Removes messages ($1), and returns how many there were of each webhook: fewer if a replay
