@@ -181,6 +181,9 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.workspace
 		case name == "webhook_id" && fresh:
 			r.path[name] = w.newWebhook(t, w.client(t))
+			if op.id == "ResumeWebhook" {
+				w.client(t).Post("/api/v1/webhooks/"+r.path[name]+"/pause", nil).Want(200)
+			}
 		case name == "webhook_id":
 			r.path[name] = w.webhook
 		case name == "mapping_file_id" && fresh:
