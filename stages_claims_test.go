@@ -125,7 +125,7 @@ func matches(pattern, dir string) bool {
 func claims(t *testing.T) (all []claim) {
 	t.Helper()
 	texts := map[string]string{".ci/run": readText(t, ".ci/run")}
-	for _, script := range append(glob(t, ".ci/*/*"), glob(t, "sdk/*/check")...) { // the latter are run by hand
+	for _, script := range append(glob(t, ".ci/*/*"), glob(t, "sdk/*/check")...) { // the stage sdk runs the latter
 		if path.Base(script) == "check" || stageName(t, script) != "" || strings.Contains(texts[".ci/run"], script) && !strings.HasSuffix(script, ".txt") {
 			texts[script] = readText(t, script)
 		}

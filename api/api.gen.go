@@ -3012,6 +3012,7 @@ type ContainerType string
 
 // ContainerReferenceAdd defines model for ContainerReferenceAdd.
 type ContainerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -3053,6 +3054,9 @@ type CostSegment struct {
 	Units Count     `json:"units"`
 }
 
+// CostShares defines model for CostShares.
+type CostShares map[string]Amount
+
 // CostSummary defines model for CostSummary.
 type CostSummary struct {
 	CREDIT    *CostTotal `json:"CREDIT"`
@@ -3064,10 +3068,10 @@ type CostSummary struct {
 // CostTotal defines model for CostTotal.
 type CostTotal struct {
 	// ByRate Rate name to total.
-	ByRate map[string]Amount `json:"byRate"`
+	ByRate CostShares `json:"byRate"`
 
 	// ByWorkspace Workspace id to total; `unassigned` without one.
-	ByWorkspace map[string]Amount `json:"byWorkspace"`
+	ByWorkspace CostShares `json:"byWorkspace"`
 
 	// Total Exact decimal, no exponent, at most 18 decimals.
 	Total Amount `json:"total"`
@@ -3076,7 +3080,7 @@ type CostTotal struct {
 // Count defines model for Count.
 type Count = int64
 
-// CountsServers Whether the price and the power of a point include its servers.
+// CountsServers Whether the price and the power of a point include its servers. No when absent.
 type CountsServers = bool
 
 // Currency defines model for Currency.
@@ -3314,7 +3318,7 @@ type FabricPriceList struct {
 	// Switches By the sum of the rates of the connected ports of the largest switch of its kind.
 	Switches PriceClasses `json:"switches"`
 
-	// Version Changes with every figure of the list.
+	// Version Changes with every figure of the list; `own` when absent.
 	Version string `json:"version,omitempty,omitzero"`
 }
 
@@ -4014,17 +4018,6 @@ type PriceClass struct {
 // PriceClasses defines model for PriceClasses.
 type PriceClasses = []PriceClass
 
-// Problem The same refusal in the form of RFC 9457.
-type Problem struct {
-	Code      string `json:"code,omitempty,omitzero"`
-	Detail    string `json:"detail"`
-	Instance  string `json:"instance,omitempty,omitzero"`
-	RequestID string `json:"requestId,omitempty,omitzero"`
-	Status    int64  `json:"status"`
-	Title     string `json:"title"`
-	Type      string `json:"type"`
-}
-
 // ProcessStatus A process with sessions in the database.
 type ProcessStatus struct {
 	// Level The newest that its release knows.
@@ -4279,6 +4272,7 @@ type ReadinessCheckStatus string
 
 // Reference Use of a declared entity by its holder.
 type Reference struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -4310,7 +4304,7 @@ type References = []Reference
 // Replicates How often each point runs, each time with another seed. The results of a point have
 // the median of its times, the least and the most, and the Pareto front takes the
 // median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-// the seed, whose points are replicates too.
+// the seed, whose points are replicates too. 1 when absent.
 type Replicates = int64
 
 // ResolvedConstraints defines model for ResolvedConstraints.
@@ -4473,6 +4467,7 @@ type RunTermination struct {
 
 // ServerReferenceAdd defines model for ServerReferenceAdd.
 type ServerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -4827,7 +4822,7 @@ type Study struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5083,7 +5078,7 @@ type StudyListItem struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5095,7 +5090,7 @@ type StudyListItem struct {
 
 // StudyMethod `grid`: a point for each combination of values, the last axis varies fastest.
 // `list`: the first point has the first value of each axis, and so on; all axes have
-// as many values. `sample`: different combinations, drawn at random.
+// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 type StudyMethod string
 
 // StudyName Name of a study; its runs are named after it and their points.
@@ -5214,7 +5209,7 @@ type StudyStart struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method,omitempty,omitzero"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -5227,16 +5222,16 @@ type StudyStart struct {
 	// Replicates How often each point runs, each time with another seed. The results of a point have
 	// the median of its times, the least and the most, and the Pareto front takes the
 	// median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-	// the seed, whose points are replicates too.
+	// the seed, whose points are replicates too. 1 when absent.
 	Replicates Replicates `json:"replicates,omitempty,omitzero"`
 
 	// Samples How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise.
 	Samples int64 `json:"samples,omitempty,omitzero"`
 
-	// Seed Of a `sample`. The same seed draws the same points.
+	// Seed Of a `sample`, 0 when absent. The same seed draws the same points.
 	Seed int64 `json:"seed,omitempty,omitzero"`
 
-	// Servers Whether the price and the power of a point include its servers.
+	// Servers Whether the price and the power of a point include its servers. No when absent.
 	Servers CountsServers `json:"servers,omitempty,omitzero"`
 
 	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point of
@@ -5244,7 +5239,7 @@ type StudyStart struct {
 	// fabric that costs no more. Such a point is not on the Pareto front, whatever its
 	// time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
 	// what it has run is billed. The time so far is that of the last report of progress,
-	// so short runs complete.
+	// so short runs complete. No when absent.
 	StopDominated bool `json:"stopDominated,omitempty,omitzero"`
 
 	// WorkspaceID That of the base when absent, which is the default workspace for a simple submission; any other is refused.
@@ -5306,7 +5301,7 @@ type SwitchBandwidth struct {
 	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
 }
 
-// TTLDays Days from the last use after which a traceset expires.
+// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 type TTLDays = int64
 
 // Tags defines model for Tags.
@@ -5398,14 +5393,17 @@ type TopologyType string
 
 // TopologyConstraints Hardware constraints of the derived topology.
 type TopologyConstraints struct {
+	// SubscriptionRatio `1:1` when absent.
 	SubscriptionRatio TopologyConstraintsSubscriptionRatio `json:"subscriptionRatio,omitempty,omitzero"`
-	SwitchRadix       TopologyConstraintsSwitchRadix       `json:"switchRadix,omitempty,omitzero"`
+
+	// SwitchRadix `128x400G` when absent.
+	SwitchRadix TopologyConstraintsSwitchRadix `json:"switchRadix,omitempty,omitzero"`
 }
 
-// TopologyConstraintsSubscriptionRatio defines model for TopologyConstraints.SubscriptionRatio.
+// TopologyConstraintsSubscriptionRatio `1:1` when absent.
 type TopologyConstraintsSubscriptionRatio string
 
-// TopologyConstraintsSwitchRadix defines model for TopologyConstraints.SwitchRadix.
+// TopologyConstraintsSwitchRadix `128x400G` when absent.
 type TopologyConstraintsSwitchRadix string
 
 // TopologyDocument The members of a configuration that say what its network is. At most 4 MiB.
@@ -5435,6 +5433,7 @@ type TopologyPreview struct {
 
 // TopologyReferenceAdd defines model for TopologyReferenceAdd.
 type TopologyReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64 `json:"count,omitempty,omitzero"`
 
 	// Name Unique over components, containers, links and applications of one configuration.
@@ -5613,7 +5612,7 @@ type TracesetForm struct {
 	Name DisplayName          `json:"name,omitempty,omitzero"`
 	Tags Tags                 `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -5654,15 +5653,17 @@ type TracesetPromoted struct {
 
 // TracesetPromotion defines model for TracesetPromotion.
 type TracesetPromotion struct {
-	Description Description             `json:"description,omitempty,omitzero"`
-	Tags        Tags                    `json:"tags,omitempty,omitzero"`
-	Target      TracesetPromotionTarget `json:"target,omitempty,omitzero"`
+	Description Description `json:"description,omitempty,omitzero"`
+	Tags        Tags        `json:"tags,omitempty,omitzero"`
+
+	// Target `tenant` when absent.
+	Target TracesetPromotionTarget `json:"target,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
 	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
 }
 
-// TracesetPromotionTarget defines model for TracesetPromotion.Target.
+// TracesetPromotionTarget `tenant` when absent.
 type TracesetPromotionTarget string
 
 // TracesetReference defines model for TracesetReference.
@@ -5711,7 +5712,7 @@ type TracesetUpload struct {
 	Name        DisplayName  `json:"name"`
 	Tags        Tags         `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -5783,6 +5784,7 @@ type UpgradeStatus struct {
 
 // UploadFile defines model for UploadFile.
 type UploadFile struct {
+	// ContentType `application/octet-stream` when absent.
 	ContentType string `json:"contentType,omitempty,omitzero"`
 
 	// Name One path segment.
@@ -5853,8 +5855,10 @@ type WorkloadMetadata struct {
 		Sp   WorkloadCount `json:"sp,omitempty,omitzero"`
 		Tp   WorkloadCount `json:"tp,omitempty,omitzero"`
 	} `json:"parallelism,omitempty,omitzero"`
-	Precision     WorkloadText `json:"precision,omitempty,omitzero"`
-	SchemaVersion int64        `json:"schemaVersion,omitempty,omitzero"`
+	Precision WorkloadText `json:"precision,omitempty,omitzero"`
+
+	// SchemaVersion 1 when absent.
+	SchemaVersion int64 `json:"schemaVersion,omitempty,omitzero"`
 	Shape         struct {
 		GlobalBatchSize WorkloadCount `json:"globalBatchSize,omitempty,omitzero"`
 		HiddenDim       WorkloadCount `json:"hiddenDim,omitempty,omitzero"`
@@ -5961,6 +5965,9 @@ type CreatedAfter = Timestamp
 // CreatedBefore defines model for CreatedBefore.
 type CreatedBefore = Timestamp
 
+// CreditPrice defines model for CreditPrice.
+type CreditPrice = string
+
 // Cursor defines model for Cursor.
 type Cursor = PageCursor
 
@@ -6035,6 +6042,9 @@ type ParkedStream = string
 
 // ParkedStreamFilter defines model for ParkedStreamFilter.
 type ParkedStreamFilter = string
+
+// PointStatusFilter defines model for PointStatusFilter.
+type PointStatusFilter = string
 
 // Search defines model for Search.
 type Search = string
@@ -6167,15 +6177,27 @@ type GetFocusDatasetParams struct {
 	// EndDate Last day of the range.
 	EndDate EndDateRequired `form:"endDate" json:"endDate"`
 
-	// Format `csv` with a header, or `parquet`.
+	// Format `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
 	Format GetFocusDatasetParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 
 	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
-	CreditPrice string `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
+	CreditPrice CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
 }
 
 // GetFocusDatasetParamsFormat defines parameters for GetFocusDataset.
 type GetFocusDatasetParamsFormat string
+
+// GetFocusDatasetParquetParams defines parameters for GetFocusDatasetParquet.
+type GetFocusDatasetParquetParams struct {
+	// StartDate First day of the range.
+	StartDate StartDateRequired `form:"startDate" json:"startDate"`
+
+	// EndDate Last day of the range.
+	EndDate EndDateRequired `form:"endDate" json:"endDate"`
+
+	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+	CreditPrice CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty,omitzero"`
+}
 
 // ListBillingItemsParams defines parameters for ListBillingItems.
 type ListBillingItemsParams struct {
@@ -7167,7 +7189,7 @@ type DeleteStudyParams struct {
 
 // GetStudyAnalysisParams defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParams struct {
-	// Format `json`, or `csv` for a table with a header.
+	// Format `csv` for the answer of `…/analysis.csv`; `json` when absent.
 	Format GetStudyAnalysisParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
@@ -7197,14 +7219,30 @@ type GetStudyResultsParams struct {
 	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
 	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
 	// Unknown values are ignored; when all are unknown nothing matches.
-	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
 
-	// Format `json`, or a table: `csv` with a header, or `parquet`.
+	// Format `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
 	Format GetStudyResultsParamsFormat `form:"format,omitempty" json:"format,omitempty,omitzero"`
 }
 
 // GetStudyResultsParamsFormat defines parameters for GetStudyResults.
 type GetStudyResultsParamsFormat string
+
+// GetStudyResultsCsvParams defines parameters for GetStudyResultsCsv.
+type GetStudyResultsCsvParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
+}
+
+// GetStudyResultsParquetParams defines parameters for GetStudyResultsParquet.
+type GetStudyResultsParquetParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status PointStatusFilter `form:"status,omitempty" json:"status,omitempty,omitzero"`
+}
 
 // ResumeStudyParams defines parameters for ResumeStudy.
 type ResumeStudyParams struct {
@@ -7538,9 +7576,12 @@ type ServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(w http.ResponseWriter, r *http.Request, params ListBillingEventsParams)
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	// (GET /api/v1/billing/focus)
 	GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams)
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	// (GET /api/v1/billing/focus.parquet)
+	GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(w http.ResponseWriter, r *http.Request, params ListBillingItemsParams)
@@ -7838,12 +7879,21 @@ type ServerInterface interface {
 	// GetStudyAnalysis Analyse the results of a study
 	// (GET /api/v1/studies/{study_id}/analysis)
 	GetStudyAnalysis(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyAnalysisParams)
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/analysis.csv)
+	GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID)
 	// FollowStudy Follow a study
 	// (GET /api/v1/studies/{study_id}/events)
 	FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams)
 	// GetStudyResults Get the results of a study
 	// (GET /api/v1/studies/{study_id}/results)
 	GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams)
+	// GetStudyResultsCsv Read the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/results.csv)
+	GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams)
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	// (GET /api/v1/studies/{study_id}/results.parquet)
+	GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams)
 	// ResumeStudy Resume a terminated study
 	// (POST /api/v1/studies/{study_id}/resume)
 	ResumeStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params ResumeStudyParams)
@@ -7964,9 +8014,15 @@ func (_ Unimplemented) ListBillingEvents(w http.ResponseWriter, r *http.Request,
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetFocusDataset Get the costs of an account as a FOCUS dataset
+// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 // (GET /api/v1/billing/focus)
 func (_ Unimplemented) GetFocusDataset(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+// (GET /api/v1/billing/focus.parquet)
+func (_ Unimplemented) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8564,6 +8620,12 @@ func (_ Unimplemented) GetStudyAnalysis(w http.ResponseWriter, r *http.Request, 
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// GetStudyAnalysisCsv Analyse the results of a study as CSV
+// (GET /api/v1/studies/{study_id}/analysis.csv)
+func (_ Unimplemented) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // FollowStudy Follow a study
 // (GET /api/v1/studies/{study_id}/events)
 func (_ Unimplemented) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
@@ -8573,6 +8635,18 @@ func (_ Unimplemented) FollowStudy(w http.ResponseWriter, r *http.Request, study
 // GetStudyResults Get the results of a study
 // (GET /api/v1/studies/{study_id}/results)
 func (_ Unimplemented) GetStudyResults(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyResultsCsv Read the results of a study as CSV
+// (GET /api/v1/studies/{study_id}/results.csv)
+func (_ Unimplemented) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetStudyResultsParquet Read the results of a study as Parquet
+// (GET /api/v1/studies/{study_id}/results.parquet)
+func (_ Unimplemented) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -8957,6 +9031,30 @@ func (siw *ServerInterfaceWrapper) GetFocusDataset(w http.ResponseWriter, r *htt
 	}
 
 	siw.Handler.GetFocusDataset(w, r, params)
+}
+
+// GetFocusDatasetParquet reads the parameters.
+func (siw *ServerInterfaceWrapper) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request) {
+
+	var params GetFocusDatasetParquetParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "startDate", query, &params.StartDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"startDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, true, "endDate", query, &params.EndDate, runtime.BindQueryParameterOptions{Type: "string", Format: "date"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"endDate", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "creditPrice", query, &params.CreditPrice, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"creditPrice", err})
+		return
+	}
+
+	siw.Handler.GetFocusDatasetParquet(w, r, params)
 }
 
 // ListBillingItems reads the parameters.
@@ -11506,6 +11604,18 @@ func (siw *ServerInterfaceWrapper) GetStudyAnalysis(w http.ResponseWriter, r *ht
 	siw.Handler.GetStudyAnalysis(w, r, studyID, params)
 }
 
+// GetStudyAnalysisCsv reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	siw.Handler.GetStudyAnalysisCsv(w, r, studyID)
+}
+
 // FollowStudy reads the parameters.
 func (siw *ServerInterfaceWrapper) FollowStudy(w http.ResponseWriter, r *http.Request) {
 
@@ -11571,6 +11681,46 @@ func (siw *ServerInterfaceWrapper) GetStudyResults(w http.ResponseWriter, r *htt
 	}
 
 	siw.Handler.GetStudyResults(w, r, studyID, params)
+}
+
+// GetStudyResultsCsv reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyResultsCsvParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	siw.Handler.GetStudyResultsCsv(w, r, studyID, params)
+}
+
+// GetStudyResultsParquet reads the parameters.
+func (siw *ServerInterfaceWrapper) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request) {
+
+	var studyID StudyID
+	if err := runtime.BindStyledParameterWithOptions("simple", "study_id", chi.URLParam(r, "study_id"), &studyID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"study_id", err})
+		return
+	}
+
+	var params GetStudyResultsParquetParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "status", query, &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"status", err})
+		return
+	}
+
+	siw.Handler.GetStudyResultsParquet(w, r, studyID, params)
 }
 
 // ResumeStudy reads the parameters.
@@ -12154,6 +12304,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/billing/focus", wrapper.GetFocusDataset)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/billing/focus.parquet", wrapper.GetFocusDatasetParquet)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/billing/items", wrapper.ListBillingItems)
 	})
 	r.Group(func(r chi.Router) {
@@ -12448,10 +12601,19 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/analysis", wrapper.GetStudyAnalysis)
 	})
 	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/analysis.csv", wrapper.GetStudyAnalysisCsv)
+	})
+	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/events", wrapper.FollowStudy)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results", wrapper.GetStudyResults)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results.csv", wrapper.GetStudyResultsCsv)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/studies/{study_id}/results.parquet", wrapper.GetStudyResultsParquet)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/studies/{study_id}/resume", wrapper.ResumeStudy)
@@ -12707,6 +12869,28 @@ type GetFocusDataset200TextCsvResponse struct {
 func (response GetFocusDataset200TextCsvResponse) VisitGetFocusDatasetResponse(w http.ResponseWriter) error {
 	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
 	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetFocusDatasetParquetRequestObject struct {
+	Params GetFocusDatasetParquetParams
+}
+
+type GetFocusDatasetParquetResponseObject interface {
+	VisitGetFocusDatasetParquetResponse(w http.ResponseWriter) error
+}
+
+type GetFocusDatasetParquet200ResponseHeaders struct {
+	XBillingLagMs int64
+}
+
+type GetFocusDatasetParquet200ApplicationVndApacheParquetResponse struct {
+	Body    io.Reader
+	Headers GetFocusDatasetParquet200ResponseHeaders
+}
+
+func (response GetFocusDatasetParquet200ApplicationVndApacheParquetResponse) VisitGetFocusDatasetParquetResponse(w http.ResponseWriter) error {
+	w.Header().Set("X-Billing-Lag-Ms", fmt.Sprint(response.Headers.XBillingLagMs))
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
 }
 
 type ListBillingItemsRequestObject struct {
@@ -13867,12 +14051,6 @@ func (response GetReadiness503JSONResponse) VisitGetReadinessResponse(w http.Res
 	return send(w, 503, response, nil)
 }
 
-type GetReadiness503ApplicationProblemPlusJSONResponse Problem
-
-func (response GetReadiness503ApplicationProblemPlusJSONResponse) VisitGetReadinessResponse(w http.ResponseWriter) error {
-	return send(w, 503, response, nil)
-}
-
 type ListLibrariesRequestObject struct {
 	Params ListLibrariesParams
 }
@@ -14718,6 +14896,22 @@ func (response GetStudyAnalysis200TextCsvResponse) VisitGetStudyAnalysisResponse
 	return stream(w, 200, "text/csv", response.Body)
 }
 
+type GetStudyAnalysisCsvRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+}
+
+type GetStudyAnalysisCsvResponseObject interface {
+	VisitGetStudyAnalysisCsvResponse(w http.ResponseWriter) error
+}
+
+type GetStudyAnalysisCsv200TextCsvResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyAnalysisCsv200TextCsvResponse) VisitGetStudyAnalysisCsvResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
 type FollowStudyRequestObject struct {
 	StudyID StudyID `json:"study_id"`
 	Params  FollowStudyParams
@@ -14771,6 +14965,40 @@ type GetStudyResults200TextCsvResponse struct {
 
 func (response GetStudyResults200TextCsvResponse) VisitGetStudyResultsResponse(w http.ResponseWriter) error {
 	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetStudyResultsCsvRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyResultsCsvParams
+}
+
+type GetStudyResultsCsvResponseObject interface {
+	VisitGetStudyResultsCsvResponse(w http.ResponseWriter) error
+}
+
+type GetStudyResultsCsv200TextCsvResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyResultsCsv200TextCsvResponse) VisitGetStudyResultsCsvResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "text/csv", response.Body)
+}
+
+type GetStudyResultsParquetRequestObject struct {
+	StudyID StudyID `json:"study_id"`
+	Params  GetStudyResultsParquetParams
+}
+
+type GetStudyResultsParquetResponseObject interface {
+	VisitGetStudyResultsParquetResponse(w http.ResponseWriter) error
+}
+
+type GetStudyResultsParquet200ApplicationVndApacheParquetResponse struct {
+	Body io.Reader
+}
+
+func (response GetStudyResultsParquet200ApplicationVndApacheParquetResponse) VisitGetStudyResultsParquetResponse(w http.ResponseWriter) error {
+	return stream(w, 200, "application/vnd.apache.parquet", response.Body)
 }
 
 type ResumeStudyRequestObject struct {
@@ -15102,12 +15330,6 @@ func (response ResolveTraceset400JSONResponse) VisitResolveTracesetResponse(w ht
 	return send(w, 400, response, nil)
 }
 
-type ResolveTraceset400ApplicationProblemPlusJSONResponse Problem
-
-func (response ResolveTraceset400ApplicationProblemPlusJSONResponse) VisitResolveTracesetResponse(w http.ResponseWriter) error {
-	return send(w, 400, response, nil)
-}
-
 type ValidateTracesetRequestObject struct {
 	ID   TracesetID `json:"id"`
 	Body *ValidateTracesetJSONRequestBody
@@ -15283,9 +15505,12 @@ type StrictServerInterface interface {
 	// ListBillingEvents List billing events
 	// (GET /api/v1/billing/events)
 	ListBillingEvents(ctx context.Context, request ListBillingEventsRequestObject) (ListBillingEventsResponseObject, error)
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	// (GET /api/v1/billing/focus)
 	GetFocusDataset(ctx context.Context, request GetFocusDatasetRequestObject) (GetFocusDatasetResponseObject, error)
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	// (GET /api/v1/billing/focus.parquet)
+	GetFocusDatasetParquet(ctx context.Context, request GetFocusDatasetParquetRequestObject) (GetFocusDatasetParquetResponseObject, error)
 	// ListBillingItems List billing items
 	// (GET /api/v1/billing/items)
 	ListBillingItems(ctx context.Context, request ListBillingItemsRequestObject) (ListBillingItemsResponseObject, error)
@@ -15583,12 +15808,21 @@ type StrictServerInterface interface {
 	// GetStudyAnalysis Analyse the results of a study
 	// (GET /api/v1/studies/{study_id}/analysis)
 	GetStudyAnalysis(ctx context.Context, request GetStudyAnalysisRequestObject) (GetStudyAnalysisResponseObject, error)
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/analysis.csv)
+	GetStudyAnalysisCsv(ctx context.Context, request GetStudyAnalysisCsvRequestObject) (GetStudyAnalysisCsvResponseObject, error)
 	// FollowStudy Follow a study
 	// (GET /api/v1/studies/{study_id}/events)
 	FollowStudy(ctx context.Context, request FollowStudyRequestObject) (FollowStudyResponseObject, error)
 	// GetStudyResults Get the results of a study
 	// (GET /api/v1/studies/{study_id}/results)
 	GetStudyResults(ctx context.Context, request GetStudyResultsRequestObject) (GetStudyResultsResponseObject, error)
+	// GetStudyResultsCsv Read the results of a study as CSV
+	// (GET /api/v1/studies/{study_id}/results.csv)
+	GetStudyResultsCsv(ctx context.Context, request GetStudyResultsCsvRequestObject) (GetStudyResultsCsvResponseObject, error)
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	// (GET /api/v1/studies/{study_id}/results.parquet)
+	GetStudyResultsParquet(ctx context.Context, request GetStudyResultsParquetRequestObject) (GetStudyResultsParquetResponseObject, error)
 	// ResumeStudy Resume a terminated study
 	// (POST /api/v1/studies/{study_id}/resume)
 	ResumeStudy(ctx context.Context, request ResumeStudyRequestObject) (ResumeStudyResponseObject, error)
@@ -15903,6 +16137,32 @@ func (sh *strictHandler) GetFocusDataset(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetFocusDatasetResponseObject); ok {
 		if err := validResponse.VisitGetFocusDatasetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetFocusDatasetParquet operation middleware
+func (sh *strictHandler) GetFocusDatasetParquet(w http.ResponseWriter, r *http.Request, params GetFocusDatasetParquetParams) {
+	var request GetFocusDatasetParquetRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFocusDatasetParquet(ctx, request.(GetFocusDatasetParquetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFocusDatasetParquet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetFocusDatasetParquetResponseObject); ok {
+		if err := validResponse.VisitGetFocusDatasetParquetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -18718,6 +18978,32 @@ func (sh *strictHandler) GetStudyAnalysis(w http.ResponseWriter, r *http.Request
 	}
 }
 
+// GetStudyAnalysisCsv operation middleware
+func (sh *strictHandler) GetStudyAnalysisCsv(w http.ResponseWriter, r *http.Request, studyID StudyID) {
+	var request GetStudyAnalysisCsvRequestObject
+
+	request.StudyID = studyID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyAnalysisCsv(ctx, request.(GetStudyAnalysisCsvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyAnalysisCsv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyAnalysisCsvResponseObject); ok {
+		if err := validResponse.VisitGetStudyAnalysisCsvResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // FollowStudy operation middleware
 func (sh *strictHandler) FollowStudy(w http.ResponseWriter, r *http.Request, studyID StudyID, params FollowStudyParams) {
 	var request FollowStudyRequestObject
@@ -18765,6 +19051,60 @@ func (sh *strictHandler) GetStudyResults(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetStudyResultsResponseObject); ok {
 		if err := validResponse.VisitGetStudyResultsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyResultsCsv operation middleware
+func (sh *strictHandler) GetStudyResultsCsv(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsCsvParams) {
+	var request GetStudyResultsCsvRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyResultsCsv(ctx, request.(GetStudyResultsCsvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyResultsCsv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResultsCsvResponseObject); ok {
+		if err := validResponse.VisitGetStudyResultsCsvResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetStudyResultsParquet operation middleware
+func (sh *strictHandler) GetStudyResultsParquet(w http.ResponseWriter, r *http.Request, studyID StudyID, params GetStudyResultsParquetParams) {
+	var request GetStudyResultsParquetRequestObject
+
+	request.StudyID = studyID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetStudyResultsParquet(ctx, request.(GetStudyResultsParquetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetStudyResultsParquet")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetStudyResultsParquetResponseObject); ok {
+		if err := validResponse.VisitGetStudyResultsParquetResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -224,3 +224,37 @@ func TestPagesAreShortWalks(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualRunsAreLookedUp: the look-up of equal runs reads those, with a custom and with a
+// generic plan, which takes the account for one of the many that have few runs.
+func TestEqualRunsAreLookedUp(t *testing.T) {
+	t.Parallel()
+	m, err := newReadModel(t.Context(), connect(t), "rm", projections.NewWorkspaces(), projections.NewSimulations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	longList(t, m)
+	if _, err := m.db.Exec(t.Context(), `
+		UPDATE simulations SET input_hash = 'hash_' || right(id, 5),
+			account_id = CASE WHEN right(id, 5)::int % 2 = 0 THEN id ELSE account_id END;
+		ANALYZE simulations`); err != nil {
+		t.Fatal(err)
+	}
+	var hashes []string
+	for i := range 100 {
+		hashes = append(hashes, fmt.Sprintf("hash_%05d", 600*i+1))
+	}
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		if _, err := m.db.Exec(t.Context(), "SET plan_cache_mode = "+mode); err != nil {
+			t.Fatal(err)
+		}
+		db := &explained{Conn: m.db, t: t, tables: []string{"simulations"}}
+		found, err := projections.EqualRuns(t.Context(), db, "acct_a", "", hashes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 0 || db.read > 200 {
+			t.Errorf("%s: %d of %d found, %.0f rows read, want at most 200", mode, len(found), len(hashes), db.read)
+		}
+	}
+}

@@ -194,10 +194,13 @@ var equalRunColumns = columns.Of[EqualRun]()
 // EqualRuns returns, by input hash, the oldest run of an account with these inputs that
 // is completed, or a run of the study itself.
 func EqualRuns(ctx context.Context, db Reader, account, study string, hashes []string) (map[string]EqualRun, error) {
-	rows, err := db.Query(ctx, `SELECT DISTINCT ON (input_hash) `+equalRunColumns.List("")+` FROM simulations
-		WHERE account_id = $1 AND input_hash = ANY($2) AND input_hash <> '' AND deleted = ''
-			AND (status = 'completed' OR study_id = $3)
-		ORDER BY input_hash, status <> 'completed', created_at, id`, account, hashes, study)
+	// A look-up for each hash: planned without values, "input_hash = ANY($2)" would read all
+	// runs of the account.
+	rows, err := db.Query(ctx, `SELECT `+equalRunColumns.List("r.")+` FROM (SELECT DISTINCT unnest($2::text[])) AS k (hash)
+		CROSS JOIN LATERAL (SELECT * FROM simulations
+			WHERE account_id = $1 AND input_hash = k.hash AND input_hash <> '' AND deleted = ''
+				AND (status = 'completed' OR study_id = $3)
+			ORDER BY status <> 'completed', created_at, id LIMIT 1) AS r`, account, hashes, study)
 	found, err := collect(rows, err, equalRunColumns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("look for equal runs of study %s: %w", study, err)

@@ -103,7 +103,7 @@ func charge(day time.Time, rate Rate, u use, rule string) (line, bool) {
 			cost = add(cost, add(Times(Times(dayPrice, units), within), after))
 			continue
 		}
-		exact.Add(exact, scaled(dayPrice, p.units*(micros(day, p.to)-micros(day, p.from))))
+		exact.Add(exact, scaled(dayPrice, p.units, micros(day, p.to)-micros(day, p.from)))
 		exact.Add(exact, scaled(after, wholeDay))
 	}
 	l := line{exact: exact}
@@ -189,11 +189,15 @@ func part(day, at time.Time, scale uint64) int64 {
 	return int64(whole)
 }
 
-// scaled returns an amount of at most 18 decimals times n, in 10^-18.
-func scaled(amount *apd.Decimal, n int64) *big.Int {
+// scaled returns an amount of at most 18 decimals times the factors, in 10^-18. The product
+// of the factors may be beyond an int64.
+func scaled(amount *apd.Decimal, factors ...int64) *big.Int {
 	out := amount.Coeff.MathBigInt()
 	out.Mul(out, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(amount.Exponent)+18), nil))
-	return out.Mul(out, big.NewInt(n))
+	for _, n := range factors {
+		out.Mul(out, big.NewInt(n))
+	}
+	return out
 }
 
 // daysAfter returns the number of whole days between the end of the day and a

@@ -28,12 +28,35 @@ const (
 
 // GetFocusDataset implements GET /billing/focus.
 func (b *Billing) GetFocusDataset(ctx context.Context, r api.GetFocusDatasetRequestObject) (api.GetFocusDatasetResponseObject, error) {
-	lag := b.lag(ctx)
+	headers := api.GetFocusDataset200ResponseHeaders(b.lag(ctx))
+	body, err := b.dataset(ctx, r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if r.Params.Format == focus.Parquet {
+		return api.GetFocusDataset200ApplicationVndApacheParquetResponse{Headers: headers, Body: body}, nil
+	}
+	return api.GetFocusDataset200TextCsvResponse{Headers: headers, Body: body}, nil
+}
+
+// GetFocusDatasetParquet implements GET /billing/focus.parquet.
+func (b *Billing) GetFocusDatasetParquet(ctx context.Context, r api.GetFocusDatasetParquetRequestObject) (api.GetFocusDatasetParquetResponseObject, error) {
+	headers := api.GetFocusDatasetParquet200ResponseHeaders(b.lag(ctx))
+	body, err := b.dataset(ctx, api.GetFocusDatasetParams{
+		StartDate: r.Params.StartDate, EndDate: r.Params.EndDate, CreditPrice: r.Params.CreditPrice, Format: focus.Parquet,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.GetFocusDatasetParquet200ApplicationVndApacheParquetResponse{Headers: headers, Body: body}, nil
+}
+
+// dataset returns the bytes of a dataset, which has begun.
+func (b *Billing) dataset(ctx context.Context, p api.GetFocusDatasetParams) (io.ReadCloser, error) {
 	caller, err := access.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := r.Params
 	request := focus.Request{
 		AccountID: access.Account(caller), Format: cmp.Or(string(p.Format), focus.CSV), CreditPrice: cmp.Or(p.CreditPrice, "1"),
 		Provider: b.Platform, MostRows: datasetRows,
@@ -60,9 +83,5 @@ func (b *Billing) GetFocusDataset(ctx context.Context, r api.GetFocusDatasetRequ
 	if err := body.begin(); err != nil {
 		return nil, unreachable(err)
 	}
-	headers := api.GetFocusDataset200ResponseHeaders(lag)
-	if request.Format == focus.Parquet {
-		return api.GetFocusDataset200ApplicationVndApacheParquetResponse{Headers: headers, Body: body}, nil
-	}
-	return api.GetFocusDataset200TextCsvResponse{Headers: headers, Body: body}, nil
+	return body, nil
 }

@@ -77,6 +77,10 @@ func TestFocusDataset(t *testing.T) {
 	if mediaType != "application/vnd.apache.parquet" || !strings.HasPrefix(body, "PAR1") || !strings.HasSuffix(body, "PAR1") {
 		t.Errorf("as Parquet: got %s with %d bytes", mediaType, len(body))
 	}
+	ownType, own, header := s.text(t.Context(), strings.Replace(april, "focus?", "focus.parquet?", 1), 200)
+	if ownType != mediaType || own != body || header.Get("X-Billing-Lag-Ms") != "1" {
+		t.Errorf("focus.parquet is %s with %d bytes, focus in that format %d", ownType, len(own), len(body))
+	}
 	s.caller.AccountID = "*"
 	_, body, _ = s.text(t.Context(), april, 200)
 	if got := rows(t, body, "x_DailyCostId"); len(got) != 4 {

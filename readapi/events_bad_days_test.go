@@ -291,7 +291,7 @@ func TestClientsThatVanishLeaveNothing(t *testing.T) {
 // account, and a feed ends at its maximum age with its position.
 func TestFeedsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams, c.StreamLife = 1, time.Hour })
+	p := servicetest.Start(t, func(c *settings.Config) { c.MaxStreams = 1 })
 	user := p.User(t, servicetest.NewAccount())
 	f := followEvents(t, user, "", header("Accept", "application/x-ndjson"))
 	if r := p.User(t, servicetest.NewAccount()).Get(eventsPath); r.Refused(503, "SERVICE_UNAVAILABLE") == "" || r.Header.Get("Retry-After") == "" {
@@ -323,8 +323,7 @@ func TestFeedsAreBounded(t *testing.T) {
 }
 
 // withStreams starts another process of the program that serves only the API, and whose
-// streams end after that life. What reads a stream to an end of its own needs a long one on
-// a busy machine.
+// streams end after that life.
 func withStreams(t *testing.T, p *servicetest.Program, life time.Duration) *servicetest.Program {
 	t.Helper()
 	return servicetest.Start(t, func(c *settings.Config) {

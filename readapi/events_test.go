@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"netsim/api/contract/contracttest"
 	"netsim/events"
 	"netsim/internal/servicetest"
 	"netsim/internal/testwait"
@@ -60,6 +62,7 @@ func (f *follower) read(eventStream bool) {
 	defer close(f.got)
 	lines := bufio.NewReader(f.resp.Body)
 	var one sent
+	var message []byte // its lines, which the contract describes
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -70,14 +73,16 @@ func (f *follower) read(eventStream bool) {
 			f.got <- parseLine(f.t, line)
 			continue
 		}
+		message = append(append(message, line...), '\n')
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
 		case line == "":
+			contracttest.CheckResponse(f.t, httptest.NewRequest(http.MethodGet, eventsPath, nil), f.resp, message)
 			if one.Position != "" {
 				f.got <- one
 			}
-			one = sent{}
+			one, message = sent{}, nil
 		case name == "id":
 			one.Position = value
 		case name == "data":
@@ -154,7 +159,7 @@ func header(name, value string) servicetest.Header {
 // its data, from now, from a time, and from every position.
 func TestEventsAreFollowed(t *testing.T) {
 	t.Parallel()
-	p := withStreams(t, servicetest.Shared(t), time.Hour)
+	p := servicetest.Shared(t)
 	account := servicetest.NewAccount()
 	user := p.User(t, account)
 	begin := time.Now().UTC().Add(-time.Second).Format(time.RFC3339Nano)

@@ -244,7 +244,7 @@ func TestFollowEnds(t *testing.T) {
 // from any event. Callers who may not see the simulation are refused.
 func TestFollowOverHTTP(t *testing.T) {
 	t.Parallel()
-	p := withStreams(t, servicetest.Shared(t), time.Hour)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	id := submit(t, user, workload(8, "allReduce"))

@@ -16,7 +16,30 @@ import (
 
 // GetStudyAnalysis implements GET /studies/{study_id}/analysis.
 func (a *API) GetStudyAnalysis(ctx context.Context, r api.GetStudyAnalysisRequestObject) (api.GetStudyAnalysisResponseObject, error) {
-	t, err := a.pointTable(ctx, r.StudyID)
+	view, err := a.studyAnalysis(ctx, r.StudyID)
+	if err != nil {
+		return nil, err
+	}
+	if r.Params.Format == api.GetStudyAnalysisParamsFormatCsv {
+		table, err := analysisTable(view.Workloads)
+		return api.GetStudyAnalysis200TextCsvResponse{Body: bytes.NewReader(table)}, err
+	}
+	return api.GetStudyAnalysis200JSONResponse(*view), nil
+}
+
+// GetStudyAnalysisCsv implements GET /studies/{study_id}/analysis.csv.
+func (a *API) GetStudyAnalysisCsv(ctx context.Context, r api.GetStudyAnalysisCsvRequestObject) (api.GetStudyAnalysisCsvResponseObject, error) {
+	view, err := a.studyAnalysis(ctx, r.StudyID)
+	if err != nil {
+		return nil, err
+	}
+	table, err := analysisTable(view.Workloads)
+	return api.GetStudyAnalysisCsv200TextCsvResponse{Body: bytes.NewReader(table)}, err
+}
+
+// studyAnalysis returns the analysis of the points that are completed.
+func (a *API) studyAnalysis(ctx context.Context, study string) (*api.StudyAnalysis, error) {
+	t, err := a.pointTable(ctx, study)
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +83,7 @@ func (a *API) GetStudyAnalysis(ctx context.Context, r api.GetStudyAnalysisReques
 		}
 		view.Axes = append(view.Axes, of)
 	}
-	if r.Params.Format == api.GetStudyAnalysisParamsFormatCsv {
-		table, err := analysisTable(view.Workloads)
-		return api.GetStudyAnalysis200TextCsvResponse{Body: bytes.NewReader(table)}, err
-	}
-	return api.GetStudyAnalysis200JSONResponse(view), nil
+	return &view, nil
 }
 
 // pointTable returns the table of a study's points, of every status.

@@ -62,7 +62,7 @@ func afterEvent(id int64) servicetest.Header {
 func TestFollowStudy(t *testing.T) {
 	t.Parallel()
 	const points = 12
-	p := withStreams(t, servicetest.Shared(t), time.Hour)
+	p := servicetest.Shared(t)
 	user := p.User(t, funded(t, p))
 	study := user.Post(studies, messageSizes(points)).Want(201).Object()["id"].(string)
 	path := studies + "/" + study + "/events"
@@ -133,7 +133,7 @@ func TestFollowStudy(t *testing.T) {
 func TestFollowATerminatedStudy(t *testing.T) {
 	t.Parallel()
 	const points = 4
-	p := withStreams(t, servicetest.Shared(t), time.Hour)
+	p := servicetest.Shared(t)
 	account := funded(t, p)
 	user := p.User(t, account)
 	p.SetQuota(t, account, commands.QuotaRunning, 0) // its runs do not start

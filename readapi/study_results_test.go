@@ -1,6 +1,7 @@
 package readapi_test
 
 import (
+	"bytes"
 	"encoding/csv"
 	"math"
 	"strings"
@@ -99,12 +100,12 @@ func TestStudyAnalysis(t *testing.T) {
 			t.Errorf("the price changes by %v (-want +got):\n%s", price, diff)
 		}
 	}
-	lines := tableOf(t, user, path+"/analysis?format=csv")
+	lines := tableOf(t, user, path+"/analysis.csv")
 	if len(lines) != 5 || lines[2][0] != "topologyConstraints.subscriptionRatio" || lines[2][1] != "4:1" || lines[2][7] != "1" || lines[2][8] != "1" || lines[2][12] != `{"workload.phases[0].dataSize":16777216}` {
 		t.Errorf("the table of the analysis is %v", lines)
 	}
-	for query, optimal := range map[string][]string{"": {"true", "true", "true", "true"}, "&status=failed": {}} {
-		lines := tableOf(t, user, path+"/results?format=csv"+query)
+	for query, optimal := range map[string][]string{"": {"true", "true", "true", "true"}, "?status=failed": {}} {
+		lines := tableOf(t, user, path+"/results.csv"+query)
 		column := map[string]int{}
 		for i, name := range lines[0] {
 			column[name] = i
@@ -119,6 +120,24 @@ func TestStudyAnalysis(t *testing.T) {
 		if len(lines) > 1 && (lines[1][column["price"]] != "1097280" || lines[3][column["links"]] != "331") {
 			t.Errorf("%s: the table is %v", query, lines)
 		}
+	}
+	for format, formatted := range map[string]string{
+		"/results.csv?": "/results?format=csv&", "/results.parquet?": "/results?format=parquet&", "/analysis.csv?": "/analysis?format=csv&",
+	} {
+		for _, status := range []string{"", "status=failed"} {
+			if strings.HasPrefix(format, "/analysis") && status != "" {
+				continue
+			}
+			own, asked := user.Get(path+format+status).Want(200), user.Get(path+formatted+status).Want(200)
+			if mediaType := own.Header.Get("Content-Type"); !bytes.Equal(own.Body, asked.Body) || mediaType != asked.Header.Get("Content-Type") || len(own.Body) == 0 {
+				t.Errorf("%s%s is %s with %d bytes, and %s%s not the same", format, status, mediaType, len(own.Body), formatted, status)
+			}
+		}
+		p.User(t, servicetest.NewAccount()).Get(path+format).Refused(404, "NOT_FOUND")
+		user.Get(path+format+"format=csv&format=csv").Refused(400, "VALIDATION_ERROR")
+	}
+	if table := user.Get(path + "/results.parquet").Want(200).Body; !bytes.HasPrefix(table, []byte("PAR1")) || !bytes.HasSuffix(table, []byte("PAR1")) {
+		t.Errorf("the Parquet file is %q", table)
 	}
 	user.Get(path+"/analysis?format=xml").Refused(400, "VALIDATION_ERROR")
 	p.User(t, servicetest.NewAccount()).Get(path+"/analysis").Refused(404, "NOT_FOUND")

@@ -15,39 +15,53 @@ import (
 	"netsim/runs/studies/analysis"
 )
 
-// table returns all rows as CSV with a header, or as Parquet.
-func (t *pointTable) table(ctx context.Context, format api.GetStudyResultsParamsFormat) (api.GetStudyResultsResponseObject, error) {
-	all := *t
-	all.statuses = nil // the front is that of all points
-	rows, _, err := all.read(ctx, 0, t.rows())
-	if err != nil {
-		return nil, err
-	}
-	optimal, err := t.optimal(rows)
-	if err != nil {
-		return nil, err
-	}
-	if t.statuses != nil {
-		rows = slices.DeleteFunc(rows, func(r api.StudyResult) bool { return !slices.Contains(t.statuses, string(r.Status)) })
-	}
-	var out bytes.Buffer
-	columns, cells := t.columns(), api.Each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })
-	if format == api.GetStudyResultsParamsFormatParquet {
-		if err := writeParquet(&out, columns, cells); err != nil {
-			return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
-		}
-		return api.GetStudyResults200ApplicationVndApacheParquetResponse{Body: &out}, nil
-	}
-	w := csv.NewWriter(&out)
-	header := api.Each(columns, func(c *parquetfile.Column) string { return c.Name })
-	if err := w.WriteAll(append([][]string{header}, cells...)); err != nil {
-		return nil, fmt.Errorf("write the results of %s: %w", t.study.ID, err)
-	}
-	return api.GetStudyResults200TextCsvResponse{Body: &out}, nil
+// GetStudyResultsCsv implements GET /studies/{study_id}/results.csv.
+func (a *API) GetStudyResultsCsv(ctx context.Context, r api.GetStudyResultsCsvRequestObject) (api.GetStudyResultsCsvResponseObject, error) {
+	body, err := a.resultTable(ctx, r.StudyID, r.Params.Status, (*pointTable).writeCSV)
+	return api.GetStudyResultsCsv200TextCsvResponse{Body: body}, err
 }
 
-func writeParquet(to io.Writer, columns []parquetfile.Column, rows [][]string) error {
-	w := parquetfile.NewRows(to, "results", columns)
+// GetStudyResultsParquet implements GET /studies/{study_id}/results.parquet.
+func (a *API) GetStudyResultsParquet(ctx context.Context, r api.GetStudyResultsParquetRequestObject) (api.GetStudyResultsParquetResponseObject, error) {
+	body, err := a.resultTable(ctx, r.StudyID, r.Params.Status, (*pointTable).writeParquet)
+	return api.GetStudyResultsParquet200ApplicationVndApacheParquetResponse{Body: body}, err
+}
+
+// writeTable writes the rows of a table.
+type writeTable = func(t *pointTable, to io.Writer, rows [][]string) error
+
+// resultTable returns all results of a study, or those with the statuses, as write has them.
+func (a *API) resultTable(ctx context.Context, study, status string, write writeTable) (io.Reader, error) {
+	t, err := a.pointTable(ctx, study)
+	if err != nil {
+		return nil, err
+	}
+	rows, _, err := t.read(ctx, 0, t.rows())
+	if err != nil {
+		return nil, err
+	}
+	optimal, err := t.optimal(rows) // of all points, whatever is asked for
+	if err != nil {
+		return nil, err
+	}
+	if statuses := pointStatuses(status); statuses != nil {
+		rows = slices.DeleteFunc(rows, func(r api.StudyResult) bool { return !slices.Contains(statuses, string(r.Status)) })
+	}
+	var out bytes.Buffer
+	if err := write(t, &out, api.Each(rows, func(r *api.StudyResult) []string { return t.cells(r, optimal) })); err != nil {
+		return nil, fmt.Errorf("write the results of %s: %w", study, err)
+	}
+	return &out, nil
+}
+
+func (t *pointTable) writeCSV(to io.Writer, rows [][]string) error {
+	columns := t.columns()
+	header := api.Each(columns, func(c *parquetfile.Column) string { return c.Name })
+	return csv.NewWriter(to).WriteAll(append([][]string{header}, rows...))
+}
+
+func (t *pointTable) writeParquet(to io.Writer, rows [][]string) error {
+	w := parquetfile.NewRows(to, "results", t.columns())
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
 			return err

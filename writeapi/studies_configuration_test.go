@@ -116,7 +116,7 @@ func TestAStudyOfAConfiguration(t *testing.T) {
 	}
 
 	outsider := p.Client(t, devissuer.Options{Account: account, User: "another", Workspaces: []string{events.NewID(events.WorkspacePrefix)}})
-	for _, part := range []string{"", "/events", "/results", "/analysis"} {
+	for _, part := range []string{"", "/events", "/results", "/results.csv", "/results.parquet", "/analysis", "/analysis.csv"} {
 		outsider.Get(studies+"/"+id+part).Refused(403, "FORBIDDEN")
 	}
 	outsider.Post(studies, twice).Refused(403, "FORBIDDEN")

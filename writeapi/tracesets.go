@@ -64,6 +64,9 @@ func (a *API) PromoteTraceset(ctx context.Context, r api.PromoteTracesetRequestO
 		return nil, err
 	}
 	if upload != "" {
+		if _, err := a.Views.TracesetResolution(ctx, r.ID); fault.Is(err, fault.NotFound) { // it was deleted
+			return nil, err
+		}
 		return nil, fault.New(fault.Conflict, "traceset %s is not uploaded, so it is not ready", r.ID)
 	}
 	result, err := handle.Command[commands.Traceset](ctx, a.Commands, w.existing(partition), w.origin, cmd)

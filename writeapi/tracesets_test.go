@@ -241,6 +241,7 @@ func TestDeleteATraceset(t *testing.T) {
 	user.Delete(tracesets+"/"+under, key("u")).Want(204)
 	user.Delete(tracesets+"/"+under).Refused(404, "NOT_FOUND")
 	user.Get(tracesets+"/"+under).Refused(404, "NOT_FOUND")
+	user.Post(tracesets+"/"+under+"/promote", nil).Refused(404, "NOT_FOUND")
 	user.Post(completeTraceset, completion).Refused(400, "VALIDATION_ERROR")
 	awaitUnstaged(t, p, s.UploadID)
 

@@ -88,3 +88,6 @@ for name, values in dictionaries.items():
     if values:
         place = "query" if name == "workspaceId" else "path"
         print(f'"{place}.{name}" = {{ dictionary = "{name}", probability = 0.5 }}')
+# The parameter asks for what other paths answer with, which the contract has in words.
+for operation, form in {"GetStudyResults": "json", "GetStudyAnalysis": "json", "GetFocusDataset": "csv"}.items():
+    print(f'[[operations]]\ninclude-operation-id = "{operation}"\nparameters = {{ "query.format" = "{form}" }}\n')

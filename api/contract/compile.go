@@ -51,6 +51,13 @@ func (c compiler) compile(ref *openapi3.SchemaRef) (*schema, error) {
 			return nil, fmt.Errorf("pattern: %w", err)
 		}
 	}
+	for _, form := range from.AnyOf {
+		of, err := c.compile(form)
+		if err != nil {
+			return nil, fmt.Errorf("anyOf: %w", err)
+		}
+		s.any = append(s.any, of)
+	}
 	if s.items, err = c.compile(from.Items); err != nil {
 		return nil, fmt.Errorf("items: %w", err)
 	}
@@ -74,7 +81,6 @@ func (c compiler) compile(ref *openapi3.SchemaRef) (*schema, error) {
 func unsupported(s *openapi3.Schema) string {
 	for keyword, used := range map[string]bool{
 		"oneOf":                 s.OneOf != nil,
-		"anyOf":                 s.AnyOf != nil,
 		"allOf":                 s.AllOf != nil,
 		"not":                   s.Not != nil,
 		"const":                 s.Const != nil,

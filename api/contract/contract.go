@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -20,6 +21,7 @@ import (
 type Contract struct {
 	operations map[route]*Operation
 	routes     chi.Router // used only to match
+	problem    *schema    // of an error as problem details, which a request can ask for
 }
 
 // route is a method and a path template.
@@ -76,6 +78,9 @@ func parse(document []byte) (*Contract, error) {
 	}
 	c := &Contract{operations: map[route]*Operation{}, routes: chi.NewRouter()}
 	schemas := compiler{}
+	if c.problem, err = schemas.compile(doc.Components.Schemas["Problem"]); err != nil {
+		return nil, fmt.Errorf("compile Problem: %w", err)
+	}
 	for path, item := range doc.Paths.Map() {
 		for method, from := range item.Operations() {
 			op, err := schemas.operation(method, path, item, from)
@@ -171,11 +176,14 @@ func OperationOf(r *http.Request) (*Operation, bool) {
 	return op, ok
 }
 
-// Operations returns all operations, ordered by path and method.
+// Operations returns the operations of the API, ordered by path and method. The contract
+// also has files that need no token, which Find and Response know.
 func (c *Contract) Operations() []*Operation {
 	all := make([]*Operation, 0, len(c.operations))
 	for _, op := range c.operations {
-		all = append(all, op)
+		if strings.HasPrefix(op.Path, "/api/") {
+			all = append(all, op)
+		}
 	}
 	slices.SortFunc(all, func(a, b *Operation) int { return cmp.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method) })
 	return all

@@ -2,7 +2,9 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -79,6 +81,50 @@ func TestEveryOperationIsComplete(t *testing.T) {
 	}
 	if got, least := len(seen), 97; got < least {
 		t.Errorf("%d operations, want at least %d: no operation may be removed", got, least)
+	}
+}
+
+// A generated client has one type of error: every refusal is one media type and one schema.
+// Readiness says what fails, in the status of a failure.
+func TestThereIsOneError(t *testing.T) {
+	t.Parallel()
+	others := map[string]string{"GetReadiness 503": "#/components/schemas/Unreadiness"}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, response := range op.Responses.Map() {
+				if status < "400" {
+					continue
+				}
+				where, json := method+" "+path+" "+status, response.Value.Content["application/json"]
+				want := cmp.Or(others[op.OperationID+" "+status], "#/components/schemas/Error")
+				if len(response.Value.Content) != 1 || json == nil || json.Schema.Ref != want {
+					t.Errorf("%s is not only %s as application/json", where, want)
+				}
+			}
+		}
+	}
+}
+
+// A generated client has one type of result: a response has one media type. What a parameter
+// or Accept asks for beside it is named by x-netsim-also and described in words.
+func TestNoResultIsAUnion(t *testing.T) {
+	t.Parallel()
+	also := map[string]int{}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, response := range op.Responses.Map() {
+				if len(response.Value.Content) > 1 {
+					t.Errorf("%s %s %s has %d media types", method, path, status, len(response.Value.Content))
+				}
+				if more, is := response.Value.Extensions["x-netsim-also"].([]any); is {
+					also[op.OperationID] = len(more)
+				}
+			}
+		}
+	}
+	want := map[string]int{"GetStudyResults": 2, "GetStudyAnalysis": 1, "GetFocusDataset": 1, "FollowEvents": 1}
+	if !maps.Equal(also, want) {
+		t.Errorf("x-netsim-also names media types in %v, want %v", also, want)
 	}
 }
 
@@ -192,6 +238,40 @@ func TestRequestObjectsAreClosed(t *testing.T) {
 	}
 	for _, op := range loaded(t).Operations() {
 		walk(op.ID, op.body, map[*schema]bool{})
+	}
+}
+
+// Generators make a member with a default required. So what an absent member means is said in
+// words.
+func TestNoMemberOfABodyHasADefault(t *testing.T) {
+	t.Parallel()
+	seen := map[*openapi3.Schema]bool{}
+	var walk func(where string, ref *openapi3.SchemaRef)
+	walk = func(where string, ref *openapi3.SchemaRef) {
+		if ref == nil || seen[ref.Value] {
+			return
+		}
+		seen[ref.Value] = true
+		if ref.Value.Default != nil {
+			t.Errorf("%s has the default %v", where, ref.Value.Default)
+		}
+		walk(where+"[]", ref.Value.Items)
+		walk(where+".*", ref.Value.AdditionalProperties.Schema)
+		for name, of := range ref.Value.Properties {
+			walk(where+"."+name, of)
+		}
+	}
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody != nil {
+				for _, content := range op.RequestBody.Value.Content {
+					walk(method+" "+path, content.Schema)
+				}
+			}
+		}
+	}
+	if len(seen) < 200 {
+		t.Errorf("only %d schemas were found", len(seen))
 	}
 }
 

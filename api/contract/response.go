@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 )
@@ -18,6 +19,10 @@ const (
 	jsonLines   = "application/x-ndjson"
 	plainText   = "text/plain"
 )
+
+// problemType is the media type of problem details. No operation lists it: any error with a
+// body is sent in it to a request that asks for it (openapi.yaml, "Errors").
+const problemType = "application/problem+json"
 
 type response struct {
 	headers  []parameter
@@ -41,6 +46,10 @@ func (c compiler) response(from *openapi3.Response) (*response, error) {
 		}
 		to.contents[mediaType] = of
 	}
+	also, _ := from.Extensions["x-netsim-also"].([]any)
+	for _, mediaType := range also {
+		to.contents[fmt.Sprint(mediaType)] = nil // of no schema: see text
+	}
 	return to, nil
 }
 
@@ -56,14 +65,26 @@ func (c *Contract) Response(r *http.Request, status int, header http.Header, bod
 		}
 		return fmt.Errorf("%s %s: the contract has no such operation", r.Method, r.URL.Path)
 	}
-	if err := op.response(status, header, body, r.Method == http.MethodHead); err != nil {
+	if err := c.negotiated(r, op.responses[status], status).check(header, body, r.Method == http.MethodHead); err != nil {
 		return fmt.Errorf("%s (%s %s) answered %d: %w", op.ID, r.Method, r.URL.Path, status, err)
 	}
 	return nil
 }
 
-func (op *Operation) response(status int, header http.Header, body []byte, head bool) error {
-	of := op.responses[status]
+// negotiated returns what the contract has for a status, with the media type of problem
+// details when it is an error and the request names that type.
+func (c *Contract) negotiated(r *http.Request, of *response, status int) *response {
+	asks := strings.Contains(strings.Join(r.Header.Values("Accept"), ","), problemType)
+	if of == nil || status < http.StatusBadRequest || !asks || len(of.contents) == 0 {
+		return of
+	}
+	contents := maps.Clone(of.contents)
+	contents[problemType] = c.problem
+	return &response{headers: of.headers, contents: contents}
+}
+
+// check returns an error if a response violates it. A nil one is of an unlisted status.
+func (of *response) check(header http.Header, body []byte, head bool) error {
 	if of == nil {
 		return fmt.Errorf("the contract lists no such status; body %.200s", body)
 	}

@@ -16,6 +16,8 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		item     = `{"billingItemId":13,"accountName":null,"accountId":"acct_01kahcfv4ge3brkm7g5c1d9e2f","platformName":"netsim","itemName":"x","rateName":"cluster","eventType":"cluster","eventAction":"start","quantity":1,"workspaceName":null,"workspaceId":null,"sandboxName":null,"sandboxId":null,"userName":null,"userId":null,"startTimestamp":"2026-11-21T08:30:00.000Z","endTimestamp":null,"status":"active","details":{"resourceType":"simulation","resourceId":"sim_1"},"metadata":{"openedBy":1,"lastChangedBy":1}}`
 	)
 	const events = "/api/v1/simulations/sim_01kahcfv4ge3brkm7dy5s5h2k3/events"
+	const feed = "/api/v1/events"
+	const fact = `{"specversion":"1.0","id":"0190a000-0000-7000-8000-000000000001","source":"/netsim","type":"netsim.workspace.updated.v1","subject":"workspace_01kahcfv4ge3brkm7c3n5p7r9t","time":"2026-11-21T08:30:10.125Z","datacontenttype":"application/json","dataschema":"/schemas/netsim.workspace.updated.v1/1","sequence":"2","partitionkey":"workspace_01kahcfv4ge3brkm7c3n5p7r9t","dataversion":1,"recordedtime":"2026-11-21T08:30:10.131Z","hash":"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb","sourcetopic":"workspaces","sourcepartition":3,"sourceoffset":"41","data":{"name":"n"}}`
 	const moment = `{"simulationId":"sim_01kahcfv4ge3brkm7dy5s5h2k3","at":"2026-11-21T08:30:00.125Z","status":"running"}`
 	json, tag := "application/json", `"3"`
 	cases := []struct {
@@ -28,13 +30,15 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 	}{
 		{"GET", workspace, 200, json, tag, record, ""},
 		{"GET", workspace, 404, json, "", envelope, ""},
-		{"GET", workspace, 404, "application/problem+json", "", problem, ""},
+		{"GET", workspace, 404, problemType, "", problem, ""},
 		{"GET", workspace, 304, "", tag, "", ""},
 		{"HEAD", workspace, 200, json, tag, "", ""},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", item, ""},
 		{"GET", "/nowhere", 404, "text/plain", "", "404 page not found", ""},
 		{"GET", events, 200, "text/event-stream", "", "retry: 9\n\nid: 3\nevent: status\ndata: " + moment + "\n\n:\n\n", ""},
 		{"GET", events, 204, "", "", "", ""},
+		{"GET", feed, 200, "text/event-stream", "", "retry: 9\n\nid: a\nevent: x\ndata: " + fact + "\n\nid: b\n: heartbeat\n\nid: b\nevent: end\ndata: {\"reason\":\"slow\"}\n\n", ""},
+		{"GET", feed, 200, "application/x-ndjson", "", fact + "\n", ""},
 
 		{"GET", "/nowhere", 200, json, "", "{}", "the contract has no such operation"},
 		{"GET", workspace, 418, json, "", envelope, "answered 418: the contract lists no such status"},
@@ -55,6 +59,11 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		{"GET", events, 200, "text/event-stream", "", "id: 3\nevent: status\n\n", "data is required"},
 		{"GET", events, 200, "text/event-stream", "", "id: 3\nevent: rumour\ndata: " + moment + "\n\n", "event must be one of"},
 		{"GET", events, 200, "text/event-stream", "", "name: x\n\n", `the field "name"`},
+		{"GET", workspace, 200, problemType, tag, problem, "content type application/problem+json, not one of [application/json]"},
+		{"GET", workspace, 404, problemType, "", strings.Replace(problem, `"title":"Not Found",`, "", 1), "title is required"},
+		{"GET", feed, 200, "text/event-stream", "", "id: a\nevent: x\ndata: " + strings.Replace(fact, `"sequence":"2",`, "", 1) + "\n\n", "sequence is required"},
+		{"GET", feed, 200, "text/event-stream", "", "id: a\nevent: end\ndata: {\"reason\":\"mood\"}\n\n", "data.reason is unknown"},
+		{"GET", events, 200, "application/x-ndjson", "", fact, "content type application/x-ndjson, not one of [text/event-stream]"},
 		{"GET", workspace, 404, json, "", `{"message":"no"}`, "message is unknown; known members: error"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"endTimestamp":null,`, "", 1), "endTimestamp is required"},
 		{"GET", "/api/v1/billing/items/13", 200, json, "", strings.Replace(item, `"quantity":1`, `"quantity":"1"`, 1), "quantity must be an integer, got '1'"},
@@ -70,7 +79,11 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		if strings.HasPrefix(when.path, "/api/v1/billing/") {
 			header.Set("X-Billing-Lag-Ms", "0")
 		}
-		err := c.Response(httptest.NewRequest(when.method, when.path, nil), when.status, header, []byte(when.given))
+		request := httptest.NewRequest(when.method, when.path, nil)
+		if when.contentType == problemType {
+			request.Header.Set("Accept", "application/json;q=0.1, "+problemType)
+		}
+		err := c.Response(request, when.status, header, []byte(when.given))
 		switch {
 		case when.then == "" && err != nil:
 			t.Errorf("%s %s %d: %v", when.method, when.path, when.status, err)

@@ -23,6 +23,8 @@ type schema struct {
 	format    string
 	content   *schema // schema of JSON inside a string; nil: any string
 
+	any []*schema // the value has the form of one of them; nil: of any
+
 	required []string
 	members  []member // ordered by name
 	open     bool     // other members are allowed
@@ -48,6 +50,9 @@ func (s *schema) check(value any, strict bool) *violation {
 	if len(s.enum) > 0 && !s.inEnum(value) {
 		return mustBe("one of "+s.choices(), value)
 	}
+	if found := s.checkAny(value, strict); found != nil {
+		return found
+	}
 	switch v := value.(type) {
 	case string:
 		return s.checkString(v)
@@ -59,6 +64,21 @@ func (s *schema) check(value any, strict bool) *violation {
 		return s.checkObject(v, strict)
 	}
 	return nil
+}
+
+// checkAny returns how the value violates the first of several forms, if it has none of them.
+func (s *schema) checkAny(value any, strict bool) *violation {
+	var first *violation
+	for _, form := range s.any {
+		found := form.check(value, strict)
+		if found == nil {
+			return nil
+		}
+		if first == nil {
+			first = found
+		}
+	}
+	return first
 }
 
 func isType(value any, t string) bool {

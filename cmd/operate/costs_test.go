@@ -90,7 +90,7 @@ func TestExportCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, c := range map[string]*servicetest.Client{"a service": client, "a person": p.Person(t, account, "billing")} {
-			if reply := c.Get("/api/v1/billing/focus" + days + "&creditPrice=0.25&format=" + format).Want(200); !bytes.Equal(reply.Body, command) {
+			if reply := c.Get("/api/v1/billing/focus" + map[string]string{"csv": "", "parquet": ".parquet"}[format] + days + "&creditPrice=0.25").Want(200); !bytes.Equal(reply.Body, command) {
 				t.Errorf("%s gets %d bytes as %s, which are not the %d of the command", name, len(reply.Body), format, len(command))
 			}
 		}

@@ -72,6 +72,6 @@ func examplePath(op *contract.Operation) string {
 		"GetResultDownload": "?fileName=a.csv", "GetResultData": "?metric=perf",
 		"ListMappingFiles": "?workspaceId=" + events.NewID(events.WorkspacePrefix),
 		"ListCosts":        "?startDate=2026-11-01&endDate=2026-11-30", "GetCostSummary": "?startDate=2026-11-01&endDate=2026-11-30",
-		"GetFocusDataset": "?startDate=2026-11-01&endDate=2026-11-30",
+		"GetFocusDataset": "?startDate=2026-11-01&endDate=2026-11-30", "GetFocusDatasetParquet": "?startDate=2026-11-01&endDate=2026-11-30",
 	}[op.ID]
 }

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"netsim/api/contract"
+	"netsim/api/contract/contracttest"
 	"netsim/events"
 	"netsim/infra/facts"
 	"netsim/infra/web"
@@ -142,6 +143,9 @@ func fetch(t *testing.T, server *httptest.Server, method, path, tag string) (*ht
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.HasPrefix(path, "/schemas") { // of these the contract has operations
+		contracttest.CheckResponse(t, request, response, body)
 	}
 	return response, string(body)
 }

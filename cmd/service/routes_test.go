@@ -84,7 +84,10 @@ POST /studies/{study_id}/terminate | ours, issue 16
 POST /studies/{study_id}/resume | ours, issue 16
 GET /studies/{study_id}/events | ours, issue 16
 GET /studies/{study_id}/analysis | ours, issue 16
+GET /studies/{study_id}/analysis.csv | ours, ADR 80
 GET /studies/{study_id}/results | ours, issue 16
+GET /studies/{study_id}/results.csv | ours, ADR 80
+GET /studies/{study_id}/results.parquet | ours, ADR 80
 GET /simulations/{sim_id}/results | D1 Simulations, 5.3
 GET /simulations/{sim_id}/results/download-url | D1 Simulations, 5.8
 GET /simulations/{sim_id}/results/data | D1 Simulations, 5.7
@@ -94,6 +97,7 @@ GET /billing/balance | D1 Billing
 GET /billing/costs | D1 Billing
 GET /billing/costs/summary | D1 Billing
 GET /billing/focus | ours, issue 25
+GET /billing/focus.parquet | ours, ADR 80
 GET /billing/items | D1 Billing
 GET /billing/items/{id} | D1 Billing
 GET /billing/events | D1 Billing

@@ -14,7 +14,10 @@ const begin = client.indexOf("import type {");
 const end = client.indexOf("\n};\n", client.indexOf("export type Ops = {")) + 4;
 const operations = [...client.slice(end).matchAll(/^ {4}(\w+): \{ id: "\1", method: "([A-Z]+)", path: "\/api\/v1\/([^"]+)"/gm)];
 if (begin < 0 || end < 4 || operations.length < 100) throw new Error(`the generator writes another form: ${operations.length} operations`);
-const [, names, types] = /^import type \{ (.*) \} from .*\nexport \* from .*\n([\s\S]*)$/.exec(client.slice(begin, end));
+// The console uses what is below /api/v1 only.
+const files = [...client.slice(end).matchAll(/^ {4}(\w+): \{ id: "\1", method: "[A-Z]+", path: "\/(?!api\/v1\/)/gm)].map(([, name]) => name);
+const ours = files.reduce((text, name) => text.replace(new RegExp(`^ {4}${name}: \\{\n[\\s\\S]*?^ {4}\\};\n`, "m"), ""), client.slice(begin, end));
+const [, names, types] = /^import type \{ (.*) \} from .*\nexport \* from .*\n([\s\S]*)$/.exec(ours);
 const used = names.split(", ").filter((name) => new RegExp(`\\b${name}\\b`).test(types));
 const table = operations.map(([, name, method, path]) => `\t${name}: "${method} ${path}",\n`).join("");
 writeFileSync(

@@ -69,10 +69,16 @@ func scanSnapshot(row pgx.Rows) (key loadKey, s events.Snapshot, err error) {
 	return key, s, err
 }
 
+// priors is a look-up for each command. With "command_id = ANY($2)", PostgreSQL would plan
+// without the values after a few executions, take the stream for one of few commands, and
+// read all of them.
+const priors = `
+	SELECT c.command_id, c.sequence, c.digest FROM unnest($2::text[]) AS k (command_id)
+	CROSS JOIN LATERAL (SELECT * FROM command_ids WHERE stream = $1 AND command_id = k.command_id LIMIT 1) AS c`
+
 // Priors implements handle.Priors.
 func (l *Log) Priors(ctx context.Context, stream string, commandIDs []string) (map[string]events.Prior, error) {
-	rows, err := l.Pool.Query(ctx, `
-		SELECT command_id, sequence, digest FROM command_ids WHERE stream = $1 AND command_id = ANY($2)`, stream, commandIDs)
+	rows, err := l.Pool.Query(ctx, priors, stream, commandIDs)
 	if err != nil {
 		return nil, unread(stream, err)
 	}

@@ -3,11 +3,13 @@ package writelog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"netsim/commands"
 	"netsim/events"
@@ -44,6 +46,65 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: prior (-want +got):\n%s", c.name, diff)
 		}
 	}
+}
+
+// TestPriorsReadsWhatItIsAskedFor: the commands of a batch are looked up one by one, whatever
+// else the stream has, also when PostgreSQL plans without the values and takes the stream for
+// one of the many that have one command.
+func TestPriorsReadsWhatItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	w := testworld.NewServers(t).Start(t)
+	const all, asked = 20_000, 50
+	if _, err := w.DB.Exec(t.Context(), `
+		INSERT INTO command_ids SELECT stream, 'command-' || i, i, 'body'
+		FROM generate_series(1, $1::int) i, unnest(ARRAY['stream', 'other-' || i]) stream`, all); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.DB.Exec(t.Context(), `ANALYZE command_ids`); err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{"unknown"}
+	for i := range asked {
+		ids = append(ids, fmt.Sprint("command-", 1+i*(all/asked)))
+	}
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		// A connection of its own counts what it alone reads.
+		config := w.DB.Config()
+		config.MaxConns = 1
+		config.ConnConfig.RuntimeParams["plan_cache_mode"] = mode
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		before := entriesRead(t, pool)
+		found, err := writelog.New(writelog.Config{Pool: pool}).Priors(t.Context(), "stream", ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := events.Prior{Sequence: 1 + 7*(all/asked), Digest: "body"}
+		if got := found[ids[8]]; len(found) != asked || got != want {
+			t.Errorf("%s: found %d, of %s %+v, want %d and %+v", mode, len(found), ids[8], got, asked, want)
+		}
+		if read := entriesRead(t, pool) - before; read > 2*asked {
+			t.Errorf("%s: read %d entries for %d commands", mode, read, asked)
+		}
+	}
+}
+
+// entriesRead returns how many entries of command_ids the only connection of a pool has read
+// so far, beside those of others.
+func entriesRead(t *testing.T, pool *pgxpool.Pool) (n int64) {
+	t.Helper()
+	if _, err := pool.Exec(t.Context(), `SELECT pg_stat_force_next_flush()`); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.QueryRow(t.Context(), `
+		SELECT seq_tup_read + idx_tup_read FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
+		WHERE t.relname = 'command_ids'`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func TestAStreamWithAnUnknownEventIsParked(t *testing.T) {

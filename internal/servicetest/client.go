@@ -2,6 +2,7 @@ package servicetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -49,14 +50,24 @@ func (c *Client) Post(path string, body any, h ...Header) Reply {
 	return c.Do("POST", path, body, h...)
 }
 
-// PostOnce sends a POST with an idempotency key, and repeats it while the service asks for
-// that with 503: a busy one refuses requests, or does not know an outcome in time.
+// PostOnce insists on a POST with an idempotency key.
 func (c *Client) PostOnce(path string, body any, key string) Reply {
 	c.t.Helper()
+	return c.Insist(func() Reply {
+		return c.Post(path, body, Header{Name: "Idempotency-Key", Value: key})
+	})
+}
+
+// Insist sends a request, and repeats it while the service asks for that with 503: a busy one
+// refuses requests, or does not know an outcome in time. It returns the last reply.
+func (c *Client) Insist(send func() Reply) Reply {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), testwait.Limit(c.t))
+	defer cancel()
 	for {
-		reply := c.Post(path, body, Header{Name: "Idempotency-Key", Value: key})
+		reply := send()
 		seconds, err := strconv.Atoi(reply.Header.Get("Retry-After"))
-		if reply.Status != 503 || err != nil || wait.For(c.t.Context(), time.Duration(seconds)*time.Second) != nil {
+		if reply.Status != http.StatusServiceUnavailable || err != nil || wait.For(ctx, time.Duration(seconds)*time.Second) != nil {
 			return reply
 		}
 	}

@@ -104,10 +104,10 @@ func Config(t testing.TB) settings.Config {
 		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,
 		"NETSIM_AUDIT_KEY": auditKey(t), "NETSIM_WRITER_KEYS": strings.Repeat("a1", 32),
-		"NETSIM_WORKERS": "2", "NETSIM_MAX_STREAMS": "100", "NETSIM_STREAM_LIFE": "1m", "NETSIM_DRAIN": "0s",
-		// On a busy machine a write may wait for long, and no test is about these limits that
+		"NETSIM_WORKERS": "2", "NETSIM_MAX_STREAMS": "100", "NETSIM_DRAIN": "0s",
+		// On a busy machine everything may take long, and no test is about these limits that
 		// does not set them.
-		"NETSIM_VERDICT_TIMEOUT": "2m", "NETSIM_READ_TIMEOUT": "2m",
+		"NETSIM_VERDICT_TIMEOUT": "2m", "NETSIM_READ_TIMEOUT": "2m", "NETSIM_TOKEN_TIMEOUT": "1m", "NETSIM_STREAM_LIFE": "1h",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -45,6 +45,24 @@ func TestATokenIsRequired(t *testing.T) {
 	})
 }
 
+// The same refusal is a problem of RFC 9457 when Accept asks for one, in every operation. The
+// client checks its schema.
+func TestARefusalIsAProblemWhenAsked(t *testing.T) {
+	p := servicetest.Shared(t)
+	each(t, every, func(t *testing.T, op operation) {
+		asks := servicetest.Header{Name: "Accept", Value: "application/json;q=0.9, application/problem+json"}
+		r := op.request().send(p.Bearer(t, "malformed"), asks)
+		var problem struct {
+			Type, Code string
+			Status     int
+		}
+		r.Into(&problem)
+		if got := r.Header.Get("Content-Type"); r.Status != 401 || got != "application/problem+json" || problem.Status != 401 || problem.Code != "UNAUTHORIZED" || problem.Type != "about:blank" {
+			t.Errorf("got %d %s %s, want a problem", r.Status, got, r.Body)
+		}
+	})
+}
+
 func TestUsersMayNotUseServiceOperations(t *testing.T) {
 	p := servicetest.Shared(t)
 	each(t, func(op operation) bool { return op.service }, func(t *testing.T, op operation) {
@@ -225,7 +243,7 @@ func TestUnknownPartsAreNotFound(t *testing.T) {
 			case !takes(p.Schema.Value, unknown):
 				unknown = example(p) // of which there is none
 			}
-			r.with(p, unknown).answer(t, w.client(t)).Refused(404, "NOT_FOUND")
+			r.with(p, unknown).answer(w.client(t)).Refused(404, "NOT_FOUND")
 			return
 		}
 	})

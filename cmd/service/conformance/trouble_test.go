@@ -186,7 +186,7 @@ func TestAWriteWithoutAVerdictIsRepeatedByItsKey(t *testing.T) {
 	}
 	w.all(t, requests, func(op operation, r servicetest.Reply) {
 		if r.Status == http.StatusServiceUnavailable {
-			r = requests[op.id].answer(t, w.client(t))
+			r = requests[op.id].answer(w.client(t))
 		}
 		gone := op.key() == nil && op.method == "DELETE" && r.Status == 404
 		if r.Status >= 300 && !gone {
@@ -220,7 +220,7 @@ func (w *world) withoutReadModel(t *testing.T, requests map[string]request) {
 	t.Helper()
 	check := func(op operation, r servicetest.Reply) {
 		if (fromMemory(op) || op.id == "ListDeadLetters") && r.Status == http.StatusServiceUnavailable {
-			r = requests[op.id].answer(t, w.client(t))
+			r = requests[op.id].answer(w.client(t))
 		}
 		switch {
 		case fromMemory(op):

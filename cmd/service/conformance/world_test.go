@@ -264,7 +264,7 @@ func (w *world) request(t *testing.T, op operation) request {
 func TestEveryOperationAnswers(t *testing.T) {
 	w := newWorld(t, servicetest.Shared(t))
 	each(t, every, func(t *testing.T, op operation) {
-		switch r := w.request(t, op).answer(t, w.client(t)); {
+		switch r := w.request(t, op).answer(w.client(t)); {
 		case op.id == "TerminateSimulation", op.id == "TerminateRun":
 			r.Refused(409, "CONFLICT") // the simulation is completed
 		case r.Status >= 300:

@@ -72,7 +72,7 @@ const per = (period: string) => `${period === "hour" ? "an" : "a"} ${period}`;
 /** The costs of the days as a dataset of FOCUS. The browser writes it to a file as it arrives. */
 function Focus({ range }: { range: Range }) {
 	const file = (format: "csv" | "parquet") => (
-		<a href={apiBase + request("GetFocusDataset", { query: { ...range, format } }).path} download={`focus-${range.startDate}-${range.endDate}.${format}`}>
+		<a href={apiBase + request(format === "csv" ? "GetFocusDataset" : "GetFocusDatasetParquet", { query: range }).path} download={`focus-${range.startDate}-${range.endDate}.${format}`}>
 			{format === "csv" ? "CSV" : "Parquet"}
 		</a>
 	);

@@ -30,7 +30,7 @@ export function Study() {
 			calls={[
 				shown("GetStudy", { path: { study_id: id } }),
 				shown("FollowStudy", { path: { study_id: id } }, "Its progress as it happens."),
-				shown("GetStudyResults", { path: { study_id: id }, query: { format: "csv" } }, "All points as a table."),
+				shown("GetStudyResultsCsv", { path: { study_id: id } }, "All points as a table."),
 				shown("GetStudyAnalysis", { path: { study_id: id } }),
 			]}
 		>

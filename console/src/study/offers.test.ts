@@ -73,7 +73,7 @@ test("what a submission has where it says nothing is what the contract says", ()
 			constraints
 				.replaceAll("'", "")
 				.split(`${field.split(".")[1]}:`)[1]
-				?.match(/default: (\S+)/)?.[1],
+				?.match(/`(\S+)` when absent/)?.[1],
 			field,
 		).toBe(value);
 });

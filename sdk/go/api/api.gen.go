@@ -222,6 +222,25 @@ const (
 	EventFamilyWorkspaces     EventFamily = "workspaces"
 )
 
+// Defines values for FeedEndReason.
+const (
+	FeedEndReasonLifetime     FeedEndReason = "lifetime"
+	FeedEndReasonShutdown     FeedEndReason = "shutdown"
+	FeedEndReasonSlow         FeedEndReason = "slow"
+	FeedEndReasonUnauthorized FeedEndReason = "unauthorized"
+	FeedEndReasonUnavailable  FeedEndReason = "unavailable"
+)
+
+// Defines values for FeedEventDatacontenttype.
+const (
+	FeedEventDatacontenttypeApplicationJSON FeedEventDatacontenttype = "application/json"
+)
+
+// Defines values for FeedEventSpecversion.
+const (
+	FeedEventSpecversionN10 FeedEventSpecversion = "1.0"
+)
+
 // Defines values for FieldSchemaType.
 const (
 	FieldSchemaTypeInteger FieldSchemaType = "integer"
@@ -1712,6 +1731,7 @@ type ContainerType string
 
 // ContainerReferenceAdd defines model for ContainerReferenceAdd.
 type ContainerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -1753,6 +1773,9 @@ type CostSegment struct {
 	Units Count     `json:"units"`
 }
 
+// CostShares defines model for CostShares.
+type CostShares map[string]Amount
+
 // CostSummary defines model for CostSummary.
 type CostSummary struct {
 	CREDIT    *CostTotal `json:"CREDIT"`
@@ -1764,10 +1787,10 @@ type CostSummary struct {
 // CostTotal defines model for CostTotal.
 type CostTotal struct {
 	// ByRate Rate name to total.
-	ByRate map[string]Amount `json:"byRate"`
+	ByRate CostShares `json:"byRate"`
 
 	// ByWorkspace Workspace id to total; `unassigned` without one.
-	ByWorkspace map[string]Amount `json:"byWorkspace"`
+	ByWorkspace CostShares `json:"byWorkspace"`
 
 	// Total Exact decimal, no exponent, at most 18 decimals.
 	Total Amount `json:"total"`
@@ -1776,7 +1799,7 @@ type CostTotal struct {
 // Count defines model for Count.
 type Count = int64
 
-// CountsServers Whether the price and the power of a point include its servers.
+// CountsServers Whether the price and the power of a point include its servers. No when absent.
 type CountsServers = bool
 
 // Currency defines model for Currency.
@@ -2020,6 +2043,20 @@ type Error struct {
 // EventFamily defines model for EventFamily.
 type EventFamily string
 
+// EventSchemaList defines model for EventSchemaList.
+type EventSchemaList struct {
+	Items []struct {
+		// Path The `dataschema` of the events.
+		Path string `json:"path"`
+
+		// Type Of the events.
+		Type string `json:"type"`
+
+		// Version The `dataversion` of the events.
+		Version string `json:"version"`
+	} `json:"items"`
+}
+
 // FabricPriceList defines model for FabricPriceList.
 type FabricPriceList struct {
 	// Assumption Where the figures come from, and what they leave out.
@@ -2041,9 +2078,84 @@ type FabricPriceList struct {
 	// Switches By the sum of the rates of the connected ports of the largest switch of its kind.
 	Switches PriceClasses `json:"switches"`
 
-	// Version Changes with every figure of the list.
+	// Version Changes with every figure of the list; `own` when absent.
 	Version string `json:"version,omitempty,omitzero"`
 }
+
+// FeedEnd Why a feed ended.
+type FeedEnd struct {
+	Reason FeedEndReason `json:"reason"`
+}
+
+// FeedEndReason defines model for FeedEnd.Reason.
+type FeedEndReason string
+
+// FeedEvent A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+// A later release may add attributes.
+type FeedEvent struct {
+	// Actor A user's id, an operator's, or `system`.
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// Causeid The event that it reacts to.
+	Causeid string `json:"causeid,omitempty,omitzero"`
+
+	// Commandid The command that made it.
+	Commandid string `json:"commandid,omitempty,omitzero"`
+
+	// Correlationid The request that led to it.
+	Correlationid string `json:"correlationid,omitempty,omitzero"`
+
+	// Data What its type describes (`dataschema`); absent when it is not JSON.
+	Data interface{} `json:"data,omitempty,omitzero"`
+
+	// DataBase64 The data when it is not JSON.
+	DataBase64      []byte                   `json:"data_base64,omitempty,omitzero"`
+	Datacontenttype FeedEventDatacontenttype `json:"datacontenttype"`
+
+	// Dataschema The path of the JSON Schema of `data`.
+	Dataschema string `json:"dataschema"`
+
+	// Dataversion Of the schema of the data.
+	Dataversion Count `json:"dataversion"`
+
+	// Hash SHA-256 in hex.
+	Hash string `json:"hash"`
+
+	// ID A UUID; the same when the event comes again.
+	ID string `json:"id"`
+
+	// Partitionkey The workspace, or the account where there is none.
+	Partitionkey string `json:"partitionkey"`
+
+	// Position The position after the event; of a line.
+	Position string `json:"position,omitempty,omitzero"`
+
+	// Recordedtime When the log recorded it.
+	Recordedtime Timestamp `json:"recordedtime"`
+
+	// Sequence The number in the stream.
+	Sequence        string               `json:"sequence"`
+	Source          string               `json:"source"`
+	Sourceoffset    string               `json:"sourceoffset"`
+	Sourcepartition Count                `json:"sourcepartition"`
+	Sourcetopic     string               `json:"sourcetopic"`
+	Specversion     FeedEventSpecversion `json:"specversion"`
+
+	// Subject The stream, such as the id of a simulation.
+	Subject string `json:"subject"`
+
+	// Time When it happened.
+	Time Timestamp `json:"time"`
+
+	// Type Such as `netsim.simulation.completed.v1`.
+	Type string `json:"type"`
+}
+
+// FeedEventDatacontenttype defines model for FeedEvent.Datacontenttype.
+type FeedEventDatacontenttype string
+
+// FeedEventSpecversion defines model for FeedEvent.Specversion.
+type FeedEventSpecversion string
 
 // FieldSchema defines model for FieldSchema.
 type FieldSchema struct {
@@ -2741,7 +2853,10 @@ type PriceClass struct {
 // PriceClasses defines model for PriceClasses.
 type PriceClasses = []PriceClass
 
-// Problem The same refusal in the form of RFC 9457.
+// Problem An error in the form of RFC 9457, in place of what the operation lists, when `Accept`
+// prefers `application/problem+json`.
+//
+// Examples: {"code":"NOT_FOUND","detail":"simulation 'sim_01kahcfv4ge3brkm7dy5s5h2k3' does not exist","status":404,"title":"Not Found","type":"about:blank"}
 type Problem struct {
 	Code      string `json:"code,omitempty,omitzero"`
 	Detail    string `json:"detail"`
@@ -3006,6 +3121,7 @@ type ReadinessCheckStatus string
 
 // Reference Use of a declared entity by its holder.
 type Reference struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -3037,7 +3153,7 @@ type References = []Reference
 // Replicates How often each point runs, each time with another seed. The results of a point have
 // the median of its times, the least and the most, and the Pareto front takes the
 // median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-// the seed, whose points are replicates too.
+// the seed, whose points are replicates too. 1 when absent.
 type Replicates = int64
 
 // ResolvedConstraints defines model for ResolvedConstraints.
@@ -3200,6 +3316,7 @@ type RunTermination struct {
 
 // ServerReferenceAdd defines model for ServerReferenceAdd.
 type ServerReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64  `json:"count,omitempty,omitzero"`
 	Group string `json:"group,omitempty,omitzero"`
 
@@ -3554,7 +3671,7 @@ type Study struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -3810,7 +3927,7 @@ type StudyListItem struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -3822,7 +3939,7 @@ type StudyListItem struct {
 
 // StudyMethod `grid`: a point for each combination of values, the last axis varies fastest.
 // `list`: the first point has the first value of each axis, and so on; all axes have
-// as many values. `sample`: different combinations, drawn at random.
+// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 type StudyMethod string
 
 // StudyName Name of a study; its runs are named after it and their points.
@@ -3941,7 +4058,7 @@ type StudyStart struct {
 
 	// Method `grid`: a point for each combination of values, the last axis varies fastest.
 	// `list`: the first point has the first value of each axis, and so on; all axes have
-	// as many values. `sample`: different combinations, drawn at random.
+	// as many values. `sample`: different combinations, drawn at random. `grid` when absent.
 	Method StudyMethod `json:"method,omitempty,omitzero"`
 
 	// Name Name of a study; its runs are named after it and their points.
@@ -3954,16 +4071,16 @@ type StudyStart struct {
 	// Replicates How often each point runs, each time with another seed. The results of a point have
 	// the median of its times, the least and the most, and the Pareto front takes the
 	// median. Each run counts as a point of the at most 10,000. Refused beside an axis over
-	// the seed, whose points are replicates too.
+	// the seed, whose points are replicates too. 1 when absent.
 	Replicates Replicates `json:"replicates,omitempty,omitzero"`
 
 	// Samples How many points a `sample` has; not more than there are combinations. Needed for a sample, refused otherwise.
 	Samples int64 `json:"samples,omitempty,omitzero"`
 
-	// Seed Of a `sample`. The same seed draws the same points.
+	// Seed Of a `sample`, 0 when absent. The same seed draws the same points.
 	Seed int64 `json:"seed,omitempty,omitzero"`
 
-	// Servers Whether the price and the power of a point include its servers.
+	// Servers Whether the price and the power of a point include its servers. No when absent.
 	Servers CountsServers `json:"servers,omitempty,omitzero"`
 
 	// StopDominated Whether a run is terminated as soon as its point is dominated: a completed point of
@@ -3971,7 +4088,7 @@ type StudyStart struct {
 	// fabric that costs no more. Such a point is not on the Pareto front, whatever its
 	// time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
 	// what it has run is billed. The time so far is that of the last report of progress,
-	// so short runs complete.
+	// so short runs complete. No when absent.
 	StopDominated bool `json:"stopDominated,omitempty,omitzero"`
 
 	// WorkspaceID That of the base when absent, which is the default workspace for a simple submission; any other is refused.
@@ -4033,7 +4150,7 @@ type SwitchBandwidth struct {
 	SwitchingCapacityUnit string  `json:"switchingCapacityUnit"`
 }
 
-// TTLDays Days from the last use after which a traceset expires.
+// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 type TTLDays = int64
 
 // Tags defines model for Tags.
@@ -4128,14 +4245,17 @@ type TopologyType string
 
 // TopologyConstraints Hardware constraints of the derived topology.
 type TopologyConstraints struct {
+	// SubscriptionRatio `1:1` when absent.
 	SubscriptionRatio TopologyConstraintsSubscriptionRatio `json:"subscriptionRatio,omitempty,omitzero"`
-	SwitchRadix       TopologyConstraintsSwitchRadix       `json:"switchRadix,omitempty,omitzero"`
+
+	// SwitchRadix `128x400G` when absent.
+	SwitchRadix TopologyConstraintsSwitchRadix `json:"switchRadix,omitempty,omitzero"`
 }
 
-// TopologyConstraintsSubscriptionRatio defines model for TopologyConstraints.SubscriptionRatio.
+// TopologyConstraintsSubscriptionRatio `1:1` when absent.
 type TopologyConstraintsSubscriptionRatio string
 
-// TopologyConstraintsSwitchRadix defines model for TopologyConstraints.SwitchRadix.
+// TopologyConstraintsSwitchRadix `128x400G` when absent.
 type TopologyConstraintsSwitchRadix string
 
 // TopologyDocument The members of a configuration that say what its network is. At most 4 MiB.
@@ -4165,6 +4285,7 @@ type TopologyPreview struct {
 
 // TopologyReferenceAdd defines model for TopologyReferenceAdd.
 type TopologyReferenceAdd struct {
+	// Count 1 when absent.
 	Count int64 `json:"count,omitempty,omitzero"`
 
 	// Name Unique over components, containers, links and applications of one configuration.
@@ -4343,7 +4464,7 @@ type TracesetForm struct {
 	Name DisplayName          `json:"name,omitempty,omitzero"`
 	Tags Tags                 `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -4384,15 +4505,17 @@ type TracesetPromoted struct {
 
 // TracesetPromotion defines model for TracesetPromotion.
 type TracesetPromotion struct {
-	Description Description             `json:"description,omitempty,omitzero"`
-	Tags        Tags                    `json:"tags,omitempty,omitzero"`
-	Target      TracesetPromotionTarget `json:"target,omitempty,omitzero"`
+	Description Description `json:"description,omitempty,omitzero"`
+	Tags        Tags        `json:"tags,omitempty,omitzero"`
+
+	// Target `tenant` when absent.
+	Target TracesetPromotionTarget `json:"target,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
 	WorkloadMetadata WorkloadMetadata `json:"workloadMetadata,omitempty,omitzero"`
 }
 
-// TracesetPromotionTarget defines model for TracesetPromotion.Target.
+// TracesetPromotionTarget `tenant` when absent.
 type TracesetPromotionTarget string
 
 // TracesetReference defines model for TracesetReference.
@@ -4441,7 +4564,7 @@ type TracesetUpload struct {
 	Name        DisplayName  `json:"name"`
 	Tags        Tags         `json:"tags,omitempty,omitzero"`
 
-	// TTLDays Days from the last use after which a traceset expires.
+	// TTLDays Days from the last use after which a traceset expires; 7 when absent.
 	TTLDays TTLDays `json:"ttlDays,omitempty,omitzero"`
 
 	// WorkloadMetadata What is known about the workload; at most 64 KiB.
@@ -4513,6 +4636,7 @@ type UpgradeStatus struct {
 
 // UploadFile defines model for UploadFile.
 type UploadFile struct {
+	// ContentType `application/octet-stream` when absent.
 	ContentType string `json:"contentType,omitempty,omitzero"`
 
 	// Name One path segment.
@@ -4583,8 +4707,10 @@ type WorkloadMetadata struct {
 		Sp   WorkloadCount `json:"sp,omitempty,omitzero"`
 		Tp   WorkloadCount `json:"tp,omitempty,omitzero"`
 	} `json:"parallelism,omitempty,omitzero"`
-	Precision     WorkloadText `json:"precision,omitempty,omitzero"`
-	SchemaVersion int64        `json:"schemaVersion,omitempty,omitzero"`
+	Precision WorkloadText `json:"precision,omitempty,omitzero"`
+
+	// SchemaVersion 1 when absent.
+	SchemaVersion int64 `json:"schemaVersion,omitempty,omitzero"`
 	Shape         struct {
 		GlobalBatchSize WorkloadCount `json:"globalBatchSize,omitempty,omitzero"`
 		HiddenDim       WorkloadCount `json:"hiddenDim,omitempty,omitzero"`
@@ -4694,6 +4820,9 @@ type CreatedAfter = time.Time
 // CreatedBefore defines model for CreatedBefore.
 type CreatedBefore = time.Time
 
+// CreditPrice defines model for CreditPrice.
+type CreditPrice = string
+
 // Cursor defines model for Cursor.
 type Cursor = PageCursor
 
@@ -4769,6 +4898,9 @@ type ParkedStream = string
 // ParkedStreamFilter defines model for ParkedStreamFilter.
 type ParkedStreamFilter = string
 
+// PointStatusFilter defines model for PointStatusFilter.
+type PointStatusFilter = string
+
 // Search defines model for Search.
 type Search = string
 
@@ -4793,119 +4925,62 @@ type WorkspaceIDFilter = WorkspaceID
 // WorkspaceNameFilter defines model for WorkspaceNameFilter.
 type WorkspaceNameFilter = string
 
-// BadGatewayApplicationJSON defines model for BadGateway.
-type BadGatewayApplicationJSON = Error
+// BadGateway defines model for BadGateway.
+type BadGateway = Error
 
-// BadGatewayApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type BadGatewayApplicationProblemPlusJSON = Problem
+// BadRequest defines model for BadRequest.
+type BadRequest = Error
 
-// BadRequestApplicationJSON defines model for BadRequest.
-type BadRequestApplicationJSON = Error
+// Conflict defines model for Conflict.
+type Conflict = Error
 
-// BadRequestApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type BadRequestApplicationProblemPlusJSON = Problem
+// Forbidden defines model for Forbidden.
+type Forbidden = Error
 
-// ConflictApplicationJSON defines model for Conflict.
-type ConflictApplicationJSON = Error
+// GatewayTimeout defines model for GatewayTimeout.
+type GatewayTimeout = Error
 
-// ConflictApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type ConflictApplicationProblemPlusJSON = Problem
+// Gone defines model for Gone.
+type Gone = Error
 
-// ForbiddenApplicationJSON defines model for Forbidden.
-type ForbiddenApplicationJSON = Error
+// InternalError defines model for InternalError.
+type InternalError = Error
 
-// ForbiddenApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type ForbiddenApplicationProblemPlusJSON = Problem
+// NotAcceptable defines model for NotAcceptable.
+type NotAcceptable = Error
 
-// GatewayTimeoutApplicationJSON defines model for GatewayTimeout.
-type GatewayTimeoutApplicationJSON = Error
+// NotFound defines model for NotFound.
+type NotFound = Error
 
-// GatewayTimeoutApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type GatewayTimeoutApplicationProblemPlusJSON = Problem
+// NotImplemented defines model for NotImplemented.
+type NotImplemented = Error
 
-// GoneApplicationJSON defines model for Gone.
-type GoneApplicationJSON = Error
+// PayloadTooLarge defines model for PayloadTooLarge.
+type PayloadTooLarge = Error
 
-// GoneApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type GoneApplicationProblemPlusJSON = Problem
+// PaymentRequired defines model for PaymentRequired.
+type PaymentRequired = Error
 
-// InternalErrorApplicationJSON defines model for InternalError.
-type InternalErrorApplicationJSON = Error
+// PreconditionFailed defines model for PreconditionFailed.
+type PreconditionFailed = Error
 
-// InternalErrorApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type InternalErrorApplicationProblemPlusJSON = Problem
+// PreconditionRequired defines model for PreconditionRequired.
+type PreconditionRequired = Error
 
-// NotAcceptableApplicationJSON defines model for NotAcceptable.
-type NotAcceptableApplicationJSON = Error
+// TooManyRequests defines model for TooManyRequests.
+type TooManyRequests = Error
 
-// NotAcceptableApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotAcceptableApplicationProblemPlusJSON = Problem
+// Unauthorized defines model for Unauthorized.
+type Unauthorized = Error
 
-// NotFoundApplicationJSON defines model for NotFound.
-type NotFoundApplicationJSON = Error
+// Unavailable defines model for Unavailable.
+type Unavailable = Error
 
-// NotFoundApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotFoundApplicationProblemPlusJSON = Problem
+// UnprocessableEntity defines model for UnprocessableEntity.
+type UnprocessableEntity = Error
 
-// NotImplementedApplicationJSON defines model for NotImplemented.
-type NotImplementedApplicationJSON = Error
-
-// NotImplementedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type NotImplementedApplicationProblemPlusJSON = Problem
-
-// PayloadTooLargeApplicationJSON defines model for PayloadTooLarge.
-type PayloadTooLargeApplicationJSON = Error
-
-// PayloadTooLargeApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PayloadTooLargeApplicationProblemPlusJSON = Problem
-
-// PaymentRequiredApplicationJSON defines model for PaymentRequired.
-type PaymentRequiredApplicationJSON = Error
-
-// PaymentRequiredApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PaymentRequiredApplicationProblemPlusJSON = Problem
-
-// PreconditionFailedApplicationJSON defines model for PreconditionFailed.
-type PreconditionFailedApplicationJSON = Error
-
-// PreconditionFailedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PreconditionFailedApplicationProblemPlusJSON = Problem
-
-// PreconditionRequiredApplicationJSON defines model for PreconditionRequired.
-type PreconditionRequiredApplicationJSON = Error
-
-// PreconditionRequiredApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type PreconditionRequiredApplicationProblemPlusJSON = Problem
-
-// TooManyRequestsApplicationJSON defines model for TooManyRequests.
-type TooManyRequestsApplicationJSON = Error
-
-// TooManyRequestsApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type TooManyRequestsApplicationProblemPlusJSON = Problem
-
-// UnauthorizedApplicationJSON defines model for Unauthorized.
-type UnauthorizedApplicationJSON = Error
-
-// UnauthorizedApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnauthorizedApplicationProblemPlusJSON = Problem
-
-// UnavailableApplicationJSON defines model for Unavailable.
-type UnavailableApplicationJSON = Error
-
-// UnavailableApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnavailableApplicationProblemPlusJSON = Problem
-
-// UnprocessableEntityApplicationJSON defines model for UnprocessableEntity.
-type UnprocessableEntityApplicationJSON = Error
-
-// UnprocessableEntityApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnprocessableEntityApplicationProblemPlusJSON = Problem
-
-// UnsupportedMediaTypeApplicationJSON defines model for UnsupportedMediaType.
-type UnsupportedMediaTypeApplicationJSON = Error
-
-// UnsupportedMediaTypeApplicationProblemPlusJSON The same refusal in the form of RFC 9457.
-type UnsupportedMediaTypeApplicationProblemPlusJSON = Problem
+// UnsupportedMediaType defines model for UnsupportedMediaType.
+type UnsupportedMediaType = Error
 
 // ListBalancesParams defines parameters for ListBalances.
 type ListBalancesParams struct {
@@ -5053,11 +5128,11 @@ type GetFocusDatasetParams struct {
 	// EndDate Last day of the range.
 	EndDate EndDateRequired `form:"endDate" json:"endDate"`
 
-	// Format `csv` with a header, or `parquet`.
+	// Format `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
 	Format *GetFocusDatasetParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
-	CreditPrice *string `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
+	CreditPrice *CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
 	// that these replies said, whichever database it comes from, and 503 with
@@ -5068,6 +5143,24 @@ type GetFocusDatasetParams struct {
 
 // GetFocusDatasetParamsFormat defines parameters for GetFocusDataset.
 type GetFocusDatasetParamsFormat string
+
+// GetFocusDatasetParquetParams defines parameters for GetFocusDatasetParquet.
+type GetFocusDatasetParquetParams struct {
+	// StartDate First day of the range.
+	StartDate StartDateRequired `form:"startDate" json:"startDate"`
+
+	// EndDate Last day of the range.
+	EndDate EndDateRequired `form:"endDate" json:"endDate"`
+
+	// CreditPrice Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+	CreditPrice *CreditPrice `form:"creditPrice,omitempty" json:"creditPrice,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // ListBillingItemsParams defines parameters for ListBillingItems.
 type ListBillingItemsParams struct {
@@ -6263,7 +6356,7 @@ type GetStudyParams struct {
 
 // GetStudyAnalysisParams defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParams struct {
-	// Format `json`, or `csv` for a table with a header.
+	// Format `csv` for the answer of `…/analysis.csv`; `json` when absent.
 	Format *GetStudyAnalysisParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
@@ -6275,6 +6368,15 @@ type GetStudyAnalysisParams struct {
 
 // GetStudyAnalysisParamsFormat defines parameters for GetStudyAnalysis.
 type GetStudyAnalysisParamsFormat string
+
+// GetStudyAnalysisCsvParams defines parameters for GetStudyAnalysisCsv.
+type GetStudyAnalysisCsvParams struct {
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // FollowStudyParams defines parameters for FollowStudy.
 type FollowStudyParams struct {
@@ -6299,9 +6401,9 @@ type GetStudyResultsParams struct {
 	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
 	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
 	// Unknown values are ignored; when all are unknown nothing matches.
-	Status *string `form:"status,omitempty" json:"status,omitempty"`
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
 
-	// Format `json`, or a table: `csv` with a header, or `parquet`.
+	// Format `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
 	Format *GetStudyResultsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
@@ -6313,6 +6415,34 @@ type GetStudyResultsParams struct {
 
 // GetStudyResultsParamsFormat defines parameters for GetStudyResults.
 type GetStudyResultsParamsFormat string
+
+// GetStudyResultsCsvParams defines parameters for GetStudyResultsCsv.
+type GetStudyResultsCsvParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
+
+// GetStudyResultsParquetParams defines parameters for GetStudyResultsParquet.
+type GetStudyResultsParquetParams struct {
+	// Status Comma-separated list with OR meaning of `waiting`, `validating`,
+	// `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+	// Unknown values are ignored; when all are unknown nothing matches.
+	Status *PointStatusFilter `form:"status,omitempty" json:"status,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
 
 // ResumeStudyParams defines parameters for ResumeStudy.
 type ResumeStudyParams struct {
@@ -6572,6 +6702,18 @@ type SetLegacyProjectParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListEventSchemasParams defines parameters for ListEventSchemas.
+type ListEventSchemasParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetEventSchemaParams defines parameters for GetEventSchema.
+type GetEventSchemaParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // CreateConfigurationJSONRequestBody defines body for CreateConfiguration for application/json ContentType.
 type CreateConfigurationJSONRequestBody = ConfigurationCreate
 
@@ -6824,7 +6966,7 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/billing/events (the `ListBillingEvents` operationId).
 	ListBillingEvents(ctx context.Context, params *ListBillingEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFocusDataset Get the costs of an account as a FOCUS dataset
+	// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 	//
 	// A cost and usage dataset of FOCUS 1.2, the FinOps Open Cost and Usage Specification:
 	// the bytes that `netsim billing export` writes, described in `docs/focus.md`. There is a
@@ -6839,6 +6981,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/billing/focus (the `GetFocusDataset` operationId).
 	GetFocusDataset(ctx context.Context, params *GetFocusDatasetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+	//
+	// The dataset of `GET /billing/focus`, with its limits, in Parquet.
+	//
+	// Corresponds with GET /api/v1/billing/focus.parquet (the `GetFocusDatasetParquet` operationId).
+	GetFocusDatasetParquet(ctx context.Context, params *GetFocusDatasetParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListBillingItems List billing items
 	//
@@ -7413,8 +7562,9 @@ type ClientInterface interface {
 	// FollowEvents Follow the events
 	//
 	// The events that the caller may see, as they are recorded, as server-sent events
-	// or as lines of JSON: what `Accept` prefers. Each is a CloudEvents 1.0 event in
-	// JSON. The events of a stream come in order and each once; events of different
+	// or, if `Accept` prefers `application/x-ndjson`, as lines of JSON. Each is a
+	// CloudEvents 1.0 event, the schema `FeedEvent`; `GET /schemas` lists the types of
+	// their data. The events of a stream come in order and each once; events of different
 	// streams come in any order.
 	//
 	// A caller sees the events of what its account owns in its workspaces, also of what
@@ -8062,11 +8212,20 @@ type ClientInterface interface {
 	// are the points than which no other is both no slower and no dearer, and one of the two
 	// better; and how much each axis of the design changes the simulated time and the price
 	// of the fabric when the other axes are equal. Prices follow a price list that is an assumption for comparing
-	// fabrics, and no offer: `priceList` says what it is made of. As CSV a row for each value of
-	// each axis of each workload.
+	// fabrics, and no offer: `priceList` says what it is made of.
 	//
 	// Corresponds with GET /api/v1/studies/{study_id}/analysis (the `GetStudyAnalysis` operationId).
 	GetStudyAnalysis(ctx context.Context, studyID StudyID, params *GetStudyAnalysisParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyAnalysisCsv Analyse the results of a study as CSV
+	//
+	// The axes of `GET …/analysis`: a header and a row for each value of each axis of each
+	// workload. The columns are `field`, `value`, and for time and price (`time…`, `price…`) the
+	// groups that have the value, its mean ratio, in how many of them it is best, and the mean
+	// and the largest ratio of the axis; then `workload`, the values of its axes as JSON.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/analysis.csv (the `GetStudyAnalysisCsv` operationId).
+	GetStudyAnalysisCsv(ctx context.Context, studyID StudyID, params *GetStudyAnalysisCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FollowStudy Follow a study
 	//
@@ -8098,6 +8257,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/studies/{study_id}/results (the `GetStudyResults` operationId).
 	GetStudyResults(ctx context.Context, studyID StudyID, params *GetStudyResultsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyResultsCsv Read the results of a study as CSV
+	//
+	// The results of `GET …/results` as a table, all at once: a header and a row for each point.
+	// The columns are `point`, the fields of the axes, and then `status`, `simulationId`,
+	// `shared`, the members of `figures` and `fabric` by the same names (of `figures` without
+	// `unfinishedRanks`), `paretoOptimal`, `failureReason`, `replicates` (how many are
+	// completed), `leastTimePs`, `mostTimePs`, `stoppedBy`, `reason` and `warnings` (their codes,
+	// joined by spaces); absent ones are empty. `paretoOptimal` is true for the points of the
+	// front in `GET …/analysis`.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/results.csv (the `GetStudyResultsCsv` operationId).
+	GetStudyResultsCsv(ctx context.Context, studyID StudyID, params *GetStudyResultsCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStudyResultsParquet Read the results of a study as Parquet
+	//
+	// The table of `GET …/results.csv` with its columns. Absent values are null. The column of an axis
+	// has integers, numbers or booleans if all its values are such, and else texts.
+	//
+	// Corresponds with GET /api/v1/studies/{study_id}/results.parquet (the `GetStudyResultsParquet` operationId).
+	GetStudyResultsParquet(ctx context.Context, studyID StudyID, params *GetStudyResultsParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeStudy Resume a terminated study
 	//
@@ -8457,6 +8637,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/workspaces/{workspace_id}/legacy-project (the `SetLegacyProject` operationId).
 	SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEventSchemas List the schemas of the events' data
+	//
+	// The type of each event, with the path of the JSON Schema of its data. Needs no token.
+	//
+	// Corresponds with GET /schemas (the `ListEventSchemas` operationId).
+	ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEventSchema Get the JSON Schema of an event's data
+	//
+	// What `dataschema` of an event names. Needs no token.
+	//
+	// Corresponds with GET /schemas/{type}/{version} (the `GetEventSchema` operationId).
+	GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListBalances List balances
@@ -8602,7 +8796,7 @@ func (c *Client) ListBillingEvents(ctx context.Context, params *ListBillingEvent
 	return c.Client.Do(req)
 }
 
-// GetFocusDataset Get the costs of an account as a FOCUS dataset
+// GetFocusDataset Get the costs of an account as a FOCUS dataset in CSV
 //
 // A cost and usage dataset of FOCUS 1.2, the FinOps Open Cost and Usage Specification:
 // the bytes that `netsim billing export` writes, described in `docs/focus.md`. There is a
@@ -8618,6 +8812,23 @@ func (c *Client) ListBillingEvents(ctx context.Context, params *ListBillingEvent
 // Corresponds with GET /api/v1/billing/focus (the `GetFocusDataset` operationId).
 func (c *Client) GetFocusDataset(ctx context.Context, params *GetFocusDatasetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFocusDatasetRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFocusDatasetParquet Get the costs of an account as a FOCUS dataset in Parquet
+//
+// The dataset of `GET /billing/focus`, with its limits, in Parquet.
+//
+// Corresponds with GET /api/v1/billing/focus.parquet (the `GetFocusDatasetParquet` operationId).
+func (c *Client) GetFocusDatasetParquet(ctx context.Context, params *GetFocusDatasetParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFocusDatasetParquetRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9821,8 +10032,9 @@ func (c *Client) GetConfigurationVersion(ctx context.Context, configID Configura
 // FollowEvents Follow the events
 //
 // The events that the caller may see, as they are recorded, as server-sent events
-// or as lines of JSON: what `Accept` prefers. Each is a CloudEvents 1.0 event in
-// JSON. The events of a stream come in order and each once; events of different
+// or, if `Accept` prefers `application/x-ndjson`, as lines of JSON. Each is a
+// CloudEvents 1.0 event, the schema `FeedEvent`; `GET /schemas` lists the types of
+// their data. The events of a stream come in order and each once; events of different
 // streams come in any order.
 //
 // A caller sees the events of what its account owns in its workspaces, also of what
@@ -11070,12 +11282,31 @@ func (c *Client) GetStudy(ctx context.Context, studyID StudyID, params *GetStudy
 // are the points than which no other is both no slower and no dearer, and one of the two
 // better; and how much each axis of the design changes the simulated time and the price
 // of the fabric when the other axes are equal. Prices follow a price list that is an assumption for comparing
-// fabrics, and no offer: `priceList` says what it is made of. As CSV a row for each value of
-// each axis of each workload.
+// fabrics, and no offer: `priceList` says what it is made of.
 //
 // Corresponds with GET /api/v1/studies/{study_id}/analysis (the `GetStudyAnalysis` operationId).
 func (c *Client) GetStudyAnalysis(ctx context.Context, studyID StudyID, params *GetStudyAnalysisParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStudyAnalysisRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyAnalysisCsv Analyse the results of a study as CSV
+//
+// The axes of `GET …/analysis`: a header and a row for each value of each axis of each
+// workload. The columns are `field`, `value`, and for time and price (`time…`, `price…`) the
+// groups that have the value, its mean ratio, in how many of them it is best, and the mean
+// and the largest ratio of the axis; then `workload`, the values of its axes as JSON.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/analysis.csv (the `GetStudyAnalysisCsv` operationId).
+func (c *Client) GetStudyAnalysisCsv(ctx context.Context, studyID StudyID, params *GetStudyAnalysisCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyAnalysisCsvRequest(c.Server, studyID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11127,6 +11358,47 @@ func (c *Client) FollowStudy(ctx context.Context, studyID StudyID, params *Follo
 // Corresponds with GET /api/v1/studies/{study_id}/results (the `GetStudyResults` operationId).
 func (c *Client) GetStudyResults(ctx context.Context, studyID StudyID, params *GetStudyResultsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetStudyResultsRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyResultsCsv Read the results of a study as CSV
+//
+// The results of `GET …/results` as a table, all at once: a header and a row for each point.
+// The columns are `point`, the fields of the axes, and then `status`, `simulationId`,
+// `shared`, the members of `figures` and `fabric` by the same names (of `figures` without
+// `unfinishedRanks`), `paretoOptimal`, `failureReason`, `replicates` (how many are
+// completed), `leastTimePs`, `mostTimePs`, `stoppedBy`, `reason` and `warnings` (their codes,
+// joined by spaces); absent ones are empty. `paretoOptimal` is true for the points of the
+// front in `GET …/analysis`.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/results.csv (the `GetStudyResultsCsv` operationId).
+func (c *Client) GetStudyResultsCsv(ctx context.Context, studyID StudyID, params *GetStudyResultsCsvParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyResultsCsvRequest(c.Server, studyID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStudyResultsParquet Read the results of a study as Parquet
+//
+// The table of `GET …/results.csv` with its columns. Absent values are null. The column of an axis
+// has integers, numbers or booleans if all its values are such, and else texts.
+//
+// Corresponds with GET /api/v1/studies/{study_id}/results.parquet (the `GetStudyResultsParquet` operationId).
+func (c *Client) GetStudyResultsParquet(ctx context.Context, studyID StudyID, params *GetStudyResultsParquetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStudyResultsParquetRequest(c.Server, studyID, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11826,6 +12098,40 @@ func (c *Client) SetLegacyProjectWithBody(ctx context.Context, workspaceID Works
 // Corresponds with POST /api/v1/workspaces/{workspace_id}/legacy-project (the `SetLegacyProject` operationId).
 func (c *Client) SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetLegacyProjectRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEventSchemas List the schemas of the events' data
+//
+// The type of each event, with the path of the JSON Schema of its data. Needs no token.
+//
+// Corresponds with GET /schemas (the `ListEventSchemas` operationId).
+func (c *Client) ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventSchemasRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEventSchema Get the JSON Schema of an event's data
+//
+// What `dataschema` of an event names. Needs no token.
+//
+// Corresponds with GET /schemas/{type}/{version} (the `GetEventSchema` operationId).
+func (c *Client) GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEventSchemaRequest(c.Server, pType, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -12566,6 +12872,91 @@ func NewGetFocusDatasetRequest(server string, params *GetFocusDatasetParams) (*h
 				}
 			}
 
+		}
+
+		if params.CreditPrice != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "creditPrice", *params.CreditPrice, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetFocusDatasetParquetRequest constructs an http.Request for the GetFocusDatasetParquet method
+func NewGetFocusDatasetParquetRequest(server string, params *GetFocusDatasetParquetParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/billing/focus.parquet")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "startDate", params.StartDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "endDate", params.EndDate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if params.CreditPrice != nil {
@@ -19918,6 +20309,55 @@ func NewGetStudyAnalysisRequest(server string, studyID StudyID, params *GetStudy
 	return req, nil
 }
 
+// NewGetStudyAnalysisCsvRequest constructs an http.Request for the GetStudyAnalysisCsv method
+func NewGetStudyAnalysisCsvRequest(server string, studyID StudyID, params *GetStudyAnalysisCsvParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/analysis.csv", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewFollowStudyRequest constructs an http.Request for the FollowStudy method
 func NewFollowStudyRequest(server string, studyID StudyID, params *FollowStudyParams) (*http.Request, error) {
 	var err error
@@ -20080,6 +20520,158 @@ func NewGetStudyResultsRequest(server string, studyID StudyID, params *GetStudyR
 		if params.Format != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "format", *params.Format, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetStudyResultsCsvRequest constructs an http.Request for the GetStudyResultsCsv method
+func NewGetStudyResultsCsvRequest(server string, studyID StudyID, params *GetStudyResultsCsvParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/results.csv", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetStudyResultsParquetRequest constructs an http.Request for the GetStudyResultsParquet method
+func NewGetStudyResultsParquetRequest(server string, studyID StudyID, params *GetStudyResultsParquetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "study_id", studyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/studies/%s/results.parquet", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -21689,6 +22281,104 @@ func NewSetLegacyProjectRequestWithBody(server string, workspaceID WorkspaceID, 
 	return req, nil
 }
 
+// NewListEventSchemasRequest constructs an http.Request for the ListEventSchemas method
+func NewListEventSchemasRequest(server string, params *ListEventSchemasParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/schemas")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetEventSchemaRequest constructs an http.Request for the GetEventSchema method
+func NewGetEventSchemaRequest(server string, pType string, version string, params *GetEventSchemaParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/schemas/%s/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -22699,4 +23389,14 @@ func (o *Operations) UpdateWorkspace(ctx context.Context, workspaceID WorkspaceI
 // SetLegacyProject is POST /api/v1/workspaces/{workspace_id}/legacy-project: bind a workspace to a legacy project.
 func (o *Operations) SetLegacyProject(ctx context.Context, workspaceID WorkspaceID, params *SetLegacyProjectParams, body SetLegacyProjectJSONRequestBody, edit ...RequestEditorFn) (*LegacyProject, error) {
 	return decode[LegacyProject](o.HTTP.SetLegacyProject(ctx, workspaceID, params, body, edit...))
+}
+
+// ListEventSchemas is GET /schemas: list the schemas of the events' data.
+func (o *Operations) ListEventSchemas(ctx context.Context, params *ListEventSchemasParams, edit ...RequestEditorFn) (*EventSchemaList, error) {
+	return decode[EventSchemaList](o.HTTP.ListEventSchemas(ctx, params, edit...))
+}
+
+// GetEventSchema is GET /schemas/{type}/{version}: get the JSON Schema of an event's data.
+func (o *Operations) GetEventSchema(ctx context.Context, pType string, version string, params *GetEventSchemaParams, edit ...RequestEditorFn) (*map[string]interface{}, error) {
+	return decode[map[string]interface{}](o.HTTP.GetEventSchema(ctx, pType, version, params, edit...))
 }

@@ -25,7 +25,7 @@ func excuses() []excuse {
 		}, "answered from memory, so it does not time out"},
 		{404, []string{"ListChartDefinitions"}, "the charts are always served"},
 		{422, []string{"GetBundle"}, "a period with more than 100,000 costs; audit/bundle_stream_test.go and readapi/billing_audit_test.go make it"},
-		{422, []string{"GetFocusDataset"}, "days with more than 100,000 costs; readapi/billing_focus_test.go makes it with a lower bound"},
+		{422, []string{"GetFocusDataset", "GetFocusDatasetParquet"}, "days with more than 100,000 costs; readapi/billing_focus_test.go makes it with a lower bound"},
 		{504, []string{"GetBundle"}, "a bundle has ten minutes to begin; infra/web/streams_test.go makes one that begins too late"},
 		{422, []string{
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",

@@ -23,8 +23,11 @@
  * `Z`, requests may carry any offset. **Amounts** of money or credit are decimal
  * strings, never JSON numbers.
  *
- * **Errors** are `{"error": {"code", "message"}}`, or an RFC 9457 problem when
- * `Accept` prefers `application/problem+json`. Clients should treat `code` as
+ * **Errors** are `{"error": {"code", "message"}}`, the schema `Error`. A request whose
+ * `Accept` names `application/problem+json`, with at least the weight of
+ * `application/json`, gets every error of a status from 400 on as a problem of RFC 9457
+ * instead, the schema `Problem`; the operations list one media type only, so that a
+ * generated client has one type of error. Clients should treat `code` as
  * optional. Checks come in this order: feature off 404, token 401, right 403,
  * syntax 400, existence 404, precondition 412, conflict 409, content 422,
  * credit 402. A member or query parameter the contract does not name is refused, and
@@ -37,6 +40,10 @@
  * resource in the path. A 503 with `Retry-After` says that the outcome is not
  * known yet: send the same request with the same key again. A 409 with it says that
  * too many requests change the same at a time and nothing has been done: repeat it.
+ *
+ * **Successes.** Where an operation lists 200 and 201, both have the same schema: 201
+ * when this request made the resource, 200 when it was there. A success without a body
+ * is 204, of the streams of events also when there is nothing more to follow.
  *
  * **Lists** are read page by page: pass `pagination.nextCursor` back as `next`
  * until `hasMore` is false. A cursor belongs to its route and to all parameters of
@@ -129,6 +136,143 @@ export const EventFamily = {
     billing: "billing",
     checkpoints: "checkpoints"
 } as const;
+
+/**
+ * A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+ * A later release may add attributes.
+ */
+export type FeedEvent = {
+    specversion: "1.0";
+    /**
+     * A UUID; the same when the event comes again.
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 255
+     */
+    source: string;
+    /**
+     * Such as `netsim.simulation.completed.v1`.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * The stream, such as the id of a simulation.
+     * @maxLength 512
+     */
+    subject: string;
+    /**
+     * When it happened.
+     */
+    time: Timestamp;
+    datacontenttype: "application/json";
+    /**
+     * The path of the JSON Schema of `data`.
+     * @maxLength 2048
+     */
+    dataschema: string;
+    /**
+     * The number in the stream.
+     * @maxLength 19
+     * @pattern ^[1-9][0-9]*$
+     */
+    sequence: string;
+    /**
+     * The workspace, or the account where there is none.
+     * @maxLength 512
+     */
+    partitionkey: string;
+    /**
+     * The command that made it.
+     * @maxLength 512
+     */
+    commandid?: string;
+    /**
+     * A user's id, an operator's, or `system`.
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The request that led to it.
+     * @maxLength 512
+     */
+    correlationid?: string;
+    /**
+     * The event that it reacts to.
+     * @maxLength 512
+     */
+    causeid?: string;
+    /**
+     * Of the schema of the data.
+     */
+    dataversion: Count;
+    /**
+     * When the log recorded it.
+     */
+    recordedtime: Timestamp;
+    /**
+     * SHA-256 in hex.
+     * @maxLength 64
+     * @pattern ^[0-9a-f]{64}$
+     */
+    hash: string;
+    /**
+     * @maxLength 255
+     */
+    sourcetopic: string;
+    sourcepartition: Count;
+    /**
+     * @maxLength 19
+     * @pattern ^[0-9]+$
+     */
+    sourceoffset: string;
+    /**
+     * What its type describes (`dataschema`); absent when it is not JSON.
+     */
+    data?: unknown;
+    /**
+     * The data when it is not JSON.
+     */
+    data_base64?: string;
+    /**
+     * The position after the event; of a line.
+     * @maxLength 2048
+     * @pattern ^[A-Za-z0-9_-]+$
+     */
+    position?: string;
+};
+
+/**
+ * Why a feed ended.
+ */
+export type FeedEnd = {
+    reason: "slow" | "lifetime" | "shutdown" | "unavailable" | "unauthorized";
+};
+
+export type EventSchemaList = {
+    /**
+     * @maxItems 1000
+     */
+    items: {
+        /**
+         * Of the events.
+         * @maxLength 512
+         */
+        type: string;
+        /**
+         * The `dataversion` of the events.
+         * @maxLength 19
+         * @pattern ^[1-9][0-9]*$
+         */
+        version: string;
+        /**
+         * The `dataschema` of the events.
+         * @maxLength 2048
+         */
+        path: string;
+    }[];
+};
 
 export type StreamFact = {
     /**
@@ -352,7 +496,8 @@ export type Error_2 = {
 };
 
 /**
- * The same refusal in the form of RFC 9457.
+ * An error in the form of RFC 9457, in place of what the operation lists, when `Accept`
+ * prefers `application/problem+json`.
  */
 export type Problem = {
     /**
@@ -426,7 +571,13 @@ export type SimpleSubmission = {
  * Hardware constraints of the derived topology.
  */
 export type TopologyConstraints = {
+    /**
+     * `128x400G` when absent.
+     */
     switchRadix?: "64x800G" | "128x400G" | "256x200G";
+    /**
+     * `1:1` when absent.
+     */
     subscriptionRatio?: "1:1" | "2:1" | "3:1" | "4:1";
 };
 
@@ -879,7 +1030,7 @@ export type StudyStart = {
      */
     samples?: number;
     /**
-     * Of a `sample`. The same seed draws the same points.
+     * Of a `sample`, 0 when absent. The same seed draws the same points.
      * @minimum 0
      * @maximum 9007199254740991
      * @format int64
@@ -891,7 +1042,7 @@ export type StudyStart = {
      * fabric that costs no more. Such a point is not on the Pareto front, whatever its
      * time would be. It is `terminated`, its result has `stoppedBy` and `reason`, and
      * what it has run is billed. The time so far is that of the last report of progress,
-     * so short runs complete.
+     * so short runs complete. No when absent.
      */
     stopDominated?: boolean;
     replicates?: Replicates;
@@ -907,7 +1058,7 @@ export type StudyStart = {
  * How often each point runs, each time with another seed. The results of a point have
  * the median of its times, the least and the most, and the Pareto front takes the
  * median. Each run counts as a point of the at most 10,000. Refused beside an axis over
- * the seed, whose points are replicates too.
+ * the seed, whose points are replicates too. 1 when absent.
  * @minimum 1
  * @maximum 32
  * @format int64
@@ -915,7 +1066,7 @@ export type StudyStart = {
 export type Replicates = number;
 
 /**
- * Whether the price and the power of a point include its servers.
+ * Whether the price and the power of a point include its servers. No when absent.
  */
 export type CountsServers = boolean;
 
@@ -1009,7 +1160,7 @@ export type StudyAxis = {
 /**
  * `grid`: a point for each combination of values, the last axis varies fastest.
  * `list`: the first point has the first value of each axis, and so on; all axes have
- * as many values. `sample`: different combinations, drawn at random.
+ * as many values. `sample`: different combinations, drawn at random. `grid` when absent.
  */
 export type StudyMethod = "grid" | "list" | "sample";
 
@@ -1291,7 +1442,7 @@ export type StudyWorkload = {
 
 export type FabricPriceList = {
     /**
-     * Changes with every figure of the list.
+     * Changes with every figure of the list; `own` when absent.
      * @minLength 1
      * @maxLength 32
      */
@@ -2060,6 +2211,7 @@ export type ServerReferenceAdd = {
     name: EntityName;
     type: "nic" | "gpu" | "application";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2079,6 +2231,7 @@ export type ContainerReferenceAdd = {
     name: EntityName;
     type: "switch" | "server" | "rack";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2094,6 +2247,7 @@ export type TopologyReferenceAdd = {
     name: EntityName;
     type: "switch" | "layer" | "pod" | "rack";
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -2431,7 +2585,7 @@ export type UploadFileName = string;
 export type Tags = string[];
 
 /**
- * Days from the last use after which a traceset expires.
+ * Days from the last use after which a traceset expires; 7 when absent.
  * @minimum 1
  * @maximum 365
  * @format int64
@@ -2473,6 +2627,7 @@ export type WorkloadMetadata = {
     };
     precision?: WorkloadText;
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 9007199254740991
      * @format int64
@@ -2537,6 +2692,7 @@ export type TracesetUpload = {
 export type UploadFile = {
     name: UploadFileName;
     /**
+     * `application/octet-stream` when absent.
      * @minLength 1
      * @maxLength 255
      * @pattern ^[!-~]([ -~]*[!-~])?$
@@ -2790,6 +2946,9 @@ export type TracesetDownload = {
 };
 
 export type TracesetPromotion = {
+    /**
+     * `tenant` when absent.
+     */
     target?: "tenant" | "public";
     description?: Description;
     tags?: Tags;
@@ -3233,6 +3392,7 @@ export type Reference = {
     name: EntityName;
     type: EntityType;
     /**
+     * 1 when absent.
      * @minimum 1
      * @maximum 1048576
      * @format int64
@@ -3892,12 +4052,14 @@ export type CostTotal = {
     /**
      * Rate name to total.
      */
-    byRate: Record<string, Amount>;
+    byRate: CostShares;
     /**
      * Workspace id to total; `unassigned` without one.
      */
-    byWorkspace: Record<string, Amount>;
+    byWorkspace: CostShares;
 } | null;
+
+export type CostShares = Record<string, Amount>;
 
 export type BillingItemStatus = "active" | "closed";
 

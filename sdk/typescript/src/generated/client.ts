@@ -23,8 +23,11 @@
  * `Z`, requests may carry any offset. **Amounts** of money or credit are decimal
  * strings, never JSON numbers.
  *
- * **Errors** are `{"error": {"code", "message"}}`, or an RFC 9457 problem when
- * `Accept` prefers `application/problem+json`. Clients should treat `code` as
+ * **Errors** are `{"error": {"code", "message"}}`, the schema `Error`. A request whose
+ * `Accept` names `application/problem+json`, with at least the weight of
+ * `application/json`, gets every error of a status from 400 on as a problem of RFC 9457
+ * instead, the schema `Problem`; the operations list one media type only, so that a
+ * generated client has one type of error. Clients should treat `code` as
  * optional. Checks come in this order: feature off 404, token 401, right 403,
  * syntax 400, existence 404, precondition 412, conflict 409, content 422,
  * credit 402. A member or query parameter the contract does not name is refused, and
@@ -37,6 +40,10 @@
  * resource in the path. A 503 with `Retry-After` says that the outcome is not
  * known yet: send the same request with the same key again. A 409 with it says that
  * too many requests change the same at a time and nothing has been done: repeat it.
+ *
+ * **Successes.** Where an operation lists 200 and 201, both have the same schema: 201
+ * when this request made the resource, 200 when it was there. A success without a body
+ * is 204, of the streams of events also when there is nothing more to follow.
  *
  * **Lists** are read page by page: pass `pagination.nextCursor` back as `next`
  * until `hasMore` is false. A cursor belongs to its route and to all parameters of
@@ -62,7 +69,7 @@
  *
  */
 
-import type { AllowedInContainer, Application, ApplicationDistribution, ApplicationRemoval, Balance, BalanceList, BillingEvent, BillingEventList, BillingItem, BillingItemList, BillingItemStatus, CauseNode, CausePage, ChartDefinitions, CheckpointList, CompatibilityMatrix, Component, ComponentCategory, ComponentDetail, ComponentItem, ComponentList, ComponentListItem, Configuration, ConfigurationApplicationList, ConfigurationClone, ConfigurationComponentList, ConfigurationContainerList, ConfigurationCreate, ConfigurationDiff, ConfigurationId, ConfigurationLinkList, ConfigurationList, ConfigurationListItem, ConfigurationUpdate, ConfigurationVersion, ConfigurationVersionList, Container, ContainerReferenceAdd, CorrelationId, CostSummary, DailyCost, DailyCostList, DeadLetterContent, DeadLetterList, DeadLetterRetry, Declaration, DistributionUpdate, EntityName, EntityTagList, EntityType, Health, JobList, LakeStatus, LegacyProject, LegacyProjectSet, Library, LibraryItem, LibraryList, LibraryScope, LogCheckpoint, LogCheckpointStatus, LogEntry, LogLevel, LogPage, MappingFile, MappingFileAttachment, MappingFileDownload, MappingFileId, MappingFileItem, MappingFileList, MappingFileUpload, MappingFileUploadCompletion, MappingFileUploadSession, ModelList, ModelListItem, ModelVersion, ModelVersionList, OpenRunList, OperatorAct, OperatorActList, PageCursor, Params, ParkedFactContent, ParkedFactList, ParkedRetry, PublicTopicList, Rate, RateList, ReactionList, ReadModelList, Readiness, ReferenceChange, ResultData, ResultDownload, ResultFile, ResultFileType, ResultMetric, Results, RunTermination, ServerReferenceAdd, SimpleAccepted, SimpleSubmission, Simulation, SimulationComparison, SimulationDeletion, SimulationId, SimulationList, SimulationListItem, SimulationStart, SoftwareVersion, StreamFact, StreamFamilyList, StreamId, StreamPage, Study, StudyAnalysis, StudyDeletion, StudyForecast, StudyId, StudyList, StudyListItem, StudyResult, StudyResults, StudyStart, Template, TemplateCategory, TemplateClone, TemplateCreate, TemplateList, TemplateListItem, Topology, TopologyDocument, TopologyPreview, TopologyReferenceAdd, TopologyReferenceChange, TopologyValidation, Traceset, TracesetAttachment, TracesetCandidate, TracesetCandidateList, TracesetDownload, TracesetForm, TracesetId, TracesetItem, TracesetList, TracesetPromoted, TracesetPromotion, TracesetResolution, TracesetUpload, TracesetUploadCompletion, TracesetUploadSession, TracesetValidation, TracesetValidationRequest, UpgradeStatus, ValidationReport, Workspace, WorkspaceCreate, WorkspaceDeletion, WorkspaceId, WorkspaceList, WorkspaceListItem, WorkspaceUpdate } from './client.schemas.js';
+import type { AllowedInContainer, Application, ApplicationDistribution, ApplicationRemoval, Balance, BalanceList, BillingEvent, BillingEventList, BillingItem, BillingItemList, BillingItemStatus, CauseNode, CausePage, ChartDefinitions, CheckpointList, CompatibilityMatrix, Component, ComponentCategory, ComponentDetail, ComponentItem, ComponentList, ComponentListItem, Configuration, ConfigurationApplicationList, ConfigurationClone, ConfigurationComponentList, ConfigurationContainerList, ConfigurationCreate, ConfigurationDiff, ConfigurationId, ConfigurationLinkList, ConfigurationList, ConfigurationListItem, ConfigurationUpdate, ConfigurationVersion, ConfigurationVersionList, Container, ContainerReferenceAdd, CorrelationId, CostSummary, DailyCost, DailyCostList, DeadLetterContent, DeadLetterList, DeadLetterRetry, Declaration, DistributionUpdate, EntityName, EntityTagList, EntityType, EventSchemaList, Health, JobList, LakeStatus, LegacyProject, LegacyProjectSet, Library, LibraryItem, LibraryList, LibraryScope, LogCheckpoint, LogCheckpointStatus, LogEntry, LogLevel, LogPage, MappingFile, MappingFileAttachment, MappingFileDownload, MappingFileId, MappingFileItem, MappingFileList, MappingFileUpload, MappingFileUploadCompletion, MappingFileUploadSession, ModelList, ModelListItem, ModelVersion, ModelVersionList, OpenRunList, OperatorAct, OperatorActList, PageCursor, Params, ParkedFactContent, ParkedFactList, ParkedRetry, PublicTopicList, Rate, RateList, ReactionList, ReadModelList, Readiness, ReferenceChange, ResultData, ResultDownload, ResultFile, ResultFileType, ResultMetric, Results, RunTermination, ServerReferenceAdd, SimpleAccepted, SimpleSubmission, Simulation, SimulationComparison, SimulationDeletion, SimulationId, SimulationList, SimulationListItem, SimulationStart, SoftwareVersion, StreamFact, StreamFamilyList, StreamId, StreamPage, Study, StudyAnalysis, StudyDeletion, StudyForecast, StudyId, StudyList, StudyListItem, StudyResult, StudyResults, StudyStart, Template, TemplateCategory, TemplateClone, TemplateCreate, TemplateList, TemplateListItem, Topology, TopologyDocument, TopologyPreview, TopologyReferenceAdd, TopologyReferenceChange, TopologyValidation, Traceset, TracesetAttachment, TracesetCandidate, TracesetCandidateList, TracesetDownload, TracesetForm, TracesetId, TracesetItem, TracesetList, TracesetPromoted, TracesetPromotion, TracesetResolution, TracesetUpload, TracesetUploadCompletion, TracesetUploadSession, TracesetValidation, TracesetValidationRequest, UpgradeStatus, ValidationReport, Workspace, WorkspaceCreate, WorkspaceDeletion, WorkspaceId, WorkspaceList, WorkspaceListItem, WorkspaceUpdate } from './client.schemas.js';
 export * from './client.schemas.js';
 
 export type SubmitSimpleResult = SimpleAccepted;
@@ -881,7 +888,7 @@ export type GetStudyResultsQuery = {
      */
     status?: string;
     /**
-     * `json`, or a table: `csv` with a header, or `parquet`.
+     * `csv` or `parquet` for the answer of `…/results.csv` or `…/results.parquet`; `json` when absent.
      */
     format?: "json" | "csv" | "parquet";
 };
@@ -911,6 +918,88 @@ export type GetStudyResultsVariables = {
     headers?: GetStudyResultsHeaders;
 };
 
+export type GetStudyResultsCsvResult = string;
+
+export type GetStudyResultsCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsCsvQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsCsvVariables = {
+    path: GetStudyResultsCsvPath;
+    query?: GetStudyResultsCsvQuery;
+    headers?: GetStudyResultsCsvHeaders;
+};
+
+export type GetStudyResultsParquetResult = string;
+
+export type GetStudyResultsParquetPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyResultsParquetQuery = {
+    /**
+     * Comma-separated list with OR meaning of `waiting`, `validating`,
+     * `provisioning`, `running`, `completed`, `failed`, `terminated`, `invalid`.
+     * Unknown values are ignored; when all are unknown nothing matches.
+     * @maxLength 255
+     */
+    status?: string;
+};
+
+export type GetStudyResultsParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyResultsParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyResultsParquetVariables = {
+    path: GetStudyResultsParquetPath;
+    query?: GetStudyResultsParquetQuery;
+    headers?: GetStudyResultsParquetHeaders;
+};
+
 export type GetStudyAnalysisResult = StudyAnalysis;
 
 export type GetStudyAnalysisPath = {
@@ -919,7 +1008,7 @@ export type GetStudyAnalysisPath = {
 
 export type GetStudyAnalysisQuery = {
     /**
-     * `json`, or `csv` for a table with a header.
+     * `csv` for the answer of `…/analysis.csv`; `json` when absent.
      */
     format?: "json" | "csv";
 };
@@ -947,6 +1036,36 @@ export type GetStudyAnalysisVariables = {
     path: GetStudyAnalysisPath;
     query?: GetStudyAnalysisQuery;
     headers?: GetStudyAnalysisHeaders;
+};
+
+export type GetStudyAnalysisCsvResult = string;
+
+export type GetStudyAnalysisCsvPath = {
+    study_id: StudyId;
+};
+
+export type GetStudyAnalysisCsvHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetStudyAnalysisCsvResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type GetStudyAnalysisCsvVariables = {
+    path: GetStudyAnalysisCsvPath;
+    headers?: GetStudyAnalysisCsvHeaders;
 };
 
 export type ListConfigurationsResult = ConfigurationList;
@@ -4003,7 +4122,7 @@ export type GetFocusDatasetQuery = {
      */
     endDate: string;
     /**
-     * `csv` with a header, or `parquet`.
+     * `parquet` for the answer of `…/focus.parquet`; `csv` when absent.
      */
     format?: "csv" | "parquet";
     /**
@@ -4037,6 +4156,54 @@ export type GetFocusDatasetResponseHeaders = {
 export type GetFocusDatasetVariables = {
     query: GetFocusDatasetQuery;
     headers?: GetFocusDatasetHeaders;
+};
+
+export type GetFocusDatasetParquetResult = string;
+
+export type GetFocusDatasetParquetQuery = {
+    /**
+     * First day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    startDate: string;
+    /**
+     * Last day of the range.
+     * @maxLength 10
+     * @format date
+     */
+    endDate: string;
+    /**
+     * Price of one CREDIT in USD, because FOCUS bills in national currencies only. It must be above zero.
+     * @maxLength 19
+     * @pattern ^[0-9]{1,12}(\.[0-9]{1,6})?$
+     */
+    creditPrice?: string;
+};
+
+export type GetFocusDatasetParquetHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type GetFocusDatasetParquetResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+    xBillingLagMs: number;
+};
+
+export type GetFocusDatasetParquetVariables = {
+    query: GetFocusDatasetParquetQuery;
+    headers?: GetFocusDatasetParquetHeaders;
 };
 
 export type ListBillingItemsResult = BillingItemList;
@@ -4876,6 +5043,54 @@ export type FollowEventsVariables = {
     headers?: FollowEventsHeaders;
 };
 
+export type ListEventSchemasResult = EventSchemaList;
+
+export type ListEventSchemasHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type ListEventSchemasResponseHeaders = {
+    etag: string;
+};
+
+export type ListEventSchemasVariables = {
+    headers?: ListEventSchemasHeaders;
+};
+
+export type GetEventSchemaResult = Record<string, unknown>;
+
+export type GetEventSchemaPath = {
+    /**
+     * The type of the event.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Its `dataversion`.
+     * @maxLength 19
+     */
+    version: string;
+};
+
+export type GetEventSchemaHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type GetEventSchemaResponseHeaders = {
+    etag: string;
+};
+
+export type GetEventSchemaVariables = {
+    path: GetEventSchemaPath;
+    headers?: GetEventSchemaHeaders;
+};
+
 export type GetStreamResult = StreamPage;
 
 export type GetStreamPath = {
@@ -5309,6 +5524,32 @@ export type Ops = {
         };
         item: StudyResult;
     };
+    getStudyResultsCsv: {
+        args: {
+            path: GetStudyResultsCsvPath;
+            query?: GetStudyResultsCsvQuery;
+            headers?: GetStudyResultsCsvHeaders;
+        };
+        result: GetStudyResultsCsvResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    getStudyResultsParquet: {
+        args: {
+            path: GetStudyResultsParquetPath;
+            query?: GetStudyResultsParquetQuery;
+            headers?: GetStudyResultsParquetHeaders;
+        };
+        result: GetStudyResultsParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
     getStudyAnalysis: {
         args: {
             path: GetStudyAnalysisPath;
@@ -5316,6 +5557,18 @@ export type Ops = {
             headers?: GetStudyAnalysisHeaders;
         };
         result: GetStudyAnalysisResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+    };
+    getStudyAnalysisCsv: {
+        args: {
+            path: GetStudyAnalysisCsvPath;
+            headers?: GetStudyAnalysisCsvHeaders;
+        };
+        result: GetStudyAnalysisCsvResult;
         headers: {
             ratelimitPolicy?: string;
             ratelimit?: string;
@@ -6358,6 +6611,19 @@ export type Ops = {
             xBillingLagMs: number;
         };
     };
+    getFocusDatasetParquet: {
+        args: {
+            query: GetFocusDatasetParquetQuery;
+            headers?: GetFocusDatasetParquetHeaders;
+        };
+        result: GetFocusDatasetParquetResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+            xBillingLagMs: number;
+        };
+    };
     listBillingItems: {
         args: {
             query?: ListBillingItemsQuery;
@@ -6646,6 +6912,9 @@ export type Ops = {
              * The type of the event, or `end`.
              */
             event?: string;
+            /**
+             * A `FeedEvent`; of the event `end` a `FeedEnd`.
+             */
             data?: string;
         };
         headers: {
@@ -6653,6 +6922,25 @@ export type Ops = {
             ratelimit?: string;
         };
         kind: "sse";
+    };
+    listEventSchemas: {
+        args: {
+            headers?: ListEventSchemasHeaders;
+        };
+        result: ListEventSchemasResult;
+        headers: {
+            etag: string;
+        };
+    };
+    getEventSchema: {
+        args: {
+            path: GetEventSchemaPath;
+            headers?: GetEventSchemaHeaders;
+        };
+        result: GetEventSchemaResult;
+        headers: {
+            etag: string;
+        };
     };
     getStream: {
         args: {
@@ -6729,7 +7017,10 @@ export const OPERATIONS = {
     terminateStudy: { id: "terminateStudy", method: "POST", path: "/api/v1/studies/{study_id}/terminate", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     resumeStudy: { id: "resumeStudy", method: "POST", path: "/api/v1/studies/{study_id}/resume", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     getStudyResults: { id: "getStudyResults", method: "GET", path: "/api/v1/studies/{study_id}/results", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "status", in: "query" }, { name: "format", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/results" } },
+    getStudyResultsCsv: { id: "getStudyResultsCsv", method: "GET", path: "/api/v1/studies/{study_id}/results.csv", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "status", in: "query" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
+    getStudyResultsParquet: { id: "getStudyResultsParquet", method: "GET", path: "/api/v1/studies/{study_id}/results.parquet", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "status", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     getStudyAnalysis: { id: "getStudyAnalysis", method: "GET", path: "/api/v1/studies/{study_id}/analysis", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "format", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
+    getStudyAnalysisCsv: { id: "getStudyAnalysisCsv", method: "GET", path: "/api/v1/studies/{study_id}/analysis.csv", tags: ["Studies"], params: [{ name: "study_id", in: "path" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
     listConfigurations: { id: "listConfigurations", method: "GET", path: "/api/v1/configurations", tags: ["Configurations"], params: [{ name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "workspaceId", in: "query" }, { name: "status", in: "query" }, { name: "search", in: "query" }, { name: "createdAfter", in: "query" }, { name: "createdBefore", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/configurations" } },
     createConfiguration: { id: "createConfiguration", method: "POST", path: "/api/v1/configurations", tags: ["Configurations"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "location", key: "location", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
     getConfiguration: { id: "getConfiguration", method: "GET", path: "/api/v1/configurations/{config_id}", tags: ["Configurations"], params: [{ name: "config_id", in: "path" }, { name: "include", in: "query" }, { name: "If-None-Match", in: "header" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
@@ -6809,6 +7100,7 @@ export const OPERATIONS = {
     listCosts: { id: "listCosts", method: "GET", path: "/api/v1/billing/costs", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "workspaceName", in: "query" }, { name: "userName", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/costs" } },
     getCostSummary: { id: "getCostSummary", method: "GET", path: "/api/v1/billing/costs/summary", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     getFocusDataset: { id: "getFocusDataset", method: "GET", path: "/api/v1/billing/focus", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "format", in: "query" }, { name: "creditPrice", in: "query" }, { name: "Consistency-Token", in: "header" }], responseKind: "text", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
+    getFocusDatasetParquet: { id: "getFocusDatasetParquet", method: "GET", path: "/api/v1/billing/focus.parquet", tags: ["Billing"], params: [{ name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "creditPrice", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     listBillingItems: { id: "listBillingItems", method: "GET", path: "/api/v1/billing/items", tags: ["Billing"], params: [{ name: "workspaceName", in: "query" }, { name: "status", in: "query" }, { name: "eventType", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/items" } },
     getBillingItem: { id: "getBillingItem", method: "GET", path: "/api/v1/billing/items/{id}", tags: ["Billing"], params: [{ name: "id", in: "path" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }] },
     listBillingEvents: { id: "listBillingEvents", method: "GET", path: "/api/v1/billing/events", tags: ["Billing"], params: [{ name: "workspaceName", in: "query" }, { name: "userName", in: "query" }, { name: "eventType", in: "query" }, { name: "startDate", in: "query" }, { name: "endDate", in: "query" }, { name: "cursor", in: "query" }, { name: "next", in: "query" }, { name: "limit", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "x-billing-lag-ms", key: "xBillingLagMs", type: "number" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/events" } },
@@ -6835,6 +7127,8 @@ export const OPERATIONS = {
     showLogCheckpoint: { id: "showLogCheckpoint", method: "GET", path: "/api/v1/operations/checkpoint", tags: ["Operations"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     listOperatorActs: { id: "listOperatorActs", method: "GET", path: "/api/v1/operations/acts", tags: ["Operations"], params: [{ name: "limit", in: "query" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     followEvents: { id: "followEvents", method: "GET", path: "/api/v1/events", tags: ["Events"], params: [{ name: "type", in: "query" }, { name: "family", in: "query" }, { name: "stream", in: "query" }, { name: "workspace", in: "query" }, { name: "account", in: "query" }, { name: "since", in: "query" }, { name: "lastEventId", in: "query" }, { name: "Last-Event-ID", in: "header" }], responseKind: "sse", sseDataKind: "json", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
+    listEventSchemas: { id: "listEventSchemas", method: "GET", path: "/schemas", tags: ["Events"], params: [{ name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
+    getEventSchema: { id: "getEventSchema", method: "GET", path: "/schemas/{type}/{version}", tags: ["Events"], params: [{ name: "type", in: "path" }, { name: "version", in: "path" }, { name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
     getStream: { id: "getStream", method: "GET", path: "/api/v1/streams/{stream_id}", tags: ["Events"], params: [{ name: "stream_id", in: "path" }, { name: "from", in: "query" }, { name: "state", in: "query" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/facts" } },
     listCauses: { id: "listCauses", method: "GET", path: "/api/v1/causes/{correlation_id}", tags: ["Events"], params: [{ name: "correlation_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/nodes" } },
     getHealth: { id: "getHealth", method: "GET", path: "/api/v1/health", tags: ["Health"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
@@ -8855,4 +9149,4 @@ export function createClient<
 export const client = createClient<Ops, OperationId, OperationPath, OperationTag>(OPERATIONS, { serverUrl: "/", clientHeader: "redocly-client-generator" });
 
 export const { configure, use } = client;
-export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyAnalysis, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, getStream, listCauses, getHealth, getReadiness } = client;
+export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, listEventSchemas, getEventSchema, getStream, listCauses, getHealth, getReadiness } = client;

@@ -233,6 +233,27 @@ class Operations(Transport):
         """
         return self.paged(models.StudyResults, "results", f"/api/v1/studies/{segment(study_id)}/results", query={"limit": limit, "next": next, "status": status})
 
+    def get_study_results_csv(self, study_id: str, *, status: str | None = None) -> Download:
+        """Read the results of a study as CSV.
+
+        The results of `GET …/results` as a table, all at once: a header and a row for each point.
+        The columns are `point`, the fields of the axes, and then `status`, `simulationId`,
+        `shared`, the members of `figures` and `fabric` by the same names (of `figures` without
+        `unfinishedRanks`), `paretoOptimal`, `failureReason`, `replicates` (how many are
+        completed), `leastTimePs`, `mostTimePs`, `stoppedBy`, `reason` and `warnings` (their codes,
+        joined by spaces); absent ones are empty. `paretoOptimal` is true for the points of the
+        front in `GET …/analysis`.
+        """
+        return self.download(f"/api/v1/studies/{segment(study_id)}/results.csv", query={"status": status})
+
+    def get_study_results_parquet(self, study_id: str, *, status: str | None = None) -> Download:
+        """Read the results of a study as Parquet.
+
+        The table of `GET …/results.csv` with its columns. Absent values are null. The column of an axis
+        has integers, numbers or booleans if all its values are such, and else texts.
+        """
+        return self.download(f"/api/v1/studies/{segment(study_id)}/results.parquet", query={"status": status})
+
     def get_study_analysis(self, study_id: str) -> models.StudyAnalysis:
         """Analyse the results of a study.
 
@@ -240,10 +261,19 @@ class Operations(Transport):
         are the points than which no other is both no slower and no dearer, and one of the two
         better; and how much each axis of the design changes the simulated time and the price
         of the fabric when the other axes are equal. Prices follow a price list that is an assumption for comparing
-        fabrics, and no offer: `priceList` says what it is made of. As CSV a row for each value of
-        each axis of each workload.
+        fabrics, and no offer: `priceList` says what it is made of.
         """
         return self.read(models.StudyAnalysis, "GET", f"/api/v1/studies/{segment(study_id)}/analysis")
+
+    def get_study_analysis_csv(self, study_id: str) -> Download:
+        """Analyse the results of a study as CSV.
+
+        The axes of `GET …/analysis`: a header and a row for each value of each axis of each
+        workload. The columns are `field`, `value`, and for time and price (`time…`, `price…`) the
+        groups that have the value, its mean ratio, in how many of them it is best, and the mean
+        and the largest ratio of the axis; then `workload`, the values of its axes as JSON.
+        """
+        return self.download(f"/api/v1/studies/{segment(study_id)}/analysis.csv")
 
     def list_configurations(self, *, limit: int | None = None, next: str | None = None, workspace_id: str | None = None, status: str | None = None, search: str | None = None, created_after: dt.datetime | None = None, created_before: dt.datetime | None = None) -> Paged[models.ConfigurationListItem, models.ConfigurationList]:
         """List configurations.
@@ -879,7 +909,7 @@ class Operations(Transport):
         return self.read(models.CostSummary, "GET", "/api/v1/billing/costs/summary", query={"startDate": start_date, "endDate": end_date})
 
     def get_focus_dataset(self, *, start_date: dt.date, end_date: dt.date, credit_price: Decimal | None = None) -> Download:
-        """Get the costs of an account as a FOCUS dataset.
+        """Get the costs of an account as a FOCUS dataset in CSV.
 
         A cost and usage dataset of FOCUS 1.2, the FinOps Open Cost and Usage Specification:
         the bytes that `netsim billing export` writes, described in `docs/focus.md`. There is a
@@ -893,6 +923,13 @@ class Operations(Transport):
         minutes, the connection is cut.
         """
         return self.download("/api/v1/billing/focus", query={"startDate": start_date, "endDate": end_date, "creditPrice": credit_price})
+
+    def get_focus_dataset_parquet(self, *, start_date: dt.date, end_date: dt.date, credit_price: Decimal | None = None) -> Download:
+        """Get the costs of an account as a FOCUS dataset in Parquet.
+
+        The dataset of `GET /billing/focus`, with its limits, in Parquet.
+        """
+        return self.download("/api/v1/billing/focus.parquet", query={"startDate": start_date, "endDate": end_date, "creditPrice": credit_price})
 
     def list_billing_items(self, *, workspace_name: str | None = None, status: Literal["active", "closed"] | str | None = None, event_type: str | None = None, next: str | None = None, limit: int | None = None) -> Paged[models.BillingItem, models.BillingItemList]:
         """List billing items.
@@ -1127,6 +1164,20 @@ class Operations(Transport):
         `netsim operations list --json`.
         """
         return self.read(models.OperatorActList, "GET", "/api/v1/operations/acts", query={"limit": limit})
+
+    def list_event_schemas(self) -> models.EventSchemaList:
+        """List the schemas of the events' data.
+
+        The type of each event, with the path of the JSON Schema of its data. Needs no token.
+        """
+        return self.read(models.EventSchemaList, "GET", "/schemas")
+
+    def get_event_schema(self, type: str, version: str) -> Download:
+        """Get the JSON Schema of an event's data.
+
+        What `dataschema` of an event names. Needs no token.
+        """
+        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
 
     def get_stream(self, stream_id: str, *, from_: int | None = None, state: bool | None = None, limit: int | None = None, next: str | None = None) -> Paged[models.StreamFact, models.StreamPage]:
         """Read the facts of a stream.
