@@ -1,6 +1,7 @@
 package rating_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"netsim/events"
 	"netsim/rating"
 )
 
@@ -39,4 +41,23 @@ func find(t *testing.T, file, pattern string) (found []string) {
 		t.Fatalf("%s has no match of %s", file, pattern)
 	}
 	return found
+}
+
+// TestManyUnits: units times the microseconds of a day may be more than an int64 has. The
+// second model goes through the units one by one, so it is not asked.
+func TestManyUnits(t *testing.T) {
+	t.Parallel()
+	day := at(t, "2026-04-15 00:00:00")
+	for _, units := range []int64{1 << 20, 1 << 27, 1 << 40} {
+		usage := (&book{t: t}).record("2026-04-14 12:00:00", 1, "start", units).record("2026-04-15 18:00:00", 1, "stop", 0).usage
+		for kind, rate := range map[string]events.RateSet{
+			rating.Unit: rate(1, rating.Unit, "4", rating.PerDay), rating.Graduated: tier(rate(1, rating.Graduated, "4", rating.PerDay), 0, 0),
+			rating.Volume: tier(rate(1, rating.Volume, "4", rating.PerDay), 0, 0),
+		} {
+			rows := rating.Day(day, priceOn(t, day, rate), usage, rating.Newest)
+			if want := fmt.Sprint(3 * units); len(rows) != 1 || rows[0].Cost != want {
+				t.Errorf("%s, %d units: %+v, want %s", kind, units, rows, want)
+			}
+		}
+	}
 }

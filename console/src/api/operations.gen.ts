@@ -4973,54 +4973,6 @@ export type FollowEventsVariables = {
     headers?: FollowEventsHeaders;
 };
 
-export type ListEventSchemasResult = EventSchemaList;
-
-export type ListEventSchemasHeaders = {
-    /**
-     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
-     */
-    "If-None-Match"?: string;
-};
-
-export type ListEventSchemasResponseHeaders = {
-    etag: string;
-};
-
-export type ListEventSchemasVariables = {
-    headers?: ListEventSchemasHeaders;
-};
-
-export type GetEventSchemaResult = Record<string, unknown>;
-
-export type GetEventSchemaPath = {
-    /**
-     * The type of the event.
-     * @maxLength 512
-     */
-    type: string;
-    /**
-     * Its `dataversion`.
-     * @maxLength 19
-     */
-    version: string;
-};
-
-export type GetEventSchemaHeaders = {
-    /**
-     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
-     */
-    "If-None-Match"?: string;
-};
-
-export type GetEventSchemaResponseHeaders = {
-    etag: string;
-};
-
-export type GetEventSchemaVariables = {
-    path: GetEventSchemaPath;
-    headers?: GetEventSchemaHeaders;
-};
-
 export type GetStreamResult = StreamPage;
 
 export type GetStreamPath = {
@@ -5134,6 +5086,54 @@ export type ListCausesVariables = {
     path: ListCausesPath;
     query?: ListCausesQuery;
     headers?: ListCausesHeaders;
+};
+
+export type ListEventSchemasResult = EventSchemaList;
+
+export type ListEventSchemasHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type ListEventSchemasResponseHeaders = {
+    etag: string;
+};
+
+export type ListEventSchemasVariables = {
+    headers?: ListEventSchemasHeaders;
+};
+
+export type GetEventSchemaResult = Record<string, unknown>;
+
+export type GetEventSchemaPath = {
+    /**
+     * The type of the event.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Its `dataversion`.
+     * @maxLength 19
+     */
+    version: string;
+};
+
+export type GetEventSchemaHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type GetEventSchemaResponseHeaders = {
+    etag: string;
+};
+
+export type GetEventSchemaVariables = {
+    path: GetEventSchemaPath;
+    headers?: GetEventSchemaHeaders;
 };
 
 export type GetHealthResult = Health;

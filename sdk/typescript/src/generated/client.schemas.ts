@@ -137,6 +137,127 @@ export const EventFamily = {
     checkpoints: "checkpoints"
 } as const;
 
+export type StreamFact = {
+    /**
+     * A UUID.
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Of the schema of the data.
+     */
+    dataVersion: Count;
+    sequence: Count;
+    /**
+     * When it happened.
+     */
+    time: Timestamp;
+    /**
+     * When the log recorded it.
+     */
+    recordedTime: Timestamp;
+    hash: Sha256;
+    /**
+     * The hash of the fact before it; absent for the first.
+     */
+    previousHash?: Sha256;
+    position: LogPosition;
+    /**
+     * A user's id, an operator's, or `system`.
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The request that led to it.
+     * @maxLength 512
+     */
+    correlationId?: string;
+    /**
+     * The event that it reacts to.
+     * @maxLength 512
+     */
+    causeId?: string;
+    /**
+     * The event's data, as its type describes; absent when it is not JSON.
+     */
+    data?: unknown;
+    /**
+     * The data when it is not JSON.
+     */
+    dataBase64?: string;
+    /**
+     * The state before the fact; with `state`.
+     */
+    before?: Record<string, unknown>;
+    /**
+     * The state after the fact; with `state`.
+     */
+    after?: Record<string, unknown>;
+};
+
+export type StreamPage = {
+    stream: StreamId;
+    /**
+     * Of the stream's last fact.
+     */
+    sequence: Count;
+    /**
+     * Whether a fact of the stream cannot be applied.
+     */
+    parked: boolean;
+    /**
+     * @maxItems 100
+     */
+    facts: StreamFact[];
+    pagination: Pagination;
+};
+
+export type CauseNode = {
+    /**
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 512
+     */
+    type: string;
+    stream: StreamId;
+    sequence: Count;
+    time: Timestamp;
+    position: LogPosition;
+    /**
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The recorded cause.
+     * @maxLength 512
+     */
+    causeId?: string;
+    /**
+     * The node that it follows from.
+     * @maxLength 512
+     */
+    parentId?: string;
+};
+
+export type CausePage = {
+    correlationId: CorrelationId;
+    /**
+     * @maxItems 100
+     */
+    nodes: CauseNode[];
+    /**
+     * Facts of the caller's account in this page's part of the tree that it may not see.
+     */
+    hidden: Count;
+    pagination: Pagination;
+};
+
 /**
  * A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
  * A later release may add attributes.
@@ -272,127 +393,6 @@ export type EventSchemaList = {
          */
         path: string;
     }[];
-};
-
-export type StreamFact = {
-    /**
-     * A UUID.
-     * @maxLength 512
-     */
-    id: string;
-    /**
-     * @maxLength 512
-     */
-    type: string;
-    /**
-     * Of the schema of the data.
-     */
-    dataVersion: Count;
-    sequence: Count;
-    /**
-     * When it happened.
-     */
-    time: Timestamp;
-    /**
-     * When the log recorded it.
-     */
-    recordedTime: Timestamp;
-    hash: Sha256;
-    /**
-     * The hash of the fact before it; absent for the first.
-     */
-    previousHash?: Sha256;
-    position: LogPosition;
-    /**
-     * A user's id, an operator's, or `system`.
-     * @maxLength 512
-     */
-    actor?: string;
-    /**
-     * The request that led to it.
-     * @maxLength 512
-     */
-    correlationId?: string;
-    /**
-     * The event that it reacts to.
-     * @maxLength 512
-     */
-    causeId?: string;
-    /**
-     * The event's data, as its type describes; absent when it is not JSON.
-     */
-    data?: unknown;
-    /**
-     * The data when it is not JSON.
-     */
-    dataBase64?: string;
-    /**
-     * The state before the fact; with `state`.
-     */
-    before?: Record<string, unknown>;
-    /**
-     * The state after the fact; with `state`.
-     */
-    after?: Record<string, unknown>;
-};
-
-export type StreamPage = {
-    stream: StreamId;
-    /**
-     * Of the stream's last fact.
-     */
-    sequence: Count;
-    /**
-     * Whether a fact of the stream cannot be applied.
-     */
-    parked: boolean;
-    /**
-     * @maxItems 100
-     */
-    facts: StreamFact[];
-    pagination: Pagination;
-};
-
-export type CauseNode = {
-    /**
-     * @maxLength 512
-     */
-    id: string;
-    /**
-     * @maxLength 512
-     */
-    type: string;
-    stream: StreamId;
-    sequence: Count;
-    time: Timestamp;
-    position: LogPosition;
-    /**
-     * @maxLength 512
-     */
-    actor?: string;
-    /**
-     * The recorded cause.
-     * @maxLength 512
-     */
-    causeId?: string;
-    /**
-     * The node that it follows from.
-     * @maxLength 512
-     */
-    parentId?: string;
-};
-
-export type CausePage = {
-    correlationId: CorrelationId;
-    /**
-     * @maxItems 100
-     */
-    nodes: CauseNode[];
-    /**
-     * Facts of the caller's account in this page's part of the tree that it may not see.
-     */
-    hidden: Count;
-    pagination: Pagination;
 };
 
 /**

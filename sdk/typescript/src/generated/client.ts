@@ -5043,54 +5043,6 @@ export type FollowEventsVariables = {
     headers?: FollowEventsHeaders;
 };
 
-export type ListEventSchemasResult = EventSchemaList;
-
-export type ListEventSchemasHeaders = {
-    /**
-     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
-     */
-    "If-None-Match"?: string;
-};
-
-export type ListEventSchemasResponseHeaders = {
-    etag: string;
-};
-
-export type ListEventSchemasVariables = {
-    headers?: ListEventSchemasHeaders;
-};
-
-export type GetEventSchemaResult = Record<string, unknown>;
-
-export type GetEventSchemaPath = {
-    /**
-     * The type of the event.
-     * @maxLength 512
-     */
-    type: string;
-    /**
-     * Its `dataversion`.
-     * @maxLength 19
-     */
-    version: string;
-};
-
-export type GetEventSchemaHeaders = {
-    /**
-     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
-     */
-    "If-None-Match"?: string;
-};
-
-export type GetEventSchemaResponseHeaders = {
-    etag: string;
-};
-
-export type GetEventSchemaVariables = {
-    path: GetEventSchemaPath;
-    headers?: GetEventSchemaHeaders;
-};
-
 export type GetStreamResult = StreamPage;
 
 export type GetStreamPath = {
@@ -5204,6 +5156,54 @@ export type ListCausesVariables = {
     path: ListCausesPath;
     query?: ListCausesQuery;
     headers?: ListCausesHeaders;
+};
+
+export type ListEventSchemasResult = EventSchemaList;
+
+export type ListEventSchemasHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type ListEventSchemasResponseHeaders = {
+    etag: string;
+};
+
+export type ListEventSchemasVariables = {
+    headers?: ListEventSchemasHeaders;
+};
+
+export type GetEventSchemaResult = Record<string, unknown>;
+
+export type GetEventSchemaPath = {
+    /**
+     * The type of the event.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Its `dataversion`.
+     * @maxLength 19
+     */
+    version: string;
+};
+
+export type GetEventSchemaHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type GetEventSchemaResponseHeaders = {
+    etag: string;
+};
+
+export type GetEventSchemaVariables = {
+    path: GetEventSchemaPath;
+    headers?: GetEventSchemaHeaders;
 };
 
 export type GetHealthResult = Health;
@@ -6923,25 +6923,6 @@ export type Ops = {
         };
         kind: "sse";
     };
-    listEventSchemas: {
-        args: {
-            headers?: ListEventSchemasHeaders;
-        };
-        result: ListEventSchemasResult;
-        headers: {
-            etag: string;
-        };
-    };
-    getEventSchema: {
-        args: {
-            path: GetEventSchemaPath;
-            headers?: GetEventSchemaHeaders;
-        };
-        result: GetEventSchemaResult;
-        headers: {
-            etag: string;
-        };
-    };
     getStream: {
         args: {
             path: GetStreamPath;
@@ -6969,6 +6950,25 @@ export type Ops = {
             consistencyToken?: string;
         };
         item: CauseNode;
+    };
+    listEventSchemas: {
+        args: {
+            headers?: ListEventSchemasHeaders;
+        };
+        result: ListEventSchemasResult;
+        headers: {
+            etag: string;
+        };
+    };
+    getEventSchema: {
+        args: {
+            path: GetEventSchemaPath;
+            headers?: GetEventSchemaHeaders;
+        };
+        result: GetEventSchemaResult;
+        headers: {
+            etag: string;
+        };
     };
     getHealth: {
         args: {};
@@ -7127,10 +7127,10 @@ export const OPERATIONS = {
     showLogCheckpoint: { id: "showLogCheckpoint", method: "GET", path: "/api/v1/operations/checkpoint", tags: ["Operations"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     listOperatorActs: { id: "listOperatorActs", method: "GET", path: "/api/v1/operations/acts", tags: ["Operations"], params: [{ name: "limit", in: "query" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     followEvents: { id: "followEvents", method: "GET", path: "/api/v1/events", tags: ["Events"], params: [{ name: "type", in: "query" }, { name: "family", in: "query" }, { name: "stream", in: "query" }, { name: "workspace", in: "query" }, { name: "account", in: "query" }, { name: "since", in: "query" }, { name: "lastEventId", in: "query" }, { name: "Last-Event-ID", in: "header" }], responseKind: "sse", sseDataKind: "json", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
-    listEventSchemas: { id: "listEventSchemas", method: "GET", path: "/schemas", tags: ["Events"], params: [{ name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
-    getEventSchema: { id: "getEventSchema", method: "GET", path: "/schemas/{type}/{version}", tags: ["Events"], params: [{ name: "type", in: "path" }, { name: "version", in: "path" }, { name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
     getStream: { id: "getStream", method: "GET", path: "/api/v1/streams/{stream_id}", tags: ["Events"], params: [{ name: "stream_id", in: "path" }, { name: "from", in: "query" }, { name: "state", in: "query" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/facts" } },
     listCauses: { id: "listCauses", method: "GET", path: "/api/v1/causes/{correlation_id}", tags: ["Events"], params: [{ name: "correlation_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/nodes" } },
+    listEventSchemas: { id: "listEventSchemas", method: "GET", path: "/schemas", tags: ["Events"], params: [{ name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
+    getEventSchema: { id: "getEventSchema", method: "GET", path: "/schemas/{type}/{version}", tags: ["Events"], params: [{ name: "type", in: "path" }, { name: "version", in: "path" }, { name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
     getHealth: { id: "getHealth", method: "GET", path: "/api/v1/health", tags: ["Health"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     getReadiness: { id: "getReadiness", method: "GET", path: "/api/v1/health/ready", tags: ["Health"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
@@ -9149,4 +9149,4 @@ export function createClient<
 export const client = createClient<Ops, OperationId, OperationPath, OperationTag>(OPERATIONS, { serverUrl: "/", clientHeader: "redocly-client-generator" });
 
 export const { configure, use } = client;
-export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, listEventSchemas, getEventSchema, getStream, listCauses, getHealth, getReadiness } = client;
+export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, getStream, listCauses, listEventSchemas, getEventSchema, getHealth, getReadiness } = client;

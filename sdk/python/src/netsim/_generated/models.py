@@ -22,76 +22,6 @@ class LogPosition(Model):
 
 
 @dataclass(kw_only=True)
-class FeedEvent(Model):
-    """A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
-    A later release may add attributes.
-    """
-
-    specversion: Literal["1.0"] | str
-    id: str
-    """A UUID; the same when the event comes again."""
-    source: str
-    type: str
-    """Such as `netsim.simulation.completed.v1`."""
-    subject: str
-    """The stream, such as the id of a simulation."""
-    time: dt.datetime
-    """When it happened."""
-    datacontenttype: Literal["application/json"] | str
-    dataschema: str
-    """The path of the JSON Schema of `data`."""
-    sequence: str
-    """The number in the stream."""
-    partitionkey: str
-    """The workspace, or the account where there is none."""
-    commandid: str | None = None
-    """The command that made it."""
-    actor: str | None = None
-    """A user's id, an operator's, or `system`."""
-    correlationid: str | None = None
-    """The request that led to it."""
-    causeid: str | None = None
-    """The event that it reacts to."""
-    dataversion: int
-    """Of the schema of the data."""
-    recordedtime: dt.datetime
-    """When the log recorded it."""
-    hash: str
-    """SHA-256 in hex."""
-    sourcetopic: str
-    sourcepartition: int
-    sourceoffset: str
-    data: Any = None
-    """What its type describes (`dataschema`); absent when it is not JSON."""
-    data_base64: str | None = None
-    """The data when it is not JSON."""
-    position: str | None = None
-    """The position after the event; of a line."""
-
-
-@dataclass(kw_only=True)
-class FeedEnd(Model):
-    """Why a feed ended."""
-
-    reason: Literal["slow", "lifetime", "shutdown", "unavailable", "unauthorized"] | str
-
-
-@dataclass(kw_only=True)
-class EventSchemaList(Model):
-    items: list[EventSchemaListItems]
-
-
-@dataclass(kw_only=True)
-class EventSchemaListItems(Model):
-    type: str
-    """Of the events."""
-    version: str
-    """The `dataversion` of the events."""
-    path: str
-    """The `dataschema` of the events."""
-
-
-@dataclass(kw_only=True)
 class StreamFact(Model):
     id: str
     """A UUID."""
@@ -162,6 +92,76 @@ class CausePage(Model):
     pagination: Pagination
 
     _wire: ClassVar[Mapping[str, str]] = {"correlation_id": "correlationId"}
+
+
+@dataclass(kw_only=True)
+class FeedEvent(Model):
+    """A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+    A later release may add attributes.
+    """
+
+    specversion: Literal["1.0"] | str
+    id: str
+    """A UUID; the same when the event comes again."""
+    source: str
+    type: str
+    """Such as `netsim.simulation.completed.v1`."""
+    subject: str
+    """The stream, such as the id of a simulation."""
+    time: dt.datetime
+    """When it happened."""
+    datacontenttype: Literal["application/json"] | str
+    dataschema: str
+    """The path of the JSON Schema of `data`."""
+    sequence: str
+    """The number in the stream."""
+    partitionkey: str
+    """The workspace, or the account where there is none."""
+    commandid: str | None = None
+    """The command that made it."""
+    actor: str | None = None
+    """A user's id, an operator's, or `system`."""
+    correlationid: str | None = None
+    """The request that led to it."""
+    causeid: str | None = None
+    """The event that it reacts to."""
+    dataversion: int
+    """Of the schema of the data."""
+    recordedtime: dt.datetime
+    """When the log recorded it."""
+    hash: str
+    """SHA-256 in hex."""
+    sourcetopic: str
+    sourcepartition: int
+    sourceoffset: str
+    data: Any = None
+    """What its type describes (`dataschema`); absent when it is not JSON."""
+    data_base64: str | None = None
+    """The data when it is not JSON."""
+    position: str | None = None
+    """The position after the event; of a line."""
+
+
+@dataclass(kw_only=True)
+class FeedEnd(Model):
+    """Why a feed ended."""
+
+    reason: Literal["slow", "lifetime", "shutdown", "unavailable", "unauthorized"] | str
+
+
+@dataclass(kw_only=True)
+class EventSchemaList(Model):
+    items: list[EventSchemaListItems]
+
+
+@dataclass(kw_only=True)
+class EventSchemaListItems(Model):
+    type: str
+    """Of the events."""
+    version: str
+    """The `dataversion` of the events."""
+    path: str
+    """The `dataschema` of the events."""
 
 
 @dataclass(kw_only=True)

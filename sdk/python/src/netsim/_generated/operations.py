@@ -1165,20 +1165,6 @@ class Operations(Transport):
         """
         return self.read(models.OperatorActList, "GET", "/api/v1/operations/acts", query={"limit": limit})
 
-    def list_event_schemas(self) -> models.EventSchemaList:
-        """List the schemas of the events' data.
-
-        The type of each event, with the path of the JSON Schema of its data. Needs no token.
-        """
-        return self.read(models.EventSchemaList, "GET", "/schemas")
-
-    def get_event_schema(self, type: str, version: str) -> Download:
-        """Get the JSON Schema of an event's data.
-
-        What `dataschema` of an event names. Needs no token.
-        """
-        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
-
     def get_stream(self, stream_id: str, *, from_: int | None = None, state: bool | None = None, limit: int | None = None, next: str | None = None) -> Paged[models.StreamFact, models.StreamPage]:
         """Read the facts of a stream.
 
@@ -1226,6 +1212,20 @@ class Operations(Transport):
         not listed. The costs that the nightly accrual books belong to no request.
         """
         return self.paged(models.CausePage, "nodes", f"/api/v1/causes/{segment(correlation_id)}", query={"limit": limit, "next": next})
+
+    def list_event_schemas(self) -> models.EventSchemaList:
+        """List the schemas of the events' data.
+
+        The type of each event, with the path of the JSON Schema of its data. Needs no token.
+        """
+        return self.read(models.EventSchemaList, "GET", "/schemas")
+
+    def get_event_schema(self, type: str, version: str) -> Download:
+        """Get the JSON Schema of an event's data.
+
+        What `dataschema` of an event names. Needs no token.
+        """
+        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
 
     def get_health(self) -> models.Health:
         """Does the process answer.
