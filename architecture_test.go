@@ -42,7 +42,7 @@ func directions() map[string]set {
 		"projections":           {"events", "commands", "fault", "infra/columns", "infra/gather", "infra/recent", "infra/sqlstate", "simulator/document"},
 		"writeapi":              append(append(set{"runs/studies/plan"}, handlers...), writers...),
 		"readapi/access":        {"events", "commands", "fault", "projections", "infra/auth"}, // authorization of reads and writes
-		"readapi":               append(set{"readapi/access", "billing/focus", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
+		"readapi":               append(set{"readapi/access", "billing/focus", "runs/studies", "runs/studies/analysis", "runs/studies/plan", "projections", "stream/feed", "stream/history", "stream/webhooks", "infra/facts", "content/traces", "infra/health", "infra/objects", "content/library", "infra/parquetfile", "infra/wait"}, append(handlers, domain...)...),
 		"billing":               append(set{"projections", "rating", "infra/gather"}, writers...),
 		"billing/prices":        {"events", "commands", "commands/handle", "fault", "rating"},                                                                   // price lists and changes of prices
 		"billing/focus":         {"events", "fault", "infra/parquetfile", "rating", "projections"},                                                              // the FOCUS dataset of costs
@@ -59,8 +59,9 @@ func directions() map[string]set {
 		"runs":                  append(set{"projections", "content/traces", "infra/objects", "infra/engines", "runs/execution", "infra/wait"}, writers...),
 		"content/traces":        append(set{"projections", "infra/objects", "content/library"}, writers...), // reads the content of tracesets
 
-		"stream/history": {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
-		"stream/feed":    {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+		"stream/history":  {"commands", "events", "fault", "infra/facts", "projections"},                     // the facts of streams and of requests, for clients that ask
+		"stream/feed":     {"events", "fault", "infra/facts", "stream/public", "infra/recent", "infra/wait"}, // facts for clients that follow them
+		"stream/webhooks": {"events", "fault", "infra/facts", "infra/wait", "stream/feed"},                   // facts sent to receivers
 
 		"console":       {},                                                 // the built files of the console, and how browsers get them
 		"console/login": {"fault", "infra/auth", "infra/wait", "infra/web"}, // logins at the issuer, and sessions of browsers
@@ -76,10 +77,10 @@ func directions() map[string]set {
 		"stream/public":            {"events", "infra/facts"},                                                                                             // the public form of a fact
 		"stream/publisher":         {"events", "infra/broker", "infra/eventlog", "infra/facts", "infra/wait", "stream/public"},                            // publishes facts in the public topics
 		"cmd/":                     everything,
-		"cmd/client":               {"sdk/", "cmd/table", "audit"},                                     // a client like any other, which verifies bundles like an auditor
-		"cmd/table":                {},                                                                 // tables for people
-		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry"}, // what can be set, and how it is read
-		"cmd/settings/internal/":   {"cmd/settings"},                                                   // writes the list of settings
+		"cmd/client":               {"sdk/", "cmd/table", "audit"},                                                        // a client like any other, which verifies bundles like an auditor
+		"cmd/table":                {},                                                                                    // tables for people
+		"cmd/settings":             {"events", "commands", "fault", "infra/broker", "infra/telemetry", "stream/webhooks"}, // what can be set, and how it is read
+		"cmd/settings/internal/":   {"cmd/settings"},                                                                      // writes the list of settings
 		"internal/servicetest":     everything,
 		"prove/bench":              everything,
 		"internal/publictest":      {"events", "infra/broker", "infra/eventlog", "internal/testwait", "stream/public"}, // compares public topics with the log
@@ -129,7 +130,7 @@ func homes() map[string]set {
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},
-		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
+		"github.com/jackc/pgx/":               {"projections", "billing", "console/login", "runs", "infra/", "stream/lake", "stream/webhooks", "cmd/settings", "cmd/connections", "cmd/checkpoints", "cmd/operations", "cmd/service", "cmd/operate", "prove/bench", "prove/cluster", "internal/servicetest", "internal/testworld", "internal/teststack"},
 		"github.com/pressly/goose/":           {"infra/postgres"},
 		"github.com/aws/":                     {"infra/objects", "internal/teststack"},
 		"github.com/coreos/go-oidc/":          {"infra/auth", "cmd/client"},

@@ -964,6 +964,7 @@ const (
 	ReadinessCheckNameSchemaRegistry ReadinessCheckName = "schemaRegistry"
 	ReadinessCheckNameSeals          ReadinessCheckName = "seals"
 	ReadinessCheckNameServing        ReadinessCheckName = "serving"
+	ReadinessCheckNameWebhooks       ReadinessCheckName = "webhooks"
 )
 
 // Valid indicates whether the value is a known member of the ReadinessCheckName enum.
@@ -998,6 +999,8 @@ func (e ReadinessCheckName) Valid() bool {
 	case ReadinessCheckNameSeals:
 		return true
 	case ReadinessCheckNameServing:
+		return true
+	case ReadinessCheckNameWebhooks:
 		return true
 	default:
 		return false
@@ -1820,6 +1823,63 @@ func (e ValidationReportStatus) Valid() bool {
 	case ValidationReportStatusValid:
 		return true
 	case ValidationReportStatusWarning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookAttemptOutcome.
+const (
+	WebhookAttemptOutcomeDelivered WebhookAttemptOutcome = "delivered"
+	WebhookAttemptOutcomeFailed    WebhookAttemptOutcome = "failed"
+	WebhookAttemptOutcomeGivenUp   WebhookAttemptOutcome = "givenUp"
+)
+
+// Valid indicates whether the value is a known member of the WebhookAttemptOutcome enum.
+func (e WebhookAttemptOutcome) Valid() bool {
+	switch e {
+	case WebhookAttemptOutcomeDelivered:
+		return true
+	case WebhookAttemptOutcomeFailed:
+		return true
+	case WebhookAttemptOutcomeGivenUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookDeletionStatus.
+const (
+	WebhookDeletionStatusDeleted WebhookDeletionStatus = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDeletionStatus enum.
+func (e WebhookDeletionStatus) Valid() bool {
+	switch e {
+	case WebhookDeletionStatusDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	WebhookStateActive   WebhookState = "active"
+	WebhookStateDisabled WebhookState = "disabled"
+	WebhookStatePaused   WebhookState = "paused"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateActive:
+		return true
+	case WebhookStateDisabled:
+		return true
+	case WebhookStatePaused:
 		return true
 	default:
 		return false
@@ -4244,6 +4304,7 @@ type ReadinessCheck struct {
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	// - `publicTopics`: changes are published in Kafka
+	// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 	// - `schemaRegistry`: the schema registry, if there is one, has every schema
 	Name ReadinessCheckName `json:"name"`
 
@@ -4264,6 +4325,7 @@ type ReadinessCheck struct {
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 // - `publicTopics`: changes are published in Kafka
+// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 // - `schemaRegistry`: the schema registry, if there is one, has every schema
 type ReadinessCheckName string
 
@@ -5834,6 +5896,212 @@ type ValidationReport struct {
 // ValidationReportStatus `warning` is valid, with warnings.
 type ValidationReportStatus string
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp `json:"createdAt"`
+	CreatedBy   string    `json:"createdBy"`
+	Description string    `json:"description,omitempty,omitzero"`
+
+	// Filter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+	Filter WebhookFilter `json:"filter"`
+	ID     WebhookID     `json:"id"`
+
+	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
+	ModifiedAt Timestamp `json:"modifiedAt"`
+
+	// OverlapEndsAt Until when the former secret signs too.
+	OverlapEndsAt Timestamp `json:"overlapEndsAt,omitempty,omitzero"`
+
+	// Reason Why it is disabled.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// ReplayedFrom The time from which the last replay began, if it began at a time.
+	ReplayedFrom Timestamp `json:"replayedFrom,omitempty,omitzero"`
+
+	// Secret `whsec_` and base64. Only in the response to its creation and to a rotation.
+	Secret string `json:"secret,omitempty,omitzero"`
+
+	// SecretGeneration Counts the secrets, from 1.
+	SecretGeneration Count `json:"secretGeneration"`
+
+	// State `disabled`: the receiver answered 410.
+	State WebhookState `json:"state"`
+
+	// StoppedAt Since when it is paused or disabled.
+	StoppedAt Timestamp  `json:"stoppedAt,omitempty,omitzero"`
+	URL       WebhookURL `json:"url"`
+
+	// Version That of the ETag.
+	Version Count `json:"version"`
+}
+
+// WebhookAttempt defines model for WebhookAttempt.
+type WebhookAttempt struct {
+	// Attempt Counts the attempts of the message, from 1; 0 for a test.
+	Attempt Count `json:"attempt"`
+
+	// DurationMs In milliseconds.
+	DurationMs Count `json:"durationMs"`
+
+	// Error Why it failed.
+	Error     string `json:"error,omitempty,omitzero"`
+	EventID   string `json:"eventId"`
+	EventType string `json:"eventType"`
+
+	// Excerpt The beginning of the answer.
+	Excerpt string `json:"excerpt,omitempty,omitzero"`
+
+	// MessageID The header `webhook-id`: the same in all attempts of a message.
+	MessageID string `json:"messageId"`
+
+	// Outcome A message whose attempt `failed` is sent again; `givenUp` was the last.
+	Outcome WebhookAttemptOutcome `json:"outcome"`
+
+	// StartedAt RFC 3339, UTC, with milliseconds and `Z`.
+	StartedAt Timestamp `json:"startedAt"`
+
+	// Status The status of the answer; absent without one.
+	Status int64 `json:"status,omitempty,omitzero"`
+
+	// Stream Of the event; absent in a test.
+	Stream string `json:"stream,omitempty,omitzero"`
+}
+
+// WebhookAttemptOutcome A message whose attempt `failed` is sent again; `givenUp` was the last.
+type WebhookAttemptOutcome string
+
+// WebhookAttemptList defines model for WebhookAttemptList.
+type WebhookAttemptList struct {
+	Attempts   []WebhookAttempt `json:"attempts"`
+	Counts     WebhookCounts    `json:"counts"`
+	Pagination Pagination       `json:"pagination"`
+}
+
+// WebhookCounts defines model for WebhookCounts.
+type WebhookCounts struct {
+	// Delivered Attempts, of those that are kept.
+	Delivered Count `json:"delivered"`
+
+	// Failed Attempts, of those that are kept.
+	Failed Count `json:"failed"`
+
+	// GivenUp Attempts, of those that are kept.
+	GivenUp Count `json:"givenUp"`
+
+	// Waiting Messages that are yet to be delivered.
+	Waiting Count `json:"waiting"`
+}
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	Description Description `json:"description,omitempty,omitzero"`
+
+	// Filter Every event of the reach when absent.
+	Filter WebhookFilter `json:"filter,omitempty,omitzero"`
+	URL    WebhookURL    `json:"url"`
+}
+
+// WebhookDeletion defines model for WebhookDeletion.
+type WebhookDeletion struct {
+	ID     WebhookID             `json:"id"`
+	Status WebhookDeletionStatus `json:"status"`
+}
+
+// WebhookDeletionStatus defines model for WebhookDeletion.Status.
+type WebhookDeletionStatus string
+
+// WebhookFilter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+type WebhookFilter struct {
+	// Family Only events of this family.
+	Family EventFamily `json:"family,omitempty,omitzero"`
+
+	// Stream Only events of this stream.
+	Stream string `json:"stream,omitempty,omitzero"`
+
+	// Type Only events of these types.
+	Type []string `json:"type,omitempty,omitzero"`
+
+	// Workspace Only events of this workspace and of what it owns.
+	Workspace WorkspaceID `json:"workspace,omitempty,omitzero"`
+}
+
+// WebhookID defines model for WebhookId.
+type WebhookID = string
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Pagination Pagination `json:"pagination"`
+	Webhooks   []Webhook  `json:"webhooks"`
+}
+
+// WebhookReplay defines model for WebhookReplay.
+type WebhookReplay struct {
+	// LastEventID After this position of the feed.
+	LastEventID string `json:"lastEventId,omitempty,omitzero"`
+
+	// Since From the first event recorded at this time or later.
+	Since Timestamp `json:"since,omitempty,omitzero"`
+}
+
+// WebhookRotation defines model for WebhookRotation.
+type WebhookRotation struct {
+	// OverlapSeconds How long the former secret signs too, at most seven days. A day when absent.
+	OverlapSeconds *int64 `json:"overlapSeconds,omitempty"`
+}
+
+// WebhookState `disabled`: the receiver answered 410.
+type WebhookState string
+
+// WebhookUpdate defines model for WebhookUpdate.
+type WebhookUpdate struct {
+	// CreatedAt Ignored.
+	CreatedAt interface{} `json:"createdAt,omitempty,omitzero"`
+
+	// CreatedBy Ignored.
+	CreatedBy interface{} `json:"createdBy,omitempty,omitzero"`
+
+	// Description Removed when empty.
+	Description *Description `json:"description,omitempty"`
+
+	// Filter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+	Filter *WebhookFilter `json:"filter,omitempty"`
+
+	// ID Ignored.
+	ID interface{} `json:"id,omitempty,omitzero"`
+
+	// ModifiedAt Ignored.
+	ModifiedAt interface{} `json:"modifiedAt,omitempty,omitzero"`
+
+	// OverlapEndsAt Ignored.
+	OverlapEndsAt interface{} `json:"overlapEndsAt,omitempty,omitzero"`
+
+	// Reason Ignored.
+	Reason interface{} `json:"reason,omitempty,omitzero"`
+
+	// ReplayedFrom Ignored.
+	ReplayedFrom interface{} `json:"replayedFrom,omitempty,omitzero"`
+
+	// Secret Ignored.
+	Secret interface{} `json:"secret,omitempty,omitzero"`
+
+	// SecretGeneration Ignored.
+	SecretGeneration interface{} `json:"secretGeneration,omitempty,omitzero"`
+
+	// State Ignored.
+	State interface{} `json:"state,omitempty,omitzero"`
+
+	// StoppedAt Ignored.
+	StoppedAt interface{} `json:"stoppedAt,omitempty,omitzero"`
+	URL       WebhookURL  `json:"url,omitempty,omitzero"`
+
+	// Version Ignored.
+	Version interface{} `json:"version,omitempty,omitzero"`
+}
+
+// WebhookURL defines model for WebhookUrl.
+type WebhookURL = string
+
 // WorkloadCount defines model for WorkloadCount.
 type WorkloadCount = int64
 
@@ -7377,6 +7645,95 @@ type PromoteTracesetParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// GetWebhookParams defines parameters for GetWebhook.
+type GetWebhookParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty,omitzero"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch IfMatch `json:"If-Match,omitempty,omitzero"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ListWebhookAttemptsParams defines parameters for ListWebhookAttempts.
+type ListWebhookAttemptsParams struct {
+	// Limit Maximum page size.
+	Limit LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+
+	// Next The `nextCursor` of the previous page.
+	Next Next `form:"next,omitempty" json:"next,omitempty,omitzero"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+}
+
+// PauseWebhookParams defines parameters for PauseWebhook.
+type PauseWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ReplayWebhookParams defines parameters for ReplayWebhook.
+type ReplayWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// ResumeWebhookParams defines parameters for ResumeWebhook.
+type ResumeWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty,omitzero"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Limit Maximum page size.
@@ -7543,6 +7900,18 @@ type PromoteTracesetJSONRequestBody = TracesetPromotion
 
 // ValidateTracesetJSONRequestBody defines body for ValidateTraceset for application/json ContentType.
 type ValidateTracesetJSONRequestBody = TracesetValidationRequest
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookCreate
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookUpdate
+
+// ReplayWebhookJSONRequestBody defines body for ReplayWebhook for application/json ContentType.
+type ReplayWebhookJSONRequestBody = WebhookReplay
+
+// RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
+type RotateWebhookSecretJSONRequestBody = WebhookRotation
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
@@ -7948,6 +8317,39 @@ type ServerInterface interface {
 	// ValidateTraceset Validate a traceset
 	// (POST /api/v1/tracesets/{id}/validate)
 	ValidateTraceset(w http.ResponseWriter, r *http.Request, id TracesetID)
+	// ListWebhooks List webhooks
+	// (GET /api/v1/webhooks)
+	ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams)
+	// CreateWebhook Create a webhook
+	// (POST /api/v1/webhooks)
+	CreateWebhook(w http.ResponseWriter, r *http.Request, params CreateWebhookParams)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /api/v1/webhooks/{webhook_id})
+	DeleteWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params DeleteWebhookParams)
+	// GetWebhook Get a webhook
+	// (GET /api/v1/webhooks/{webhook_id})
+	GetWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params GetWebhookParams)
+	// UpdateWebhook Change where a webhook posts, and what
+	// (PATCH /api/v1/webhooks/{webhook_id})
+	UpdateWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params UpdateWebhookParams)
+	// ListWebhookAttempts List the attempts of a webhook
+	// (GET /api/v1/webhooks/{webhook_id}/attempts)
+	ListWebhookAttempts(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListWebhookAttemptsParams)
+	// PauseWebhook Pause a webhook
+	// (POST /api/v1/webhooks/{webhook_id}/pause)
+	PauseWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params PauseWebhookParams)
+	// ReplayWebhook Send events again
+	// (POST /api/v1/webhooks/{webhook_id}/replay)
+	ReplayWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ReplayWebhookParams)
+	// ResumeWebhook Resume a webhook
+	// (POST /api/v1/webhooks/{webhook_id}/resume)
+	ResumeWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ResumeWebhookParams)
+	// RotateWebhookSecret Make a new secret
+	// (POST /api/v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params RotateWebhookSecretParams)
+	// TestWebhook Send a test message
+	// (POST /api/v1/webhooks/{webhook_id}/test)
+	TestWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(w http.ResponseWriter, r *http.Request, params ListWorkspacesParams)
@@ -8755,6 +9157,72 @@ func (_ Unimplemented) ResolveTraceset(w http.ResponseWriter, r *http.Request, i
 // ValidateTraceset Validate a traceset
 // (POST /api/v1/tracesets/{id}/validate)
 func (_ Unimplemented) ValidateTraceset(w http.ResponseWriter, r *http.Request, id TracesetID) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListWebhooks List webhooks
+// (GET /api/v1/webhooks)
+func (_ Unimplemented) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateWebhook Create a webhook
+// (POST /api/v1/webhooks)
+func (_ Unimplemented) CreateWebhook(w http.ResponseWriter, r *http.Request, params CreateWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// DeleteWebhook Delete a webhook
+// (DELETE /api/v1/webhooks/{webhook_id})
+func (_ Unimplemented) DeleteWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params DeleteWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// GetWebhook Get a webhook
+// (GET /api/v1/webhooks/{webhook_id})
+func (_ Unimplemented) GetWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params GetWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// UpdateWebhook Change where a webhook posts, and what
+// (PATCH /api/v1/webhooks/{webhook_id})
+func (_ Unimplemented) UpdateWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params UpdateWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ListWebhookAttempts List the attempts of a webhook
+// (GET /api/v1/webhooks/{webhook_id}/attempts)
+func (_ Unimplemented) ListWebhookAttempts(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListWebhookAttemptsParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// PauseWebhook Pause a webhook
+// (POST /api/v1/webhooks/{webhook_id}/pause)
+func (_ Unimplemented) PauseWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params PauseWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ReplayWebhook Send events again
+// (POST /api/v1/webhooks/{webhook_id}/replay)
+func (_ Unimplemented) ReplayWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ReplayWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// ResumeWebhook Resume a webhook
+// (POST /api/v1/webhooks/{webhook_id}/resume)
+func (_ Unimplemented) ResumeWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ResumeWebhookParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// RotateWebhookSecret Make a new secret
+// (POST /api/v1/webhooks/{webhook_id}/rotate-secret)
+func (_ Unimplemented) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params RotateWebhookSecretParams) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// TestWebhook Send a test message
+// (POST /api/v1/webhooks/{webhook_id}/test)
+func (_ Unimplemented) TestWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -12066,6 +12534,241 @@ func (siw *ServerInterfaceWrapper) ValidateTraceset(w http.ResponseWriter, r *ht
 	siw.Handler.ValidateTraceset(w, r, id)
 }
 
+// ListWebhooks reads the parameters.
+func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
+
+	var params ListWebhooksParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	siw.Handler.ListWebhooks(w, r, params)
+}
+
+// CreateWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var params CreateWebhookParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.CreateWebhook(w, r, params)
+}
+
+// DeleteWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params DeleteWebhookParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.DeleteWebhook(w, r, webhookID, params)
+}
+
+// GetWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) GetWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params GetWebhookParams
+
+	if values := r.Header.Values("If-None-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-None-Match", values[0], &params.IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-None-Match", err})
+			return
+		}
+	}
+
+	siw.Handler.GetWebhook(w, r, webhookID, params)
+}
+
+// UpdateWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) UpdateWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params UpdateWebhookParams
+
+	if values := r.Header.Values("If-Match"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "If-Match", values[0], &params.IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"If-Match", err})
+			return
+		}
+	}
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.UpdateWebhook(w, r, webhookID, params)
+}
+
+// ListWebhookAttempts reads the parameters.
+func (siw *ServerInterfaceWrapper) ListWebhookAttempts(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params ListWebhookAttemptsParams
+	query := r.URL.Query()
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"limit", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "next", query, &params.Next, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"next", err})
+		return
+	}
+
+	if err := runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"cursor", err})
+		return
+	}
+
+	siw.Handler.ListWebhookAttempts(w, r, webhookID, params)
+}
+
+// PauseWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) PauseWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params PauseWebhookParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.PauseWebhook(w, r, webhookID, params)
+}
+
+// ReplayWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) ReplayWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params ReplayWebhookParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.ReplayWebhook(w, r, webhookID, params)
+}
+
+// ResumeWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) ResumeWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params ResumeWebhookParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.ResumeWebhook(w, r, webhookID, params)
+}
+
+// RotateWebhookSecret reads the parameters.
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	var params RotateWebhookSecretParams
+
+	if values := r.Header.Values("Idempotency-Key"); len(values) > 0 {
+		if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", values[0], &params.IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+			siw.ErrorHandlerFunc(w, r, &ParameterError{"Idempotency-Key", err})
+			return
+		}
+	}
+
+	siw.Handler.RotateWebhookSecret(w, r, webhookID, params)
+}
+
+// TestWebhook reads the parameters.
+func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
+
+	var webhookID WebhookID
+	if err := runtime.BindStyledParameterWithOptions("simple", "webhook_id", chi.URLParam(r, "webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""}); err != nil {
+		siw.ErrorHandlerFunc(w, r, &ParameterError{"webhook_id", err})
+		return
+	}
+
+	siw.Handler.TestWebhook(w, r, webhookID)
+}
+
 // ListWorkspaces reads the parameters.
 func (siw *ServerInterfaceWrapper) ListWorkspaces(w http.ResponseWriter, r *http.Request) {
 
@@ -12671,6 +13374,39 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/api/v1/tracesets/upload-url/complete", wrapper.CompleteTracesetUpload)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Delete(options.BaseURL+"/api/v1/webhooks/{webhook_id}", wrapper.DeleteWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/webhooks/{webhook_id}", wrapper.GetWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Patch(options.BaseURL+"/api/v1/webhooks/{webhook_id}", wrapper.UpdateWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Get(options.BaseURL+"/api/v1/webhooks/{webhook_id}/attempts", wrapper.ListWebhookAttempts)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks/{webhook_id}/pause", wrapper.PauseWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks/{webhook_id}/replay", wrapper.ReplayWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks/{webhook_id}/resume", wrapper.ResumeWebhook)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks/{webhook_id}/rotate-secret", wrapper.RotateWebhookSecret)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/api/v1/webhooks/{webhook_id}/test", wrapper.TestWebhook)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
@@ -15345,6 +16081,245 @@ func (response ValidateTraceset200JSONResponse) VisitValidateTracesetResponse(w 
 	return send(w, 200, response, nil)
 }
 
+type ListWebhooksRequestObject struct {
+	Params ListWebhooksParams
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse WebhookList
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type CreateWebhookRequestObject struct {
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook201ResponseHeaders struct {
+	ETag     string
+	Location string
+}
+
+type CreateWebhook201JSONResponse struct {
+	Body    Webhook
+	Headers CreateWebhook201ResponseHeaders
+}
+
+func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 201, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+		h.Set("Location", response.Headers.Location)
+	})
+}
+
+type DeleteWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    DeleteWebhookParams
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook200JSONResponse WebhookDeletion
+
+func (response DeleteWebhook200JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type GetWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    GetWebhookParams
+}
+
+type GetWebhookResponseObject interface {
+	VisitGetWebhookResponse(w http.ResponseWriter) error
+}
+
+type GetWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type GetWebhook200JSONResponse struct {
+	Body    Webhook
+	Headers GetWebhook200ResponseHeaders
+}
+
+func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type GetWebhook304Response = NotModifiedResponse
+
+func (response GetWebhook304Response) VisitGetWebhookResponse(w http.ResponseWriter) error {
+	w.Header().Set("ETag", response.Headers.ETag)
+	w.WriteHeader(304)
+	return nil
+}
+
+type UpdateWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    UpdateWebhookParams
+	Body      *UpdateWebhookJSONRequestBody
+}
+
+type UpdateWebhookResponseObject interface {
+	VisitUpdateWebhookResponse(w http.ResponseWriter) error
+}
+
+type UpdateWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateWebhook200JSONResponse struct {
+	Body    Webhook
+	Headers UpdateWebhook200ResponseHeaders
+}
+
+func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type ListWebhookAttemptsRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    ListWebhookAttemptsParams
+}
+
+type ListWebhookAttemptsResponseObject interface {
+	VisitListWebhookAttemptsResponse(w http.ResponseWriter) error
+}
+
+type ListWebhookAttempts200JSONResponse WebhookAttemptList
+
+func (response ListWebhookAttempts200JSONResponse) VisitListWebhookAttemptsResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
+type PauseWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    PauseWebhookParams
+}
+
+type PauseWebhookResponseObject interface {
+	VisitPauseWebhookResponse(w http.ResponseWriter) error
+}
+
+type PauseWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type PauseWebhook200JSONResponse struct {
+	Body    Webhook
+	Headers PauseWebhook200ResponseHeaders
+}
+
+func (response PauseWebhook200JSONResponse) VisitPauseWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type ReplayWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    ReplayWebhookParams
+	Body      *ReplayWebhookJSONRequestBody
+}
+
+type ReplayWebhookResponseObject interface {
+	VisitReplayWebhookResponse(w http.ResponseWriter) error
+}
+
+type ReplayWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type ReplayWebhook200JSONResponse struct {
+	Body    Webhook
+	Headers ReplayWebhook200ResponseHeaders
+}
+
+func (response ReplayWebhook200JSONResponse) VisitReplayWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type ResumeWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    ResumeWebhookParams
+}
+
+type ResumeWebhookResponseObject interface {
+	VisitResumeWebhookResponse(w http.ResponseWriter) error
+}
+
+type ResumeWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type ResumeWebhook200JSONResponse struct {
+	Body    Webhook
+	Headers ResumeWebhook200ResponseHeaders
+}
+
+func (response ResumeWebhook200JSONResponse) VisitResumeWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type RotateWebhookSecretRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    RotateWebhookSecretParams
+	Body      *RotateWebhookSecretJSONRequestBody
+}
+
+type RotateWebhookSecretResponseObject interface {
+	VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhookSecret200ResponseHeaders struct {
+	ETag string
+}
+
+type RotateWebhookSecret200JSONResponse struct {
+	Body    Webhook
+	Headers RotateWebhookSecret200ResponseHeaders
+}
+
+func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+	return send(w, 200, response.Body, func(h http.Header) {
+		h.Set("ETag", response.Headers.ETag)
+	})
+}
+
+type TestWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook200JSONResponse WebhookAttempt
+
+func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+	return send(w, 200, response, nil)
+}
+
 type ListWorkspacesRequestObject struct {
 	Params ListWorkspacesParams
 }
@@ -15877,6 +16852,39 @@ type StrictServerInterface interface {
 	// ValidateTraceset Validate a traceset
 	// (POST /api/v1/tracesets/{id}/validate)
 	ValidateTraceset(ctx context.Context, request ValidateTracesetRequestObject) (ValidateTracesetResponseObject, error)
+	// ListWebhooks List webhooks
+	// (GET /api/v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Create a webhook
+	// (POST /api/v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// DeleteWebhook Delete a webhook
+	// (DELETE /api/v1/webhooks/{webhook_id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// GetWebhook Get a webhook
+	// (GET /api/v1/webhooks/{webhook_id})
+	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
+	// UpdateWebhook Change where a webhook posts, and what
+	// (PATCH /api/v1/webhooks/{webhook_id})
+	UpdateWebhook(ctx context.Context, request UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error)
+	// ListWebhookAttempts List the attempts of a webhook
+	// (GET /api/v1/webhooks/{webhook_id}/attempts)
+	ListWebhookAttempts(ctx context.Context, request ListWebhookAttemptsRequestObject) (ListWebhookAttemptsResponseObject, error)
+	// PauseWebhook Pause a webhook
+	// (POST /api/v1/webhooks/{webhook_id}/pause)
+	PauseWebhook(ctx context.Context, request PauseWebhookRequestObject) (PauseWebhookResponseObject, error)
+	// ReplayWebhook Send events again
+	// (POST /api/v1/webhooks/{webhook_id}/replay)
+	ReplayWebhook(ctx context.Context, request ReplayWebhookRequestObject) (ReplayWebhookResponseObject, error)
+	// ResumeWebhook Resume a webhook
+	// (POST /api/v1/webhooks/{webhook_id}/resume)
+	ResumeWebhook(ctx context.Context, request ResumeWebhookRequestObject) (ResumeWebhookResponseObject, error)
+	// RotateWebhookSecret Make a new secret
+	// (POST /api/v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
+	// TestWebhook Send a test message
+	// (POST /api/v1/webhooks/{webhook_id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 	// ListWorkspaces List workspaces
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
@@ -19641,6 +20649,328 @@ func (sh *strictHandler) ValidateTraceset(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ValidateTracesetResponseObject); ok {
 		if err := validResponse.VisitValidateTracesetResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
+	var request ListWebhooksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx, request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		if err := validResponse.VisitListWebhooksResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(w http.ResponseWriter, r *http.Request, params CreateWebhookParams) {
+	var request CreateWebhookRequestObject
+
+	request.Params = params
+
+	var body CreateWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx, request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		if err := validResponse.VisitCreateWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params DeleteWebhookParams) {
+	var request DeleteWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx, request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		if err := validResponse.VisitDeleteWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWebhook operation middleware
+func (sh *strictHandler) GetWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params GetWebhookParams) {
+	var request GetWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWebhook(ctx, request.(GetWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetWebhookResponseObject); ok {
+		if err := validResponse.VisitGetWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateWebhook operation middleware
+func (sh *strictHandler) UpdateWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params UpdateWebhookParams) {
+	var request UpdateWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	var body UpdateWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateWebhook(ctx, request.(UpdateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UpdateWebhookResponseObject); ok {
+		if err := validResponse.VisitUpdateWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhookAttempts operation middleware
+func (sh *strictHandler) ListWebhookAttempts(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListWebhookAttemptsParams) {
+	var request ListWebhookAttemptsRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhookAttempts(ctx, request.(ListWebhookAttemptsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhookAttempts")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListWebhookAttemptsResponseObject); ok {
+		if err := validResponse.VisitListWebhookAttemptsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseWebhook operation middleware
+func (sh *strictHandler) PauseWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params PauseWebhookParams) {
+	var request PauseWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseWebhook(ctx, request.(PauseWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PauseWebhookResponseObject); ok {
+		if err := validResponse.VisitPauseWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReplayWebhook operation middleware
+func (sh *strictHandler) ReplayWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ReplayWebhookParams) {
+	var request ReplayWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	var body ReplayWebhookJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ReplayWebhook(ctx, request.(ReplayWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReplayWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ReplayWebhookResponseObject); ok {
+		if err := validResponse.VisitReplayWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeWebhook operation middleware
+func (sh *strictHandler) ResumeWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ResumeWebhookParams) {
+	var request ResumeWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeWebhook(ctx, request.(ResumeWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ResumeWebhookResponseObject); ok {
+		if err := validResponse.VisitResumeWebhookResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateWebhookSecret operation middleware
+func (sh *strictHandler) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params RotateWebhookSecretParams) {
+	var request RotateWebhookSecretRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	var body RotateWebhookSecretJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhookSecret(ctx, request.(RotateWebhookSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhookSecret")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(RotateWebhookSecretResponseObject); ok {
+		if err := validResponse.VisitRotateWebhookSecretResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
+	var request TestWebhookRequestObject
+
+	request.WebhookID = webhookID
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx, request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		if err := validResponse.VisitTestWebhookResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

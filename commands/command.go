@@ -55,6 +55,8 @@ func newState(stream string) (State, error) {
 	switch prefix {
 	case events.WorkspacePrefix:
 		return new(Workspace), nil
+	case events.WebhookPrefix:
+		return new(Webhook), nil
 	case events.ConfigurationPrefix:
 		return new(Configuration), nil
 	case events.SimulationPrefix:

@@ -14,6 +14,7 @@ func TestAStreamsStateIsThatOfItsPrefix(t *testing.T) {
 	t.Parallel()
 	states := map[string]commands.State{
 		events.WorkspacePrefix:     &commands.Workspace{},
+		events.WebhookPrefix:       &commands.Webhook{},
 		events.ConfigurationPrefix: &commands.Configuration{},
 		events.SimulationPrefix:    &commands.Simulation{},
 		events.StudyPrefix:         &commands.Study{},

@@ -17,6 +17,7 @@ const (
 	LibraryPrefix       = "lib"
 	MappingFilePrefix   = "mapfile"
 	UploadPrefix        = "upload"
+	WebhookPrefix       = "webhook"
 	AccountPrefix       = "acct"
 	UserPrefix          = "user"
 	PlatformPrefix      = "platform"   // one stream per deployment: its price list

@@ -34,6 +34,15 @@ var typeLevels = sync.OnceValue(func() map[string]int {
 		StudyTerminated{}.EventType():   2,
 		StudyResumed{}.EventType():      2,
 		StudyDeleted{}.EventType():      2,
+
+		WebhookCreated{}.EventType():       2,
+		WebhookUpdated{}.EventType():       2,
+		WebhookSecretRotated{}.EventType(): 2,
+		WebhookPaused{}.EventType():        2,
+		WebhookResumed{}.EventType():       2,
+		WebhookDisabled{}.EventType():      2,
+		WebhookReplayed{}.EventType():      2,
+		WebhookDeleted{}.EventType():       2,
 	}
 })
 

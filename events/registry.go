@@ -42,6 +42,7 @@ func of[T Data]() entry {
 func registry() []entry {
 	return slices.Concat(
 		workspaceEvents(),
+		webhookEvents(),
 		configurationEvents(),
 		simulationEvents(),
 		studyEvents(),

@@ -35,6 +35,7 @@ type streamKind struct {
 func streamKinds() []streamKind {
 	return []streamKind{
 		{WorkspacePrefix, Workspaces},
+		{WebhookPrefix, Workspaces},
 		{ConfigurationPrefix, Configurations},
 		{SimulationPrefix, Simulations},
 		{StudyPrefix, Simulations},

@@ -32,7 +32,7 @@ type Projection interface {
 // All returns every projection, with empty caches.
 func All() []Projection {
 	return []Projection{
-		NewWorkspaces(), NewConfigurations(), NewSimulations(), NewStudies(), NewTracesets(), NewUploads(), NewMappingFiles(),
+		NewWorkspaces(), NewWebhooks(), NewConfigurations(), NewSimulations(), NewStudies(), NewTracesets(), NewUploads(), NewMappingFiles(),
 		NewUsage(), NewCosts(), NewHolds(), NewRates(), NewQuotas(), NewOperations(), NewCheckpoints(),
 	}
 }

@@ -24,6 +24,7 @@ func Definitions() map[string][]string {
 		"study_shares":           studyShareColumns.Definition(),
 		"tracesets":              tracesetColumns.Definition(),
 		"uploads":                uploadColumns.Definition(),
+		"webhooks":               webhookColumns.Definition(),
 		"workspaces":             workspaceColumns.Definition(),
 	}
 }

@@ -24,13 +24,17 @@ import (
 // Events implements GET /events: the facts that the caller may see, as they are
 // recorded.
 type Events struct {
-	*access.Access
-
+	EventFilters
 	Hub     *feed.Hub
 	Cursors *web.Cursors
-	Billing bool // whether billing has operations: the flag enable_billing_endpoints
 	// Losses names the losses of the log's records that were accepted, "" for none.
 	Losses func(ctx context.Context) (string, error)
+}
+
+// EventFilters makes the queries of feeds and of webhooks from what a client asks for.
+type EventFilters struct {
+	*access.Access
+	Billing bool // whether billing has operations: the flag enable_billing_endpoints
 }
 
 // positionLife is how long a client may wait before it resumes.
@@ -70,14 +74,9 @@ func (e *Events) FollowEvents(ctx context.Context, r api.FollowEventsRequestObje
 	p := r.Params
 	last := cmp.Or(p.LastEventIDHeader, p.LastEventID)
 	start := feed.Start{Since: p.Since.Time}
-	p.Since, p.LastEventID, p.LastEventIDHeader = api.Timestamp{}, "", ""
-	parameters, err := json.Marshal(p)
+	seal, err := e.positions(caller, p, &q, losses)
 	if err != nil {
-		return nil, fmt.Errorf("bind a position to its parameters: %w", err)
-	}
-	seal := positions{
-		cursors: e.Cursors.Lasting(positionLife),
-		binding: web.Binding("FollowEvents", string(parameters), access.Reach(caller), e.Hub.Layout(&q)+losses),
+		return nil, err
 	}
 	if last != "" {
 		if start.Position, err = seal.open(last); err != nil {
@@ -94,6 +93,19 @@ func (e *Events) FollowEvents(ctx context.Context, r api.FollowEventsRequestObje
 	body := newFeedBody(ctx, f, seal, appendEvent, appendEventEnd)
 	body.next = fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds())
 	return api.FollowEvents200TextEventStreamResponse{Body: body}, nil
+}
+
+// positions returns what seals the positions of a feed with the parameters.
+func (e *Events) positions(caller auth.Caller, p api.FollowEventsParams, q *feed.Query, losses string) (positions, error) {
+	p.Since, p.LastEventID, p.LastEventIDHeader = api.Timestamp{}, "", ""
+	parameters, err := json.Marshal(p)
+	if err != nil {
+		return positions{}, fmt.Errorf("bind a position to its parameters: %w", err)
+	}
+	return positions{
+		cursors: e.Cursors.Lasting(positionLife),
+		binding: web.Binding("FollowEvents", string(parameters), access.Reach(caller), e.Hub.Layout(q)+losses),
+	}, nil
 }
 
 // positions seals the positions of a feed.
@@ -114,7 +126,7 @@ func (p positions) open(id string) ([]byte, error) {
 func (p positions) seal(position []byte) string { return p.cursors.Seal(p.binding, position) }
 
 // query returns what the feed sends, or refuses what the caller may not ask for.
-func (e *Events) query(ctx context.Context, caller auth.Caller, p *api.FollowEventsParams) (feed.Query, error) {
+func (e *EventFilters) query(ctx context.Context, caller auth.Caller, p *api.FollowEventsParams) (feed.Query, error) {
 	rule := access.Events(caller, e.Billing)
 	q := feed.Query{Keys: rule.Keys(), Types: p.Type, Stream: p.Stream, Account: rule.Account()}
 	if err := e.narrowAccount(rule, caller, p.Account, &q); err != nil {
@@ -138,7 +150,7 @@ func (e *Events) query(ctx context.Context, caller auth.Caller, p *api.FollowEve
 	return q, nil
 }
 
-func (e *Events) narrowAccount(rule access.EventRule, caller auth.Caller, account string, q *feed.Query) error {
+func (e *EventFilters) narrowAccount(rule access.EventRule, caller auth.Caller, account string, q *feed.Query) error {
 	switch {
 	case account == "":
 		return nil
@@ -213,7 +225,7 @@ func narrowTypes(types []string, q *feed.Query) error {
 // Types whose second part is missing, netsim.log, are in every family.
 func familiesOfTypes() map[string]events.Family {
 	return map[string]events.Family{
-		"workspace": events.Workspaces, "configuration": events.Configurations, "simulation": events.Simulations,
+		"workspace": events.Workspaces, "webhook": events.Workspaces, "configuration": events.Configurations, "simulation": events.Simulations,
 		"traceset": events.Tracesets, "mapping_file": events.MappingFiles, "upload": events.MappingFiles,
 		"billing": events.Billing, "checkpoint": events.Checkpoints, "operation": events.Checkpoints,
 	}
@@ -221,7 +233,7 @@ func familiesOfTypes() map[string]events.Family {
 
 // narrowWorkspace leaves the partitions of a workspace. The error is Forbidden or
 // NotFound for a workspace that the caller does not see.
-func (e *Events) narrowWorkspace(ctx context.Context, workspace string, q *feed.Query) error {
+func (e *EventFilters) narrowWorkspace(ctx context.Context, workspace string, q *feed.Query) error {
 	if workspace == "" {
 		return nil
 	}
@@ -241,7 +253,7 @@ func (e *Events) narrowWorkspace(ctx context.Context, workspace string, q *feed.
 }
 
 // narrowStream leaves the partition of a stream, if it is known.
-func (e *Events) narrowStream(ctx context.Context, stream string, q *feed.Query) error {
+func (e *EventFilters) narrowStream(ctx context.Context, stream string, q *feed.Query) error {
 	if stream == "" {
 		return nil
 	}

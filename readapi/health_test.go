@@ -30,7 +30,7 @@ func TestHealth(t *testing.T) {
 		names = append(names, check.(map[string]any)["name"].(string))
 	}
 	slices.Sort(names)
-	if want := []string{"billing", "deadLetters", "engine", "eventLog", "issuerKeys", "lake", "objectStore", "parkedStreams", "projections", "publicTopics", "readStore", "schemaRegistry", "seals", "serving"}; !slices.Equal(names, want) {
+	if want := []string{"billing", "deadLetters", "engine", "eventLog", "issuerKeys", "lake", "objectStore", "parkedStreams", "projections", "publicTopics", "readStore", "schemaRegistry", "seals", "serving", "webhooks"}; !slices.Equal(names, want) {
 		t.Errorf("checks of %v, want %v", names, want)
 	}
 	p.Bearer(t, "").Get("/api/v1/health").Refused(401, "UNAUTHORIZED")

@@ -26,6 +26,10 @@ type API struct {
 	Engines     Engines
 	Quotas      Quotas
 	MaxFiles    int // of an upload
+
+	Webhooks       WebhookViews
+	WebhookSecrets WebhookSecrets
+	WebhookURLs    WebhookURLs
 	// Hold reserves credit for a simulation before it is requested, or returns
 	// PaymentRequired. Repeating it reserves nothing more.
 	Hold func(ctx context.Context, simulation, correlationID string, requested events.SimulationRequested) error

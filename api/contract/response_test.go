@@ -92,3 +92,17 @@ func TestResponsesOutsideTheContract(t *testing.T) {
 		}
 	}
 }
+
+// Problem details are in the contract only for a request that asks for them.
+func TestAProblemIsAskedFor(t *testing.T) {
+	t.Parallel()
+	header := http.Header{"Content-Type": {problemType}}
+	body := []byte(`{"type":"about:blank","title":"Not Found","status":404,"detail":"it does not exist","code":"NOT_FOUND"}`)
+	for accept, asked := range map[string]bool{"": false, "*/*": false, "application/json": false, problemType: true} {
+		request := httptest.NewRequest(http.MethodGet, workspace, nil)
+		request.Header.Set("Accept", accept)
+		if err := loaded(t).Response(request, http.StatusNotFound, header, body); (err == nil) != asked {
+			t.Errorf("Accept %q: %v", accept, err)
+		}
+	}
+}

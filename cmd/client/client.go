@@ -27,15 +27,16 @@ import (
 
 // Commands are the commands for users. A program embeds them in its own.
 type Commands struct {
-	Login   login    `cmd:"" help:"Log in to a service, or store a token for it."`
-	Logout  logout   `cmd:"" help:"Forget the tokens of a profile."`
-	Profile profiles `cmd:"" help:"Show and choose the services that you use."`
-	Sim     sims     `cmd:"" help:"Submit, watch and explain simulations."`
-	Study   studies  `cmd:"" help:"Start studies, and show what they found."`
-	Config  configs  `cmd:"" help:"Show, compare, copy, validate and edit configurations."`
-	Trace   traces   `cmd:"" help:"Upload traces."`
-	Bill    bills    `cmd:"" help:"Show, explain and verify what your account is billed."`
-	Feed    feed     `cmd:"" help:"Follow the events that you may see, one a line."`
+	Login    login    `cmd:"" help:"Log in to a service, or store a token for it."`
+	Logout   logout   `cmd:"" help:"Forget the tokens of a profile."`
+	Profile  profiles `cmd:"" help:"Show and choose the services that you use."`
+	Sim      sims     `cmd:"" help:"Submit, watch and explain simulations."`
+	Study    studies  `cmd:"" help:"Start studies, and show what they found."`
+	Config   configs  `cmd:"" help:"Show, compare, copy, validate and edit configurations."`
+	Trace    traces   `cmd:"" help:"Upload traces."`
+	Bill     bills    `cmd:"" help:"Show, explain and verify what your account is billed."`
+	Feed     feed     `cmd:"" help:"Follow the events that you may see, one a line."`
+	Webhooks hooks    `cmd:"" help:"Develop a receiver of webhooks."`
 }
 
 // Terminal is what a command sees of the machine that it runs on. Kong binds it.
@@ -134,7 +135,7 @@ func (o options) run(ctx context.Context, t *Terminal, do func(context.Context, 
 	}
 	c, err := netsim.New(netsim.Config{URL: p.URL, Tokens: p.tokens(t, http.DefaultClient)})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if o.Timeout > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, o.Timeout, errTimeout)

@@ -51,8 +51,18 @@ func (c feed) since(now time.Time) (*time.Time, error) {
 
 var errEnough = errors.New("enough events")
 
-// Run follows the feed until it has enough, or the user ends it.
+// Run prints the events of the feed until it has enough, or the user ends it.
 func (c feed) Run(ctx context.Context, t *Terminal) error {
+	return c.follow(ctx, t, func(_ context.Context, s *session, event netsim.Event) error {
+		return s.printLine(t, answer{event.Raw, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, event.Time.UTC().Format("2006-01-02T15:04:05.000Z"), table.Printable(event.Type), table.Printable(event.Subject))
+			return err
+		}})
+	})
+}
+
+// follow calls handle with the events of the feed until it has enough, or the user ends it.
+func (c feed) follow(ctx context.Context, t *Terminal, handle func(context.Context, *session, netsim.Event) error) error {
 	return c.run(ctx, t, func(ctx context.Context, s *session) error {
 		since, err := c.since(t.Now())
 		if err != nil {
@@ -68,12 +78,9 @@ func (c feed) Run(ctx context.Context, t *Terminal) error {
 		if c.Position != "" {
 			store.Store = netsim.FileStore(c.Position)
 		}
-		err = s.Follow(ctx, params, store, func(_ context.Context, event netsim.Event) error {
+		err = s.Follow(ctx, params, store, func(ctx context.Context, event netsim.Event) error {
 			store.seen = true
-			return s.printLine(t, answer{event.Raw, func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, event.Time.UTC().Format("2006-01-02T15:04:05.000Z"), table.Printable(event.Type), table.Printable(event.Subject))
-				return err
-			}})
+			return handle(ctx, s, event)
 		})
 		if errors.Is(err, errEnough) || errors.Is(context.Cause(ctx), context.Canceled) {
 			return nil

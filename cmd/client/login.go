@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -156,6 +157,9 @@ func (c login) inBrowser(ctx context.Context, t *Terminal, config *oauth2.Config
 	go server.Serve(listener) //nolint:errcheck // it ends with Shutdown
 	defer server.Shutdown(ctx)
 
+	if at, err := url.Parse(config.Endpoint.AuthURL); err != nil || at.Scheme != "https" && at.Scheme != "http" {
+		return nil, fmt.Errorf("%w: the issuer's page is %q, which is not for a browser", errRefused, config.Endpoint.AuthURL)
+	}
 	page := config.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier))
 	fmt.Fprintf(t.Err, "Log in at\n%s\n", page)
 	if !c.NoBrowser {

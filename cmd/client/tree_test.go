@@ -163,6 +163,7 @@ func (w *world) commandLines() [][]string {
 		{"config diff", "1", w.ids["configuration"]},
 		append([]string{"trace upload", "0"}, ring("--name", "ring", "--watch")...),
 		{"feed", "0", "--since", "1h", "--count", "3"},
+		{"webhooks listen", "0", "--since", "1h", "--count", "1", "--forward-to", "http://127.0.0.1:1/"},
 		{"bill show", "0"},
 		{"bill explain", "0", w.ids["first"]},
 		{"bill verify", "0"},

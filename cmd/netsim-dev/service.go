@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -119,6 +120,8 @@ func (s *service) environment(parts map[string]endpoint) []string {
 		"NETSIM_CONSOLE_DISCOVERY_URL=" + issuer.URL + "/.well-known/openid-configuration",
 		"NETSIM_AUDIT_KEY=" + s.auditKeyFile(),
 		"NETSIM_WRITER_KEYS_FILE=" + s.writerKeysFile(),
+		"NETSIM_WEBHOOK_KEYS_FILE=" + s.webhookKeysFile(),
+		"NETSIM_WEBHOOK_NETWORKS=127.0.0.0/8,::1/128",                              // receivers of this machine
 		"NETSIM_QUOTAS=" + cmp.Or(os.Getenv("NETSIM_QUOTAS"), "runs.running=1000"), // one account may use all workers
 	}
 }
@@ -136,10 +139,12 @@ func (s *service) issuerKey() error {
 
 func (s *service) writerKeysFile() string { return filepath.Join(s.data, "writer.keys") }
 
+func (s *service) webhookKeysFile() string { return filepath.Join(s.data, "webhook.keys") }
+
 func (s *service) auditKeyFile() string { return filepath.Join(s.data, "audit.key") }
 
-// makeKeys makes the key that signs log checkpoints and the key that seals records,
-// unless they exist.
+// makeKeys makes the keys that sign log checkpoints, seal records, and derive the secrets
+// of webhooks, unless they exist.
 func (s *service) makeKeys() error {
 	return errors.Join(
 		makeKey(s.auditKeyFile(), func() (string, error) {
@@ -150,6 +155,11 @@ func (s *service) makeKeys() error {
 			secret := make([]byte, 32)
 			_, err := rand.Read(secret)
 			return hex.EncodeToString(secret), err
+		}),
+		makeKey(s.webhookKeysFile(), func() (string, error) {
+			secret := make([]byte, 32)
+			_, err := rand.Read(secret)
+			return "dev:" + base64.StdEncoding.EncodeToString(secret), err
 		}))
 }
 

@@ -145,7 +145,7 @@ func (x *examination) recognize(ctx context.Context, log eventlog.Description) e
 func (x *examination) postgres() doctor.Postgres {
 	c := &x.config
 	return doctor.Postgres{
-		URL: c.Postgres, Sessions: service.Sessions(c), Schemas: []string{projector.Live, postgres.Schema, jobs.Schema, "facts", "lake"}, Now: x.now,
+		URL: c.Postgres, Sessions: service.Sessions(c), Schemas: []string{projector.Live, postgres.Schema, jobs.Schema, "facts", "lake", "webhooks"}, Now: x.now,
 		Owner: c.Migrate, ReadModel: x.projector.Exists, Missing: x.projector.AddIndexes,
 	}
 }

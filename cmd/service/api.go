@@ -28,6 +28,7 @@ import (
 	"netsim/simulator/chakra"
 	"netsim/stream/feed"
 	"netsim/stream/history"
+	"netsim/stream/webhooks"
 	"netsim/writeapi"
 )
 
@@ -38,6 +39,7 @@ type handlers struct {
 	*readapi.Billing
 	*readapi.Events
 	*readapi.Streams
+	*readapi.Webhooks
 	*operations.API
 }
 
@@ -134,15 +136,24 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 		OpenBundle: s.openBundle, Bundles: readapi.Turns{Wait: 5 * time.Second},
 		WriteDataset: s.writeDataset, Datasets: readapi.Turns{Wait: 5 * time.Second},
 	}
-	log := &readapi.Events{Access: get.Access, Hub: hub, Cursors: cursors, Billing: s.config.BillingEndpoints, Losses: s.losses}
+	log := &readapi.Events{EventFilters: readapi.EventFilters{Access: get.Access, Billing: s.config.BillingEndpoints}, Hub: hub, Cursors: cursors, Losses: s.losses}
 	past := &readapi.Streams{Access: get.Access, History: &history.History{DB: tokens.Reads, Log: s.EventLog}, Cursors: cursors, Billing: s.config.BillingEndpoints}
+	hooked := &readapi.Webhooks{Events: log, Now: time.Now}
+	if d.hooks != nil {
+		if err := s.attempt(ctx, d.hooks.Create); err != nil {
+			return nil, nil, err
+		}
+		hooked.Send, hooked.Attempts = d.hooks.Test, d.hooks.History
+		change.Webhooks, change.WebhookSecrets = hooked, d.hooks.Keys
+		change.WebhookURLs = func(url string) error { return webhooks.CheckURL(url, d.hooks.Networks) }
+	}
 	observeStreams(s.metrics, follow, followStudies)
 	frontEnd, err := s.frontEnd(quotas)
 	if err != nil {
 		return nil, nil, err
 	}
 	frontEnd.tokens, frontEnd.console = tokens, site
-	return frontEnd.router(handlers{get, change, books, log, past, s.operations(d, change)}), tokens.Reads, nil
+	return frontEnd.router(handlers{get, change, books, log, past, hooked, s.operations(d, change)}), tokens.Reads, nil
 }
 
 // writeDataset implements readapi.WriteDataset: it is what netsim billing export does.

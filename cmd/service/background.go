@@ -49,6 +49,7 @@ type domain struct {
 	publisher   *publisher.Publisher // nil in the tools, and without the role publisher
 	registry    *contracts.Registry  // of schemas; nil if there is none
 	archiver    *archiving           // nil without the role archiver
+	hooks       *hooks               // nil in a deployment without webhooks
 	reactor     *reactor.Reactor     // runs in a process with the role reactor, and retries dead letters for operators; nil in the tools
 	writer      *connections.Writer
 	workloads   *unfold.Workloads
@@ -86,6 +87,9 @@ func (s *base) openDomain(ctx context.Context, w *connections.Writer, list price
 		Changes: func() (<-chan struct{}, func()) { return s.watcher.Changes(events.Simulations, events.Billing) },
 	}
 	d.lake = s.lake(w.Partitions)
+	if d.hooks, err = s.hooks(w); err != nil {
+		return nil, err
+	}
 	d.metering = billing.New(billing.Config{Commands: w.Handler, DB: s.verified, Books: d.books, Holds: d.holds})
 	d.engines, err = engines.New(engines.Config{URLs: s.config.EngineURLs, Token: s.config.EngineToken, Timeout: s.config.EngineTimeout, Wrap: s.wrap("engine")})
 	if err != nil {
@@ -147,6 +151,9 @@ func (s *process) runBackground(ctx context.Context, d *domain, roles *errgroup.
 		}
 		s.observeReactor(d.reactor, d.writer.Partitions)
 		roles.Go(s.part(ctx, "the reactor", d.reactor.Run))
+		if d.hooks != nil {
+			s.runWebhooks(ctx, d.hooks, roles)
+		}
 	}
 	if s.config.Has(settings.RoleWorker) {
 		roles.Go(s.part(ctx, "the workers", d.jobs.Work))

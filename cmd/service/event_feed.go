@@ -24,14 +24,20 @@ const (
 
 // eventHub returns the hub of the event feed.
 func (s *base) eventHub(partitions map[events.Family]int32) *feed.Hub {
-	hub := feed.New(feed.Config{
-		Log: s.EventLog, Verdicts: s.watcher, Partitions: partitions,
-		Live: s.facts, History: facts.NewReader(s.EventLog, s.watcher),
-		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: feedPace, Writes: feedWrites, Buffer: s.config.FeedBuffer,
-		CatchUps: feedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
-	})
+	hub := s.newHub(partitions, feedPace, feedWrites)
 	observeFeed(s.metrics, hub)
 	return hub
+}
+
+// newHub returns a hub of feeds. pace is the shortest time between two writes to a client,
+// and writes the number of them a second to all.
+func (s *base) newHub(partitions map[events.Family]int32, pace time.Duration, writes int) *feed.Hub {
+	return feed.New(feed.Config{
+		Log: s.EventLog, Verdicts: s.watcher, Partitions: partitions,
+		Live: s.facts, History: facts.NewReader(s.EventLog, s.watcher),
+		Owners: s.owners, Heartbeat: s.config.FeedHeartbeat, Pace: pace, Writes: writes, Buffer: s.config.FeedBuffer,
+		CatchUps: feedCatchUps, Rate: s.config.FeedRate, Now: time.Now, Logger: s.log,
+	})
 }
 
 // owners reads the owners of streams.

@@ -53,6 +53,7 @@ func (d *domain) needs(s *process) []need {
 		{name: "engine", helps: []string{settings.RoleAPI}, probe: d.probeEngines},
 		{name: "billing", helps: []string{settings.RoleAPI}, probe: s.probeBilling},
 		{name: "lake", helps: []string{settings.RoleLake}, probe: d.probeLake},
+		{name: "webhooks", helps: []string{settings.RoleReactor}, probe: d.probeWebhooks},
 		{name: "archive", helps: []string{settings.RoleArchiver}, probe: d.probeArchive},
 		{name: "publicTopics", helps: []string{settings.RolePublisher}, probe: d.probePublic},
 		{name: "schemaRegistry", helps: []string{settings.RolePublisher}, probe: d.probeRegistry},

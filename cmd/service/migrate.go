@@ -15,6 +15,7 @@ import (
 	"netsim/infra/postgres"
 	"netsim/infra/projector"
 	"netsim/infra/reactor"
+	"netsim/stream/webhooks"
 )
 
 // Migrate creates what the configured roles need and does not exist yet: the topics, the
@@ -75,9 +76,11 @@ func Migrate(ctx context.Context, c settings.Config, log *slog.Logger) error {
 		}
 	}
 	if c.Has(settings.RoleLake) {
-		return s.lake(nil).Create(ctx)
+		if err := s.lake(nil).Create(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return webhooks.New(webhooks.Config{Pool: s.Pool}).Create(ctx)
 }
 
 func (l *launch) ensureTables(ctx context.Context, pool *pgxpool.Pool) error {

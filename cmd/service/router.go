@@ -137,6 +137,7 @@ const billingFlag = "enable_billing_endpoints"
 func (d frontEnd) flags(fail web.FailFunc) web.Middleware {
 	on := map[string]bool{
 		"":                         true,
+		"enable_webhooks":          d.config.HasWebhooks(),
 		billingFlag:                d.config.BillingEndpoints,
 		"enable_trace_routes":      d.config.TraceRoutes,
 		"enable_simulation_delete": d.config.SimulationDelete,

@@ -72,6 +72,17 @@ GET /simulations/{sim_id} | D1 Simulations
 GET /simulations/{sim_id}/events | ours, issue 5
 GET /events | ours, issue 14
 GET /streams/{stream_id} | ours, issue 25
+GET /webhooks | ours, issue 27
+POST /webhooks | ours, issue 27
+GET /webhooks/{webhook_id} | ours, issue 27
+PATCH /webhooks/{webhook_id} | ours, issue 27
+DELETE /webhooks/{webhook_id} | ours, issue 27
+POST /webhooks/{webhook_id}/rotate-secret | ours, issue 27
+POST /webhooks/{webhook_id}/pause | ours, issue 27
+POST /webhooks/{webhook_id}/resume | ours, issue 27
+POST /webhooks/{webhook_id}/test | ours, issue 27
+POST /webhooks/{webhook_id}/replay | ours, issue 27
+GET /webhooks/{webhook_id}/attempts | ours, issue 27
 GET /causes/{correlation_id} | ours, issue 25
 DELETE /simulations/{sim_id} | D1 Simulations, 5.5
 POST /simulations/{sim_id}/terminate | D1 Simulations, 5.4

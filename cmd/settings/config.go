@@ -169,6 +169,10 @@ type Config struct {
 	FeedBuffer    int           `env:"NETSIM_FEED_BUFFER" envDefault:"1048576" min:"65536" max:"67108864" unit:"bytes" roles:"api"`
 	FeedRate      int           `env:"NETSIM_FEED_RATE" envDefault:"20000" min:"1" max:"10000000" unit:"records a second" roles:"api"`
 
+	// Webhooks
+	WebhookKeys     string   `env:"NETSIM_WEBHOOK_KEYS" form:"webhookKeys" secret:"true" unset:"none: there are no webhooks" roles:"api,reactor"`
+	WebhookNetworks []string `env:"NETSIM_WEBHOOK_NETWORKS" form:"network" unset:"none: public addresses only" roles:"api,reactor"`
+
 	// Traces
 	Tracing
 

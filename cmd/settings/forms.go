@@ -17,6 +17,7 @@ import (
 	"netsim/events"
 	"netsim/infra/broker"
 	"netsim/infra/telemetry"
+	"netsim/stream/webhooks"
 )
 
 // form is the required format of a setting.
@@ -57,6 +58,14 @@ func forms() map[string]form {
 		}},
 		"writerKeys": {"keys of 64 hex digits each, none twice, separated by commas", func(text string) bool {
 			_, err := events.ParseWriterKeys(SplitWriterKeys(text)...)
+			return err == nil
+		}},
+		"webhookKeys": {"keys such as id:base64 with at least 32 bytes each, no id twice, separated by commas", func(text string) bool {
+			_, err := webhooks.ParseKeys(text)
+			return err == nil
+		}},
+		"network": {"a network such as 127.0.0.0/8", func(text string) bool {
+			_, err := webhooks.ParseNetworks(text)
 			return err == nil
 		}},
 		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver),

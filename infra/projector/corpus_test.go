@@ -97,7 +97,7 @@ func corpus(t *testing.T, eventType string) [][]byte {
 func streamOf(t *testing.T, aggregate string) string {
 	t.Helper()
 	prefix := map[string]string{
-		"workspace": events.WorkspacePrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix,
+		"workspace": events.WorkspacePrefix, "webhook": events.WebhookPrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix,
 		"traceset": events.TracesetPrefix, "mapping_file": events.MappingFilePrefix, "upload": events.UploadPrefix,
 		"billing": events.AccountPrefix, "checkpoint": events.CheckpointPrefix, "log": events.CheckpointPrefix,
 		"operation": events.OperationPrefix, "study": events.StudyPrefix,

@@ -38,7 +38,7 @@ type Metric struct {
 // Catalogue lists every metric of the service, except those of the Go runtime and
 // the process.
 func Catalogue() []Metric {
-	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), publisherMetrics(), lakeMetrics(), archiverMetrics())
+	return slices.Concat(commonMetrics(), apiMetrics(), projectorMetrics(), reactorMetrics(), workerMetrics(), publisherMetrics(), lakeMetrics(), archiverMetrics(), webhookMetrics())
 }
 
 func commonMetrics() []Metric {

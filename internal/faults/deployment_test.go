@@ -296,3 +296,27 @@ func (d *deployment) submit() (id string) {
 	}
 	return answer.SimulationID
 }
+
+// as sends a request of the service of an account, and returns the object in the response.
+func (d *deployment) as(method, path string, body object) (got object) {
+	d.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(string(text)))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+teststack.Issuer(d.t).Token(devissuer.Options{Service: true, Account: "acct_0000000000e008000000000001"}))
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || resp.StatusCode > 299 {
+		d.t.Fatalf("%s %s is answered with %d %v (%v)", method, path, resp.StatusCode, got, err)
+	}
+	return got
+}

@@ -104,6 +104,7 @@ func Config(t testing.TB) settings.Config {
 		"NETSIM_S3_ACCESS_KEY": store.AccessKey, "NETSIM_S3_SECRET_KEY": store.SecretKey,
 		"NETSIM_OIDC_ISSUER": issuer.URL, "NETSIM_OIDC_JWKS_URL": issuer.JWKSURL, "NETSIM_OIDC_AUDIENCE": issuer.Audience,
 		"NETSIM_AUDIT_KEY": auditKey(t), "NETSIM_WRITER_KEYS": strings.Repeat("a1", 32),
+		"NETSIM_WEBHOOK_KEYS": "test:" + strings.Repeat("A", 43) + "=", "NETSIM_WEBHOOK_NETWORKS": "127.0.0.0/8",
 		"NETSIM_WORKERS": "2", "NETSIM_MAX_STREAMS": "100", "NETSIM_DRAIN": "0s",
 		// On a busy machine everything may take long, and no test is about these limits that
 		// does not set them.

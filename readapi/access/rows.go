@@ -99,6 +99,25 @@ func (a *Access) UploadRow(ctx context.Context, id string) (projections.Upload, 
 	return u, a.admit(ctx, owned, "upload", id, projections.Owner{AccountID: u.AccountID, WorkspaceID: u.WorkspaceID})
 }
 
+// WebhookRow reads a webhook that is not deleted and that the caller may read and change.
+// One of the caller's account that sends more than the caller sees is Forbidden.
+func (a *Access) WebhookRow(ctx context.Context, id string) (projections.Webhook, error) {
+	caller, err := Caller(ctx)
+	if err != nil {
+		return projections.Webhook{}, err
+	}
+	w, err := projections.FindWebhook(ctx, a.DB, id)
+	switch own := Account(caller); {
+	case err != nil:
+		return w, err
+	case w.Deleted || own != "" && own != w.AccountID:
+		return w, fault.Missing("webhook", id)
+	case !Webhooks(caller).Has(&w):
+		return w, fault.New(fault.Forbidden, "webhook %s sends more than you may see", id)
+	}
+	return w, nil
+}
+
 // TracesetRow reads a traceset whose files are stored and that the caller sees
 // (completions.md section 6.1).
 func (a *Access) TracesetRow(ctx context.Context, id string) (projections.Traceset, error) {

@@ -95,6 +95,12 @@ func Templates(c auth.Caller) projections.Rule {
 	}
 }
 
+// Webhooks is the rule of webhooks: those of the account that send nothing that the caller
+// does not see. Their events, which only the operator of the platform sees, have the URLs.
+func Webhooks(c auth.Caller) projections.WebhookReach {
+	return projections.WebhookReach{AccountID: Account(c), Workspaces: workspaces(c), Billing: c.ReadsBilling()}
+}
+
 // EventRule says which events a caller sees.
 type EventRule struct {
 	caller     auth.Caller

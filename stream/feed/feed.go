@@ -87,11 +87,18 @@ func (f *Feed) begin(ctx context.Context, start Start) (err error) {
 			return resumable(err)
 		}
 		return f.awaitOffsets(ctx)
-	case !start.Since.IsZero():
+	case start.Offsets == nil && !start.Since.IsZero():
 		return f.seek(ctx, start.Since)
 	}
 	for _, at := range f.parts {
-		f.offsets = append(f.offsets, f.hub.Verdicts.Next(at.family, at.partition))
+		offset, ok := start.Offsets.of(at)
+		if !ok {
+			offset = f.hub.Verdicts.Next(at.family, at.partition)
+		}
+		f.offsets = append(f.offsets, offset)
+	}
+	if err := f.awaitOffsets(ctx); err != nil { // not refused, because a client did not make it up
+		return &fault.Fault{Code: fault.Unavailable, Message: "the events before the position are not read yet", RetryAfter: time.Second, Cause: err}
 	}
 	return nil
 }
@@ -154,6 +161,9 @@ func (f *Feed) Next(ctx context.Context, send func(e *Entry, position []byte)) R
 
 // Position returns the encoded position.
 func (f *Feed) Position() []byte { return appendPosition(nil, f.offsets) }
+
+// Offsets returns the position by partition.
+func (f *Feed) Offsets() Offsets { return offsetsOf(f.parts, f.offsets) }
 
 func (f *Feed) next(ctx context.Context, deliver func(*Entry)) Reason {
 	if !f.began {

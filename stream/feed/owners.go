@@ -80,6 +80,8 @@ func ownerIn(f *facts.Fact) (Owner, bool) {
 	switch d := f.Data.(type) {
 	case events.WorkspaceCreated:
 		return Owner{d.AccountID, f.Stream}, true
+	case events.WebhookCreated:
+		return Owner{AccountID: d.AccountID}, true
 	case events.ConfigurationCreated:
 		return Owner{d.AccountID, d.WorkspaceID}, true
 	case events.SimulationRequested:

@@ -67,20 +67,25 @@ func (q *Query) parts(counts map[events.Family]int32) []part {
 
 // Entry is a fact as feeds send it. Its memory is not shared with the batch.
 type Entry struct {
-	Type string
-	JSON []byte // the public form, one line without the line feed
-	part part
-	next int64 // the offset after the fact
+	ID, Type, Stream string    // of the event
+	RecordedAt       time.Time // when the log recorded it
+	JSON             []byte    // the public form, one line without the line feed
+	part             part
+	next             int64 // the offset after the fact
 }
 
 func newEntry(f *facts.Fact, topic string) *Entry {
-	return &Entry{Type: f.Type, JSON: public.AppendJSON(nil, f, topic), part: part{f.Family, f.Partition}, next: f.Offset + 1}
+	return &Entry{
+		ID: f.ID, Type: f.Type, Stream: f.Stream, RecordedAt: f.RecordedAt, JSON: public.AppendJSON(nil, f, topic),
+		part: part{f.Family, f.Partition}, next: f.Offset + 1,
+	}
 }
 
-// Start is where a feed begins: at a position, or else with the first fact recorded
-// at a time, or else with the next one.
+// Start is where a feed begins: at a position, encoded or by partition, or else with
+// the first fact recorded at a time, or else with the next one.
 type Start struct {
 	Position []byte
+	Offsets  Offsets
 	Since    time.Time
 }
 

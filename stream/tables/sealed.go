@@ -138,7 +138,7 @@ func membersByFamily() map[events.Family][]member {
 // familiesOf returns the families whose streams have events of a type.
 func familiesOf(zero events.Data) []events.Family {
 	switch strings.Split(zero.EventType(), ".")[1] {
-	case "workspace":
+	case "workspace", "webhook":
 		return []events.Family{events.Workspaces}
 	case "configuration":
 		return []events.Family{events.Configurations}

@@ -7,6 +7,7 @@ import (
 
 const (
 	byEdits      = "TestConfigurationEditsAtTheSameTime, in cmd/service, checks that it shows the version that the edit made"
+	byWebhooks   = "TestTheAnswerToAWebhookWriteIsItsOwn, in writeapi, checks it"
 	byWorkspaces = "TestTheAnswerToAWorkspaceWriteIsItsOwn, in writeapi, checks it"
 	fromRequest  = "it depends on the request alone"
 	fromVersion  = "it shows the version that was read before the command, and has its tag"
@@ -20,6 +21,9 @@ const (
 // why the reply cannot show a later change by another writer.
 var owned = map[string]string{
 	"CreateWorkspace": byWorkspaces, "UpdateWorkspace": byWorkspaces, "SetLegacyProject": byWorkspaces, "DeleteWorkspace": fromRequest,
+
+	"CreateWebhook": byWebhooks, "UpdateWebhook": byWebhooks, "RotateWebhookSecret": byWebhooks, "PauseWebhook": byWebhooks,
+	"ResumeWebhook": byWebhooks, "ReplayWebhook": byWebhooks, "DeleteWebhook": fromRequest,
 
 	"CreateConfiguration": byEdits, "CloneConfiguration": byEdits, "CloneTemplate": byEdits, "UpdateConfiguration": byEdits,
 	"AddApplication": byEdits, "RemoveApplication": byEdits, "PatchApplicationParameters": byEdits,

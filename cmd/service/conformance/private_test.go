@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"netsim/infra/devissuer"
 	"netsim/internal/servicetest"
 )
 
@@ -26,6 +27,7 @@ func (w *world) newPrivate(t *testing.T) private {
 	p.ids["config_id"] = member(t, c.Post("/api/v1/configurations/"+w.configuration+"/clone",
 		map[string]any{"name": "mine", "workspaceId": w.workspace}).Want(201), "id")
 	c.Post("/api/v1/configurations/"+p.ids["config_id"]+"/validate", nil).Want(200)
+	p.ids["webhook_id"] = w.newWebhook(t, w.program.Client(t, devissuer.Options{Account: w.account, Workspaces: []string{w.workspace}}))
 	p.start = json.RawMessage(`{"configurationId": "` + p.ids["config_id"] + `", "name": "mine", "duration": "1s"}`)
 	p.ids["sim_id"] = member(t, c.Post("/api/v1/simulations", p.start).Want(201), "id")
 	p.ids["stream_id"] = p.ids["sim_id"]
@@ -73,7 +75,7 @@ func (p private) state(t *testing.T, w *world) string {
 	c := w.client(t)
 	var all []string
 	for name, path := range map[string]string{
-		"workspace_id": "workspaces", "mapping_file_id": "mapping-files", "id": "tracesets", "config_id": "configurations", "sim_id": "simulations",
+		"workspace_id": "workspaces", "mapping_file_id": "mapping-files", "id": "tracesets", "config_id": "configurations", "sim_id": "simulations", "webhook_id": "webhooks",
 	} {
 		all = append(all, fmt.Sprint(c.Get("/api/v1/"+path+"/"+p.ids[name]).Want(200).Object()))
 	}

@@ -51,6 +51,9 @@ func (r request) another() (request, bool) {
 	if r.op.id == "UploadTraceset" {
 		return r.withBody(formOf("another")), true
 	}
+	if r.op.id == "ReplayWebhook" {
+		return r.withBody(map[string]any{"since": "2026-11-21T09:00:00Z"}), true
+	}
 	for _, p := range slices.Backward(r.op.parameters) {
 		if p.In == "query" && p.Required {
 			return r.with(p, r.query.Get(p.Name)+"1"), true

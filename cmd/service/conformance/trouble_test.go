@@ -43,7 +43,7 @@ func fromMemory(op operation) bool {
 
 func TestFeaturesThatAreOffAreNotFound(t *testing.T) {
 	p := startBeside(t, servicetest.Shared(t), func(c *settings.Config) {
-		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete = false, false, false
+		c.BillingEndpoints, c.TraceRoutes, c.SimulationDelete, c.WebhookKeys = false, false, false, ""
 	})
 	each(t, func(op operation) bool { return op.flag != "" }, func(t *testing.T, op operation) {
 		op.request().send(p.Bearer(t, "")).Refused(404, "NOT_FOUND") // checked before the token

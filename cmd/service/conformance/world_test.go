@@ -19,7 +19,7 @@ type world struct {
 	program                                                  *servicetest.Program
 	account                                                  string
 	workspace, simulation, configuration, traceset, template string // the simulation is completed
-	mappingFile, study                                       string // the study is completed
+	mappingFile, study, webhook                              string // the study is completed
 	caused                                                   string // the id of the request that made the simulation
 }
 
@@ -39,6 +39,11 @@ func newWorld(t *testing.T, p *servicetest.Program) *world {
 	for range 2 { // for two pages
 		w.study = w.newStudy(t, 2)
 		w.awaitStudy(t, w.study, "completed")
+	}
+	for range 2 {
+		w.webhook = w.newWebhook(t, c)
+		c.Post("/api/v1/webhooks/"+w.webhook+"/test", nil).Want(200)
+		c.Post("/api/v1/webhooks/"+w.webhook+"/test", nil).Want(200)
 	}
 	templates, _ := c.Get("/api/v1/templates?limit=1").Want(200).Object()["templates"].([]any)
 	w.template = templates[0].(map[string]any)["id"].(string)
@@ -69,6 +74,14 @@ func member(t *testing.T, r servicetest.Reply, name string) string {
 func (w *world) newWorkspace(t *testing.T) string {
 	t.Helper()
 	return member(t, w.client(t).Post("/api/v1/workspaces", map[string]any{"name": "w"}).Want(201), "id")
+}
+
+// newWebhook returns the id of a webhook of the client whose receiver does not answer.
+func (w *world) newWebhook(t *testing.T, c *servicetest.Client) string {
+	t.Helper()
+	return member(t, c.Post("/api/v1/webhooks", map[string]any{
+		"url": "http://127.0.0.1:1024/", "filter": map[string]any{"type": []string{"netsim.study.deleted.v1"}},
+	}).Want(201), "id")
 }
 
 // newSimulation returns the id of a completed simulation.
@@ -166,6 +179,13 @@ func (w *world) request(t *testing.T, op operation) request {
 			r.path[name] = w.newWorkspace(t)
 		case name == "workspace_id":
 			r.path[name] = w.workspace
+		case name == "webhook_id" && fresh:
+			r.path[name] = w.newWebhook(t, w.client(t))
+			if op.id == "ResumeWebhook" {
+				w.client(t).Post("/api/v1/webhooks/"+r.path[name]+"/pause", nil).Want(200)
+			}
+		case name == "webhook_id":
+			r.path[name] = w.webhook
 		case name == "mapping_file_id" && fresh:
 			r.path[name] = w.newMappingFile(t, events.DefaultWorkspace)
 		case name == "mapping_file_id":

@@ -12,7 +12,7 @@ test("streams have the families of the service", () => {
 		prefix: new RegExp(`${name} += "(\\w+)"`).exec(constants)?.[1] ?? "",
 		family: family?.toLowerCase() || "billing",
 	}));
-	expect(kinds).toHaveLength(12);
+	expect(kinds).toHaveLength(13);
 	for (const { prefix, family } of kinds) expect(familyOf(prefix === "seal" ? "seal_billing_0" : `${prefix}_01kahcfv4ge3brkm7f0v3x2m8p`), prefix).toBe(family);
 	for (const unknown of ["constructor_x", "seal_x", "x", ""]) expect(familyOf(unknown), unknown).toBeUndefined();
 });

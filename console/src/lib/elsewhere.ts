@@ -4,6 +4,7 @@ export type Elsewhere = { sql?: string; kcat?: string };
 // The families of streams, by the prefix of a stream's id.
 const families: Record<string, string> = {
 	workspace: "workspaces",
+	webhook: "workspaces",
 	config: "configurations",
 	sim: "simulations",
 	study: "simulations",

@@ -10,7 +10,7 @@ export function Streams() {
 	const navigate = useNavigate();
 	const [id, setId] = useState("");
 	const account = session?.account.id ?? "";
-	const request = id.trim() !== "" && !/^(workspace|config|sim|study|ts|mapfile|upload|acct|platform|checkpoint|operation|seal)_/.test(id.trim());
+	const request = id.trim() !== "" && !/^(workspace|webhook|config|sim|study|ts|mapfile|upload|acct|platform|checkpoint|operation|seal)_/.test(id.trim());
 	const open = (event: FormEvent) => {
 		event.preventDefault();
 		if (id.trim() === "") return;

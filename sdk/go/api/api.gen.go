@@ -377,6 +377,7 @@ const (
 	ReadinessCheckNameSchemaRegistry ReadinessCheckName = "schemaRegistry"
 	ReadinessCheckNameSeals          ReadinessCheckName = "seals"
 	ReadinessCheckNameServing        ReadinessCheckName = "serving"
+	ReadinessCheckNameWebhooks       ReadinessCheckName = "webhooks"
 )
 
 // Defines values for ReadinessCheckStatus.
@@ -651,6 +652,25 @@ const (
 	ValidationReportStatusError   ValidationReportStatus = "error"
 	ValidationReportStatusValid   ValidationReportStatus = "valid"
 	ValidationReportStatusWarning ValidationReportStatus = "warning"
+)
+
+// Defines values for WebhookAttemptOutcome.
+const (
+	WebhookAttemptOutcomeDelivered WebhookAttemptOutcome = "delivered"
+	WebhookAttemptOutcomeFailed    WebhookAttemptOutcome = "failed"
+	WebhookAttemptOutcomeGivenUp   WebhookAttemptOutcome = "givenUp"
+)
+
+// Defines values for WebhookDeletionStatus.
+const (
+	WebhookDeletionStatusDeleted WebhookDeletionStatus = "deleted"
+)
+
+// Defines values for WebhookState.
+const (
+	WebhookStateActive   WebhookState = "active"
+	WebhookStateDisabled WebhookState = "disabled"
+	WebhookStatePaused   WebhookState = "paused"
 )
 
 // Defines values for WorkspaceDeletionStatus.
@@ -3093,6 +3113,7 @@ type ReadinessCheck struct {
 	// - `engine`: simulations are taken up
 	// - `billing`: there are rates, and checkpoints are published
 	// - `publicTopics`: changes are published in Kafka
+	// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 	// - `schemaRegistry`: the schema registry, if there is one, has every schema
 	Name ReadinessCheckName `json:"name"`
 
@@ -3113,6 +3134,7 @@ type ReadinessCheck struct {
 // - `engine`: simulations are taken up
 // - `billing`: there are rates, and checkpoints are published
 // - `publicTopics`: changes are published in Kafka
+// - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
 // - `schemaRegistry`: the schema registry, if there is one, has every schema
 type ReadinessCheckName string
 
@@ -4685,6 +4707,212 @@ type ValidationReport struct {
 
 // ValidationReportStatus `warning` is valid, with warnings.
 type ValidationReportStatus string
+
+// Webhook defines model for Webhook.
+type Webhook struct {
+	// CreatedAt RFC 3339, UTC, with milliseconds and `Z`.
+	CreatedAt   Timestamp `json:"createdAt"`
+	CreatedBy   string    `json:"createdBy"`
+	Description string    `json:"description,omitempty,omitzero"`
+
+	// Filter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+	Filter WebhookFilter `json:"filter"`
+	ID     WebhookID     `json:"id"`
+
+	// ModifiedAt RFC 3339, UTC, with milliseconds and `Z`.
+	ModifiedAt Timestamp `json:"modifiedAt"`
+
+	// OverlapEndsAt Until when the former secret signs too.
+	OverlapEndsAt Timestamp `json:"overlapEndsAt,omitempty,omitzero"`
+
+	// Reason Why it is disabled.
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// ReplayedFrom The time from which the last replay began, if it began at a time.
+	ReplayedFrom Timestamp `json:"replayedFrom,omitempty,omitzero"`
+
+	// Secret `whsec_` and base64. Only in the response to its creation and to a rotation.
+	Secret string `json:"secret,omitempty,omitzero"`
+
+	// SecretGeneration Counts the secrets, from 1.
+	SecretGeneration Count `json:"secretGeneration"`
+
+	// State `disabled`: the receiver answered 410.
+	State WebhookState `json:"state"`
+
+	// StoppedAt Since when it is paused or disabled.
+	StoppedAt Timestamp  `json:"stoppedAt,omitempty,omitzero"`
+	URL       WebhookURL `json:"url"`
+
+	// Version That of the ETag.
+	Version Count `json:"version"`
+}
+
+// WebhookAttempt defines model for WebhookAttempt.
+type WebhookAttempt struct {
+	// Attempt Counts the attempts of the message, from 1; 0 for a test.
+	Attempt Count `json:"attempt"`
+
+	// DurationMs In milliseconds.
+	DurationMs Count `json:"durationMs"`
+
+	// Error Why it failed.
+	Error     string `json:"error,omitempty,omitzero"`
+	EventID   string `json:"eventId"`
+	EventType string `json:"eventType"`
+
+	// Excerpt The beginning of the answer.
+	Excerpt string `json:"excerpt,omitempty,omitzero"`
+
+	// MessageID The header `webhook-id`: the same in all attempts of a message.
+	MessageID string `json:"messageId"`
+
+	// Outcome A message whose attempt `failed` is sent again; `givenUp` was the last.
+	Outcome WebhookAttemptOutcome `json:"outcome"`
+
+	// StartedAt RFC 3339, UTC, with milliseconds and `Z`.
+	StartedAt Timestamp `json:"startedAt"`
+
+	// Status The status of the answer; absent without one.
+	Status int64 `json:"status,omitempty,omitzero"`
+
+	// Stream Of the event; absent in a test.
+	Stream string `json:"stream,omitempty,omitzero"`
+}
+
+// WebhookAttemptOutcome A message whose attempt `failed` is sent again; `givenUp` was the last.
+type WebhookAttemptOutcome string
+
+// WebhookAttemptList defines model for WebhookAttemptList.
+type WebhookAttemptList struct {
+	Attempts   []WebhookAttempt `json:"attempts"`
+	Counts     WebhookCounts    `json:"counts"`
+	Pagination Pagination       `json:"pagination"`
+}
+
+// WebhookCounts defines model for WebhookCounts.
+type WebhookCounts struct {
+	// Delivered Attempts, of those that are kept.
+	Delivered Count `json:"delivered"`
+
+	// Failed Attempts, of those that are kept.
+	Failed Count `json:"failed"`
+
+	// GivenUp Attempts, of those that are kept.
+	GivenUp Count `json:"givenUp"`
+
+	// Waiting Messages that are yet to be delivered.
+	Waiting Count `json:"waiting"`
+}
+
+// WebhookCreate defines model for WebhookCreate.
+type WebhookCreate struct {
+	Description Description `json:"description,omitempty,omitzero"`
+
+	// Filter Every event of the reach when absent.
+	Filter WebhookFilter `json:"filter,omitempty,omitzero"`
+	URL    WebhookURL    `json:"url"`
+}
+
+// WebhookDeletion defines model for WebhookDeletion.
+type WebhookDeletion struct {
+	ID     WebhookID             `json:"id"`
+	Status WebhookDeletionStatus `json:"status"`
+}
+
+// WebhookDeletionStatus defines model for WebhookDeletion.Status.
+type WebhookDeletionStatus string
+
+// WebhookFilter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+type WebhookFilter struct {
+	// Family Only events of this family.
+	Family EventFamily `json:"family,omitempty,omitzero"`
+
+	// Stream Only events of this stream.
+	Stream string `json:"stream,omitempty,omitzero"`
+
+	// Type Only events of these types.
+	Type []string `json:"type,omitempty,omitzero"`
+
+	// Workspace Only events of this workspace and of what it owns.
+	Workspace WorkspaceID `json:"workspace,omitempty,omitzero"`
+}
+
+// WebhookID defines model for WebhookId.
+type WebhookID = string
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Pagination Pagination `json:"pagination"`
+	Webhooks   []Webhook  `json:"webhooks"`
+}
+
+// WebhookReplay defines model for WebhookReplay.
+type WebhookReplay struct {
+	// LastEventID After this position of the feed.
+	LastEventID string `json:"lastEventId,omitempty,omitzero"`
+
+	// Since From the first event recorded at this time or later.
+	Since time.Time `json:"since,omitempty,omitzero"`
+}
+
+// WebhookRotation defines model for WebhookRotation.
+type WebhookRotation struct {
+	// OverlapSeconds How long the former secret signs too, at most seven days. A day when absent.
+	OverlapSeconds *int64 `json:"overlapSeconds,omitempty"`
+}
+
+// WebhookState `disabled`: the receiver answered 410.
+type WebhookState string
+
+// WebhookUpdate defines model for WebhookUpdate.
+type WebhookUpdate struct {
+	// CreatedAt Ignored.
+	CreatedAt interface{} `json:"createdAt,omitempty,omitzero"`
+
+	// CreatedBy Ignored.
+	CreatedBy interface{} `json:"createdBy,omitempty,omitzero"`
+
+	// Description Removed when empty.
+	Description *Description `json:"description,omitempty"`
+
+	// Filter Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+	Filter *WebhookFilter `json:"filter,omitempty"`
+
+	// ID Ignored.
+	ID interface{} `json:"id,omitempty,omitzero"`
+
+	// ModifiedAt Ignored.
+	ModifiedAt interface{} `json:"modifiedAt,omitempty,omitzero"`
+
+	// OverlapEndsAt Ignored.
+	OverlapEndsAt interface{} `json:"overlapEndsAt,omitempty,omitzero"`
+
+	// Reason Ignored.
+	Reason interface{} `json:"reason,omitempty,omitzero"`
+
+	// ReplayedFrom Ignored.
+	ReplayedFrom interface{} `json:"replayedFrom,omitempty,omitzero"`
+
+	// Secret Ignored.
+	Secret interface{} `json:"secret,omitempty,omitzero"`
+
+	// SecretGeneration Ignored.
+	SecretGeneration interface{} `json:"secretGeneration,omitempty,omitzero"`
+
+	// State Ignored.
+	State interface{} `json:"state,omitempty,omitzero"`
+
+	// StoppedAt Ignored.
+	StoppedAt interface{} `json:"stoppedAt,omitempty,omitzero"`
+	URL       WebhookURL  `json:"url,omitempty,omitzero"`
+
+	// Version Ignored.
+	Version interface{} `json:"version,omitempty,omitzero"`
+}
+
+// WebhookURL defines model for WebhookUrl.
+type WebhookURL = string
 
 // WorkloadCount defines model for WorkloadCount.
 type WorkloadCount = int64
@@ -6619,6 +6847,107 @@ type ResolveTracesetParams struct {
 	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Limit Maximum page size.
+	Limit *LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Next The `nextCursor` of the previous page.
+	Next *Next `form:"next,omitempty" json:"next,omitempty"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetWebhookParams defines parameters for GetWebhook.
+type GetWebhookParams struct {
+	// IfNoneMatch Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// ConsistencyToken Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+	// that these replies said, whichever database it comes from, and 503 with
+	// `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+	// Without this header the answer shows every write that was acknowledged before.
+	ConsistencyToken *ConsistencyToken `json:"Consistency-Token,omitempty"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// IfMatch Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListWebhookAttemptsParams defines parameters for ListWebhookAttempts.
+type ListWebhookAttemptsParams struct {
+	// Limit Maximum page size.
+	Limit *LimitDefault100 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Next The `nextCursor` of the previous page.
+	Next *Next `form:"next,omitempty" json:"next,omitempty"`
+
+	// Cursor Another name of `next`; both are accepted on every list.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// PauseWebhookParams defines parameters for PauseWebhook.
+type PauseWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ReplayWebhookParams defines parameters for ReplayWebhook.
+type ReplayWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeWebhookParams defines parameters for ResumeWebhook.
+type ResumeWebhookParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// IdempotencyKey Chosen by the client for one write. Repeating the request with the same key
+	// gives the same answer and changes nothing more; the same key with another body
+	// is 422.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Limit Maximum page size.
@@ -6809,6 +7138,18 @@ type PromoteTracesetJSONRequestBody = TracesetPromotion
 
 // ValidateTracesetJSONRequestBody defines body for ValidateTraceset for application/json ContentType.
 type ValidateTracesetJSONRequestBody = TracesetValidationRequest
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = WebhookCreate
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookUpdate
+
+// ReplayWebhookJSONRequestBody defines body for ReplayWebhook for application/json ContentType.
+type ReplayWebhookJSONRequestBody = WebhookReplay
+
+// RotateWebhookSecretJSONRequestBody defines body for RotateWebhookSecret for application/json ContentType.
+type RotateWebhookSecretJSONRequestBody = WebhookRotation
 
 // CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
 type CreateWorkspaceJSONRequestBody = WorkspaceCreate
@@ -8554,6 +8895,177 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/tracesets/{id}/validate (the `ValidateTraceset` operationId).
 	ValidateTraceset(ctx context.Context, id TracesetID, body ValidateTracesetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWebhooks List webhooks
+	//
+	// Newest first. A caller sees the webhooks of its account whose reach is within its own.
+	//
+	// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
+	ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhookWithBody Create a webhook
+	//
+	// From now on, the events that the filter asks for and the caller may see are posted to
+	// the URL, by Standard Webhooks 1.0.0: the body is the CloudEvent that the feed sends,
+	// signed with `webhook-signature: v1,…` over `webhook-id`, `webhook-timestamp` and the
+	// body. The events of a stream come in order, each at least once: a receiver drops those
+	// whose `webhook-id` it has seen. A message that is not answered with 2xx is sent ten
+	// times in three days, and then given up; until then the later ones of its stream wait,
+	// and others do not. 410 disables the webhook. 429 and 503 with `Retry-After` slow it.
+	//
+	// What the caller may see now is the reach of the webhook, for ever: the workspaces of
+	// the token, and billing if the token reads it. Nobody with less may read or change it.
+	//
+	// The response has the secret, which is not shown again but to the same
+	// `Idempotency-Key`; `rotate-secret` makes another. The URL must be `https` and
+	// is looked up for each attempt: nothing is sent to an address that is not public. The
+	// URL is recorded in the log; it may have no user and no fragment. An account
+	// has at most 20 webhooks, 409 beyond.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhookWithBody(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWebhook Create a webhook
+	//
+	// From now on, the events that the filter asks for and the caller may see are posted to
+	// the URL, by Standard Webhooks 1.0.0: the body is the CloudEvent that the feed sends,
+	// signed with `webhook-signature: v1,…` over `webhook-id`, `webhook-timestamp` and the
+	// body. The events of a stream come in order, each at least once: a receiver drops those
+	// whose `webhook-id` it has seen. A message that is not answered with 2xx is sent ten
+	// times in three days, and then given up; until then the later ones of its stream wait,
+	// and others do not. 410 disables the webhook. 429 and 503 with `Retry-After` slow it.
+	//
+	// What the caller may see now is the reach of the webhook, for ever: the workspaces of
+	// the token, and billing if the token reads it. Nobody with less may read or change it.
+	//
+	// The response has the secret, which is not shown again but to the same
+	// `Idempotency-Key`; `rotate-secret` makes another. The URL must be `https` and
+	// is looked up for each attempt: nothing is sent to an address that is not public. The
+	// URL is recorded in the log; it may have no user and no fragment. An account
+	// has at most 20 webhooks, 409 beyond.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
+	CreateWebhook(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWebhook Delete a webhook
+	//
+	// From then on it is 404, unless the deletion is repeated under its `Idempotency-Key`.
+	// What waits is not sent.
+	//
+	// Corresponds with DELETE /api/v1/webhooks/{webhook_id} (the `DeleteWebhook` operationId).
+	DeleteWebhook(ctx context.Context, webhookID WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWebhook Get a webhook
+	//
+	// Without its secret.
+	//
+	// Corresponds with GET /api/v1/webhooks/{webhook_id} (the `GetWebhook` operationId).
+	GetWebhook(ctx context.Context, webhookID WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWebhookWithBody Change where a webhook posts, and what
+	//
+	// Members that are absent stay as they are; a filter replaces the whole filter. Messages
+	// that wait already are posted to the new URL. Read-only members of the resource sent
+	// back are ignored. A request that changes nothing leaves the ETag as it is.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/webhooks/{webhook_id} (the `UpdateWebhook` operationId).
+	UpdateWebhookWithBody(ctx context.Context, webhookID WebhookID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWebhook Change where a webhook posts, and what
+	//
+	// Members that are absent stay as they are; a filter replaces the whole filter. Messages
+	// that wait already are posted to the new URL. Read-only members of the resource sent
+	// back are ignored. A request that changes nothing leaves the ETag as it is.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/webhooks/{webhook_id} (the `UpdateWebhook` operationId).
+	UpdateWebhook(ctx context.Context, webhookID WebhookID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWebhookAttempts List the attempts of a webhook
+	//
+	// Newest first, with how many messages wait. The last 1,000 attempts at least are kept. Of
+	// what a receiver answered, the beginning is shown.
+	//
+	// Corresponds with GET /api/v1/webhooks/{webhook_id}/attempts (the `ListWebhookAttempts` operationId).
+	ListWebhookAttempts(ctx context.Context, webhookID WebhookID, params *ListWebhookAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseWebhook Pause a webhook
+	//
+	// Nothing is sent until it is resumed, and nothing is lost. Pausing it again changes nothing. A
+	// webhook that is `disabled` is 409.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/pause (the `PauseWebhook` operationId).
+	PauseWebhook(ctx context.Context, webhookID WebhookID, params *PauseWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayWebhookWithBody Send events again
+	//
+	// Posts all events again that the filter asks for, from a time or from a position of the feed on.
+	// What waits is dropped, because the replay has it. A position is the `id` or `position`
+	// of a feed (`GET /events`) with the filter of this webhook as its parameters, and of a
+	// token that sees the same. Exactly one of `since` and `lastEventId` is required.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/replay (the `ReplayWebhook` operationId).
+	ReplayWebhookWithBody(ctx context.Context, webhookID WebhookID, params *ReplayWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplayWebhook Send events again
+	//
+	// Posts all events again that the filter asks for, from a time or from a position of the feed on.
+	// What waits is dropped, because the replay has it. A position is the `id` or `position`
+	// of a feed (`GET /events`) with the filter of this webhook as its parameters, and of a
+	// token that sees the same. Exactly one of `since` and `lastEventId` is required.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/replay (the `ReplayWebhook` operationId).
+	ReplayWebhook(ctx context.Context, webhookID WebhookID, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeWebhook Resume a webhook
+	//
+	// A webhook that is `paused` or `disabled` goes on where it stopped. Resuming an active one
+	// changes nothing.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/resume (the `ResumeWebhook` operationId).
+	ResumeWebhook(ctx context.Context, webhookID WebhookID, params *ResumeWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateWebhookSecretWithBody Make a new secret
+	//
+	// Messages are signed with the new secret from now on, and with the former one too until
+	// the overlap ends: the header has both signatures, so a receiver may change its secret at
+	// any time in between. A rotation ends the overlap of an earlier one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/rotate-secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecretWithBody(ctx context.Context, webhookID WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateWebhookSecret Make a new secret
+	//
+	// Messages are signed with the new secret from now on, and with the former one too until
+	// the overlap ends: the header has both signatures, so a receiver may change its secret at
+	// any time in between. A rotation ends the overlap of an earlier one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/rotate-secret (the `RotateWebhookSecret` operationId).
+	RotateWebhookSecret(ctx context.Context, webhookID WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestWebhook Send a test message
+	//
+	// Posts one signed message of the type `netsim.webhook.test` at once, also while the webhook is
+	// paused or disabled, and returns what came of it. It is not repeated. The response has
+	// 200 whether or not the receiver took it.
+	//
+	// Corresponds with POST /api/v1/webhooks/{webhook_id}/test (the `TestWebhook` operationId).
+	TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWorkspaces List workspaces
 	//
@@ -11925,6 +12437,327 @@ func (c *Client) ValidateTracesetWithBody(ctx context.Context, id TracesetID, co
 // Corresponds with POST /api/v1/tracesets/{id}/validate (the `ValidateTraceset` operationId).
 func (c *Client) ValidateTraceset(ctx context.Context, id TracesetID, body ValidateTracesetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewValidateTracesetRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWebhooks List webhooks
+//
+// Newest first. A caller sees the webhooks of its account whose reach is within its own.
+//
+// Corresponds with GET /api/v1/webhooks (the `ListWebhooks` operationId).
+func (c *Client) ListWebhooks(ctx context.Context, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWebhooksRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhookWithBody Create a webhook
+//
+// From now on, the events that the filter asks for and the caller may see are posted to
+// the URL, by Standard Webhooks 1.0.0: the body is the CloudEvent that the feed sends,
+// signed with `webhook-signature: v1,…` over `webhook-id`, `webhook-timestamp` and the
+// body. The events of a stream come in order, each at least once: a receiver drops those
+// whose `webhook-id` it has seen. A message that is not answered with 2xx is sent ten
+// times in three days, and then given up; until then the later ones of its stream wait,
+// and others do not. 410 disables the webhook. 429 and 503 with `Retry-After` slow it.
+//
+// What the caller may see now is the reach of the webhook, for ever: the workspaces of
+// the token, and billing if the token reads it. Nobody with less may read or change it.
+//
+// The response has the secret, which is not shown again but to the same
+// `Idempotency-Key`; `rotate-secret` makes another. The URL must be `https` and
+// is looked up for each attempt: nothing is sent to an address that is not public. The
+// URL is recorded in the log; it may have no user and no fragment. An account
+// has at most 20 webhooks, 409 beyond.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhookWithBody(ctx context.Context, params *CreateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWebhook Create a webhook
+//
+// From now on, the events that the filter asks for and the caller may see are posted to
+// the URL, by Standard Webhooks 1.0.0: the body is the CloudEvent that the feed sends,
+// signed with `webhook-signature: v1,…` over `webhook-id`, `webhook-timestamp` and the
+// body. The events of a stream come in order, each at least once: a receiver drops those
+// whose `webhook-id` it has seen. A message that is not answered with 2xx is sent ten
+// times in three days, and then given up; until then the later ones of its stream wait,
+// and others do not. 410 disables the webhook. 429 and 503 with `Retry-After` slow it.
+//
+// What the caller may see now is the reach of the webhook, for ever: the workspaces of
+// the token, and billing if the token reads it. Nobody with less may read or change it.
+//
+// The response has the secret, which is not shown again but to the same
+// `Idempotency-Key`; `rotate-secret` makes another. The URL must be `https` and
+// is looked up for each attempt: nothing is sent to an address that is not public. The
+// URL is recorded in the log; it may have no user and no fragment. An account
+// has at most 20 webhooks, 409 beyond.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/webhooks (the `CreateWebhook` operationId).
+func (c *Client) CreateWebhook(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWebhookRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWebhook Delete a webhook
+//
+// From then on it is 404, unless the deletion is repeated under its `Idempotency-Key`.
+// What waits is not sent.
+//
+// Corresponds with DELETE /api/v1/webhooks/{webhook_id} (the `DeleteWebhook` operationId).
+func (c *Client) DeleteWebhook(ctx context.Context, webhookID WebhookID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWebhookRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWebhook Get a webhook
+//
+// Without its secret.
+//
+// Corresponds with GET /api/v1/webhooks/{webhook_id} (the `GetWebhook` operationId).
+func (c *Client) GetWebhook(ctx context.Context, webhookID WebhookID, params *GetWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWebhookRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWebhookWithBody Change where a webhook posts, and what
+//
+// Members that are absent stay as they are; a filter replaces the whole filter. Messages
+// that wait already are posted to the new URL. Read-only members of the resource sent
+// back are ignored. A request that changes nothing leaves the ETag as it is.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/webhooks/{webhook_id} (the `UpdateWebhook` operationId).
+func (c *Client) UpdateWebhookWithBody(ctx context.Context, webhookID WebhookID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookRequestWithBody(c.Server, webhookID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWebhook Change where a webhook posts, and what
+//
+// Members that are absent stay as they are; a filter replaces the whole filter. Messages
+// that wait already are posted to the new URL. Read-only members of the resource sent
+// back are ignored. A request that changes nothing leaves the ETag as it is.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/webhooks/{webhook_id} (the `UpdateWebhook` operationId).
+func (c *Client) UpdateWebhook(ctx context.Context, webhookID WebhookID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookRequest(c.Server, webhookID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWebhookAttempts List the attempts of a webhook
+//
+// Newest first, with how many messages wait. The last 1,000 attempts at least are kept. Of
+// what a receiver answered, the beginning is shown.
+//
+// Corresponds with GET /api/v1/webhooks/{webhook_id}/attempts (the `ListWebhookAttempts` operationId).
+func (c *Client) ListWebhookAttempts(ctx context.Context, webhookID WebhookID, params *ListWebhookAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWebhookAttemptsRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseWebhook Pause a webhook
+//
+// Nothing is sent until it is resumed, and nothing is lost. Pausing it again changes nothing. A
+// webhook that is `disabled` is 409.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/pause (the `PauseWebhook` operationId).
+func (c *Client) PauseWebhook(ctx context.Context, webhookID WebhookID, params *PauseWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseWebhookRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayWebhookWithBody Send events again
+//
+// Posts all events again that the filter asks for, from a time or from a position of the feed on.
+// What waits is dropped, because the replay has it. A position is the `id` or `position`
+// of a feed (`GET /events`) with the filter of this webhook as its parameters, and of a
+// token that sees the same. Exactly one of `since` and `lastEventId` is required.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/replay (the `ReplayWebhook` operationId).
+func (c *Client) ReplayWebhookWithBody(ctx context.Context, webhookID WebhookID, params *ReplayWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayWebhookRequestWithBody(c.Server, webhookID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplayWebhook Send events again
+//
+// Posts all events again that the filter asks for, from a time or from a position of the feed on.
+// What waits is dropped, because the replay has it. A position is the `id` or `position`
+// of a feed (`GET /events`) with the filter of this webhook as its parameters, and of a
+// token that sees the same. Exactly one of `since` and `lastEventId` is required.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/replay (the `ReplayWebhook` operationId).
+func (c *Client) ReplayWebhook(ctx context.Context, webhookID WebhookID, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplayWebhookRequest(c.Server, webhookID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeWebhook Resume a webhook
+//
+// A webhook that is `paused` or `disabled` goes on where it stopped. Resuming an active one
+// changes nothing.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/resume (the `ResumeWebhook` operationId).
+func (c *Client) ResumeWebhook(ctx context.Context, webhookID WebhookID, params *ResumeWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeWebhookRequest(c.Server, webhookID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateWebhookSecretWithBody Make a new secret
+//
+// Messages are signed with the new secret from now on, and with the former one too until
+// the overlap ends: the header has both signatures, so a receiver may change its secret at
+// any time in between. A rotation ends the overlap of an earlier one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/rotate-secret (the `RotateWebhookSecret` operationId).
+func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, webhookID WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateWebhookSecretRequestWithBody(c.Server, webhookID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateWebhookSecret Make a new secret
+//
+// Messages are signed with the new secret from now on, and with the former one too until
+// the overlap ends: the header has both signatures, so a receiver may change its secret at
+// any time in between. A rotation ends the overlap of an earlier one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/rotate-secret (the `RotateWebhookSecret` operationId).
+func (c *Client) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateWebhookSecretRequest(c.Server, webhookID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestWebhook Send a test message
+//
+// Posts one signed message of the type `netsim.webhook.test` at once, also while the webhook is
+// paused or disabled, and returns what came of it. It is not repeated. The response has
+// 200 whether or not the receiver took it.
+//
+// Corresponds with POST /api/v1/webhooks/{webhook_id}/test (the `TestWebhook` operationId).
+func (c *Client) TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestWebhookRequest(c.Server, webhookID)
 	if err != nil {
 		return nil, err
 	}
@@ -21817,6 +22650,677 @@ func NewValidateTracesetRequestWithBody(server string, id TracesetID, contentTyp
 	return req, nil
 }
 
+// NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
+func NewListWebhooksRequest(server string, params *ListWebhooksParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Next != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "next", *params.Next, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.ConsistencyToken != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCreateWebhookRequest calls the generic CreateWebhook builder with application/json body
+func NewCreateWebhookRequest(server string, params *CreateWebhookParams, body CreateWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWebhookRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateWebhookRequestWithBody constructs an http.Request for the CreateWebhook method, with any body, and a specified content type
+func NewCreateWebhookRequestWithBody(server string, params *CreateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWebhookRequest constructs an http.Request for the DeleteWebhook method
+func NewDeleteWebhookRequest(server string, webhookID WebhookID, params *DeleteWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetWebhookRequest constructs an http.Request for the GetWebhook method
+func NewGetWebhookRequest(server string, webhookID WebhookID, params *GetWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+		if params.ConsistencyToken != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Consistency-Token", *params.ConsistencyToken, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Consistency-Token", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUpdateWebhookRequest calls the generic UpdateWebhook builder with application/json body
+func NewUpdateWebhookRequest(server string, webhookID WebhookID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateWebhookRequestWithBody(server, webhookID, params, "application/json", bodyReader)
+}
+
+// NewUpdateWebhookRequestWithBody constructs an http.Request for the UpdateWebhook method, with any body, and a specified content type
+func NewUpdateWebhookRequestWithBody(server string, webhookID WebhookID, params *UpdateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IdempotencyKey != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListWebhookAttemptsRequest constructs an http.Request for the ListWebhookAttempts method
+func NewListWebhookAttemptsRequest(server string, webhookID WebhookID, params *ListWebhookAttemptsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/attempts", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Next != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "next", *params.Next, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPauseWebhookRequest constructs an http.Request for the PauseWebhook method
+func NewPauseWebhookRequest(server string, webhookID WebhookID, params *PauseWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReplayWebhookRequest calls the generic ReplayWebhook builder with application/json body
+func NewReplayWebhookRequest(server string, webhookID WebhookID, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplayWebhookRequestWithBody(server, webhookID, params, "application/json", bodyReader)
+}
+
+// NewReplayWebhookRequestWithBody constructs an http.Request for the ReplayWebhook method, with any body, and a specified content type
+func NewReplayWebhookRequestWithBody(server string, webhookID WebhookID, params *ReplayWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/replay", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResumeWebhookRequest constructs an http.Request for the ResumeWebhook method
+func NewResumeWebhookRequest(server string, webhookID WebhookID, params *ResumeWebhookParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRotateWebhookSecretRequest calls the generic RotateWebhookSecret builder with application/json body
+func NewRotateWebhookSecretRequest(server string, webhookID WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateWebhookSecretRequestWithBody(server, webhookID, params, "application/json", bodyReader)
+}
+
+// NewRotateWebhookSecretRequestWithBody constructs an http.Request for the RotateWebhookSecret method, with any body, and a specified content type
+func NewRotateWebhookSecretRequestWithBody(server string, webhookID WebhookID, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/rotate-secret", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewTestWebhookRequest constructs an http.Request for the TestWebhook method
+func NewTestWebhookRequest(server string, webhookID WebhookID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "webhook_id", webhookID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/webhooks/%s/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWorkspacesRequest constructs an http.Request for the ListWorkspaces method
 func NewListWorkspacesRequest(server string, params *ListWorkspacesParams) (*http.Request, error) {
 	var err error
@@ -23344,6 +24848,91 @@ func (o *Operations) ResolveTraceset(ctx context.Context, id TracesetID, params 
 // ValidateTraceset is POST /api/v1/tracesets/{id}/validate: validate a traceset.
 func (o *Operations) ValidateTraceset(ctx context.Context, id TracesetID, body ValidateTracesetJSONRequestBody, edit ...RequestEditorFn) (*TracesetValidation, error) {
 	return decode[TracesetValidation](o.HTTP.ValidateTraceset(ctx, id, body, edit...))
+}
+
+// ListWebhooks is GET /api/v1/webhooks: list webhooks.
+func (o *Operations) ListWebhooks(ctx context.Context, params *ListWebhooksParams, edit ...RequestEditorFn) (*WebhookList, error) {
+	return decode[WebhookList](o.HTTP.ListWebhooks(ctx, params, edit...))
+}
+
+// AllWebhooks iterates over the items of ListWebhooks. It ends after an error.
+func (o *Operations) AllWebhooks(ctx context.Context, params ListWebhooksParams, edit ...RequestEditorFn) iter.Seq2[Webhook, error] {
+	return items(func(next string) ([]Webhook, Pagination, error) {
+		params := params
+		if next != "" {
+			params.Next = &next
+		}
+		page, err := o.ListWebhooks(ctx, &params, edit...)
+		if err != nil {
+			return nil, Pagination{}, err
+		}
+		return page.Webhooks, page.Pagination, nil
+	})
+}
+
+// CreateWebhook is POST /api/v1/webhooks: create a webhook.
+func (o *Operations) CreateWebhook(ctx context.Context, params *CreateWebhookParams, body CreateWebhookJSONRequestBody, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.CreateWebhook(ctx, params, body, edit...))
+}
+
+// DeleteWebhook is DELETE /api/v1/webhooks/{webhook_id}: delete a webhook.
+func (o *Operations) DeleteWebhook(ctx context.Context, webhookID WebhookID, params *DeleteWebhookParams, edit ...RequestEditorFn) (*WebhookDeletion, error) {
+	return decode[WebhookDeletion](o.HTTP.DeleteWebhook(ctx, webhookID, params, edit...))
+}
+
+// GetWebhook is GET /api/v1/webhooks/{webhook_id}: get a webhook.
+func (o *Operations) GetWebhook(ctx context.Context, webhookID WebhookID, params *GetWebhookParams, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.GetWebhook(ctx, webhookID, params, edit...))
+}
+
+// UpdateWebhook is PATCH /api/v1/webhooks/{webhook_id}: change where a webhook posts, and what.
+func (o *Operations) UpdateWebhook(ctx context.Context, webhookID WebhookID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.UpdateWebhook(ctx, webhookID, params, body, edit...))
+}
+
+// ListWebhookAttempts is GET /api/v1/webhooks/{webhook_id}/attempts: list the attempts of a webhook.
+func (o *Operations) ListWebhookAttempts(ctx context.Context, webhookID WebhookID, params *ListWebhookAttemptsParams, edit ...RequestEditorFn) (*WebhookAttemptList, error) {
+	return decode[WebhookAttemptList](o.HTTP.ListWebhookAttempts(ctx, webhookID, params, edit...))
+}
+
+// AllWebhookAttempts iterates over the items of ListWebhookAttempts. It ends after an error.
+func (o *Operations) AllWebhookAttempts(ctx context.Context, webhookID WebhookID, params ListWebhookAttemptsParams, edit ...RequestEditorFn) iter.Seq2[WebhookAttempt, error] {
+	return items(func(next string) ([]WebhookAttempt, Pagination, error) {
+		params := params
+		if next != "" {
+			params.Next = &next
+		}
+		page, err := o.ListWebhookAttempts(ctx, webhookID, &params, edit...)
+		if err != nil {
+			return nil, Pagination{}, err
+		}
+		return page.Attempts, page.Pagination, nil
+	})
+}
+
+// PauseWebhook is POST /api/v1/webhooks/{webhook_id}/pause: pause a webhook.
+func (o *Operations) PauseWebhook(ctx context.Context, webhookID WebhookID, params *PauseWebhookParams, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.PauseWebhook(ctx, webhookID, params, edit...))
+}
+
+// ReplayWebhook is POST /api/v1/webhooks/{webhook_id}/replay: send events again.
+func (o *Operations) ReplayWebhook(ctx context.Context, webhookID WebhookID, params *ReplayWebhookParams, body ReplayWebhookJSONRequestBody, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.ReplayWebhook(ctx, webhookID, params, body, edit...))
+}
+
+// ResumeWebhook is POST /api/v1/webhooks/{webhook_id}/resume: resume a webhook.
+func (o *Operations) ResumeWebhook(ctx context.Context, webhookID WebhookID, params *ResumeWebhookParams, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.ResumeWebhook(ctx, webhookID, params, edit...))
+}
+
+// RotateWebhookSecret is POST /api/v1/webhooks/{webhook_id}/rotate-secret: make a new secret.
+func (o *Operations) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, edit ...RequestEditorFn) (*Webhook, error) {
+	return decode[Webhook](o.HTTP.RotateWebhookSecret(ctx, webhookID, params, body, edit...))
+}
+
+// TestWebhook is POST /api/v1/webhooks/{webhook_id}/test: send a test message.
+func (o *Operations) TestWebhook(ctx context.Context, webhookID WebhookID, edit ...RequestEditorFn) (*WebhookAttempt, error) {
+	return decode[WebhookAttempt](o.HTTP.TestWebhook(ctx, webhookID, edit...))
 }
 
 // ListWorkspaces is GET /api/v1/workspaces: list workspaces.

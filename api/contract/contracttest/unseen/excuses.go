@@ -31,7 +31,7 @@ func excuses() []excuse {
 			"DeleteConfiguration", "DetachTraceset", "DetachMappingFile", "ValidateConfiguration", "DeleteSimulation", "TerminateSimulation",
 			"DeleteTraceset", "DeleteMappingFile", "DeleteTemplate", "DeleteWorkspace", "TerminateStudy", "ResumeStudy", "DeleteStudy",
 			"RemoveApplication", "RemoveComponent", "RemoveServerReference", "RemoveContainerReference", "RemoveTopologyReference",
-			"RetryParkedStream", "RetryDeadLetter", "RetryDeadLetters",
+			"RetryParkedStream", "RetryDeadLetter", "RetryDeadLetters", "DeleteWebhook", "PauseWebhook", "ResumeWebhook",
 		}, "nothing in the request can differ under the same key"},
 		{409, []string{
 			"DeleteConfiguration", "ValidateConfiguration", "CloneConfiguration", "AddApplication",
@@ -41,6 +41,7 @@ func excuses() []excuse {
 			"AddTopologyReference", "ChangeTopologyReference", "RemoveTopologyReference",
 			"UpdateDistribution", "PatchLinkParameters", "PatchGlobalParameters", "DetachTraceset", "DetachMappingFile", "UpdateWorkspace",
 			"RetryParkedStream", "RetryDeadLetter", "RetryDeadLetters",
+			"UpdateWebhook", "DeleteWebhook", "RotateWebhookSecret", "ResumeWebhook", "ReplayWebhook",
 		}, "too many lost races with other processes; commands/handle/handle_test.go makes them"},
 	}
 }

@@ -105,7 +105,7 @@ export type SimulationId = string;
 /**
  * @minLength 1
  * @maxLength 255
- * @pattern ^(workspace|config|sim|study|ts|mapfile|upload|acct|platform|checkpoint|operation|seal)_[!-~]+$
+ * @pattern ^(workspace|webhook|config|sim|study|ts|mapfile|upload|acct|platform|checkpoint|operation|seal)_[!-~]+$
  */
 export type StreamId = string;
 
@@ -136,6 +136,406 @@ export const EventFamily = {
     billing: "billing",
     checkpoints: "checkpoints"
 } as const;
+
+/**
+ * @maxLength 34
+ * @pattern ^webhook_[0-7][0-9a-hjkmnp-tv-z]{25}$
+ */
+export type WebhookId = string;
+
+/**
+ * @minLength 1
+ * @maxLength 2048
+ */
+export type WebhookUrl = string;
+
+/**
+ * Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach.
+ */
+export type WebhookFilter = {
+    /**
+     * Only events of these types.
+     * @minItems 1
+     * @maxItems 50
+     */
+    type?: string[];
+    /**
+     * Only events of this family.
+     */
+    family?: EventFamily;
+    /**
+     * Only events of this stream.
+     * @minLength 1
+     * @maxLength 255
+     */
+    stream?: string;
+    /**
+     * Only events of this workspace and of what it owns.
+     */
+    workspace?: WorkspaceId;
+};
+
+/**
+ * `disabled`: the receiver answered 410.
+ */
+export type WebhookState = "active" | "paused" | "disabled";
+
+export const WebhookState = {
+    active: "active",
+    paused: "paused",
+    disabled: "disabled"
+} as const;
+
+export type Webhook = {
+    id: WebhookId;
+    url: WebhookUrl;
+    /**
+     * @maxLength 2048
+     */
+    description?: string;
+    filter: WebhookFilter;
+    state: WebhookState;
+    /**
+     * Why it is disabled.
+     * @maxLength 512
+     */
+    reason?: string;
+    /**
+     * Since when it is paused or disabled.
+     */
+    stoppedAt?: Timestamp;
+    /**
+     * `whsec_` and base64. Only in the response to its creation and to a rotation.
+     * @maxLength 255
+     */
+    secret?: string;
+    /**
+     * Counts the secrets, from 1.
+     */
+    secretGeneration: Count;
+    /**
+     * Until when the former secret signs too.
+     */
+    overlapEndsAt?: Timestamp;
+    /**
+     * The time from which the last replay began, if it began at a time.
+     */
+    replayedFrom?: Timestamp;
+    /**
+     * That of the ETag.
+     */
+    version: Count;
+    /**
+     * @maxLength 255
+     */
+    createdBy: string;
+    createdAt: Timestamp;
+    modifiedAt: Timestamp;
+};
+
+export type WebhookList = {
+    /**
+     * @maxItems 100
+     */
+    webhooks: Webhook[];
+    pagination: Pagination;
+};
+
+export type WebhookCreate = {
+    url: WebhookUrl;
+    description?: Description;
+    /**
+     * Every event of the reach when absent.
+     */
+    filter?: WebhookFilter;
+};
+
+export type WebhookUpdate = {
+    url?: WebhookUrl;
+    /**
+     * Removed when empty.
+     */
+    description?: Description;
+    filter?: WebhookFilter;
+    /**
+     * Ignored.
+     */
+    readonly id?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly state?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly reason?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly stoppedAt?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly secret?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly secretGeneration?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly overlapEndsAt?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly replayedFrom?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly version?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly createdBy?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly createdAt?: unknown;
+    /**
+     * Ignored.
+     */
+    readonly modifiedAt?: unknown;
+};
+
+export type WebhookDeletion = {
+    id: WebhookId;
+    status: "deleted";
+};
+
+export type WebhookRotation = {
+    /**
+     * How long the former secret signs too, at most seven days. A day when absent.
+     * @minimum 0
+     * @maximum 604800
+     * @format int64
+     */
+    overlapSeconds?: number;
+};
+
+export type WebhookReplay = {
+    /**
+     * From the first event recorded at this time or later.
+     * @maxLength 64
+     * @format date-time
+     */
+    since?: string;
+    /**
+     * After this position of the feed.
+     * @minLength 1
+     * @maxLength 2048
+     */
+    lastEventId?: string;
+};
+
+export type WebhookAttempt = {
+    /**
+     * The header `webhook-id`: the same in all attempts of a message.
+     * @maxLength 512
+     */
+    messageId: string;
+    /**
+     * @maxLength 512
+     */
+    eventId: string;
+    /**
+     * @maxLength 512
+     */
+    eventType: string;
+    /**
+     * Of the event; absent in a test.
+     * @maxLength 512
+     */
+    stream?: string;
+    /**
+     * Counts the attempts of the message, from 1; 0 for a test.
+     */
+    attempt: Count;
+    startedAt: Timestamp;
+    /**
+     * In milliseconds.
+     */
+    durationMs: Count;
+    /**
+     * The status of the answer; absent without one.
+     * @minimum 100
+     * @maximum 999
+     * @format int64
+     */
+    status?: number;
+    /**
+     * A message whose attempt `failed` is sent again; `givenUp` was the last.
+     */
+    outcome: "delivered" | "failed" | "givenUp";
+    /**
+     * Why it failed.
+     * @maxLength 1024
+     */
+    error?: string;
+    /**
+     * The beginning of the answer.
+     * @maxLength 2048
+     */
+    excerpt?: string;
+};
+
+export type WebhookCounts = {
+    /**
+     * Messages that are yet to be delivered.
+     */
+    waiting: Count;
+    /**
+     * Attempts, of those that are kept.
+     */
+    delivered: Count;
+    /**
+     * Attempts, of those that are kept.
+     */
+    failed: Count;
+    /**
+     * Attempts, of those that are kept.
+     */
+    givenUp: Count;
+};
+
+export type WebhookAttemptList = {
+    /**
+     * @maxItems 100
+     */
+    attempts: WebhookAttempt[];
+    counts: WebhookCounts;
+    pagination: Pagination;
+};
+
+export type StreamFact = {
+    /**
+     * A UUID.
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Of the schema of the data.
+     */
+    dataVersion: Count;
+    sequence: Count;
+    /**
+     * When it happened.
+     */
+    time: Timestamp;
+    /**
+     * When the log recorded it.
+     */
+    recordedTime: Timestamp;
+    hash: Sha256;
+    /**
+     * The hash of the fact before it; absent for the first.
+     */
+    previousHash?: Sha256;
+    position: LogPosition;
+    /**
+     * A user's id, an operator's, or `system`.
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The request that led to it.
+     * @maxLength 512
+     */
+    correlationId?: string;
+    /**
+     * The event that it reacts to.
+     * @maxLength 512
+     */
+    causeId?: string;
+    /**
+     * The event's data, as its type describes; absent when it is not JSON.
+     */
+    data?: unknown;
+    /**
+     * The data when it is not JSON.
+     */
+    dataBase64?: string;
+    /**
+     * The state before the fact; with `state`.
+     */
+    before?: Record<string, unknown>;
+    /**
+     * The state after the fact; with `state`.
+     */
+    after?: Record<string, unknown>;
+};
+
+export type StreamPage = {
+    stream: StreamId;
+    /**
+     * Of the stream's last fact.
+     */
+    sequence: Count;
+    /**
+     * Whether a fact of the stream cannot be applied.
+     */
+    parked: boolean;
+    /**
+     * @maxItems 100
+     */
+    facts: StreamFact[];
+    pagination: Pagination;
+};
+
+export type CauseNode = {
+    /**
+     * @maxLength 512
+     */
+    id: string;
+    /**
+     * @maxLength 512
+     */
+    type: string;
+    stream: StreamId;
+    sequence: Count;
+    time: Timestamp;
+    position: LogPosition;
+    /**
+     * @maxLength 512
+     */
+    actor?: string;
+    /**
+     * The recorded cause.
+     * @maxLength 512
+     */
+    causeId?: string;
+    /**
+     * The node that it follows from.
+     * @maxLength 512
+     */
+    parentId?: string;
+};
+
+export type CausePage = {
+    correlationId: CorrelationId;
+    /**
+     * @maxItems 100
+     */
+    nodes: CauseNode[];
+    /**
+     * Facts of the caller's account in this page's part of the tree that it may not see.
+     */
+    hidden: Count;
+    pagination: Pagination;
+};
 
 /**
  * A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
@@ -272,127 +672,6 @@ export type EventSchemaList = {
          */
         path: string;
     }[];
-};
-
-export type StreamFact = {
-    /**
-     * A UUID.
-     * @maxLength 512
-     */
-    id: string;
-    /**
-     * @maxLength 512
-     */
-    type: string;
-    /**
-     * Of the schema of the data.
-     */
-    dataVersion: Count;
-    sequence: Count;
-    /**
-     * When it happened.
-     */
-    time: Timestamp;
-    /**
-     * When the log recorded it.
-     */
-    recordedTime: Timestamp;
-    hash: Sha256;
-    /**
-     * The hash of the fact before it; absent for the first.
-     */
-    previousHash?: Sha256;
-    position: LogPosition;
-    /**
-     * A user's id, an operator's, or `system`.
-     * @maxLength 512
-     */
-    actor?: string;
-    /**
-     * The request that led to it.
-     * @maxLength 512
-     */
-    correlationId?: string;
-    /**
-     * The event that it reacts to.
-     * @maxLength 512
-     */
-    causeId?: string;
-    /**
-     * The event's data, as its type describes; absent when it is not JSON.
-     */
-    data?: unknown;
-    /**
-     * The data when it is not JSON.
-     */
-    dataBase64?: string;
-    /**
-     * The state before the fact; with `state`.
-     */
-    before?: Record<string, unknown>;
-    /**
-     * The state after the fact; with `state`.
-     */
-    after?: Record<string, unknown>;
-};
-
-export type StreamPage = {
-    stream: StreamId;
-    /**
-     * Of the stream's last fact.
-     */
-    sequence: Count;
-    /**
-     * Whether a fact of the stream cannot be applied.
-     */
-    parked: boolean;
-    /**
-     * @maxItems 100
-     */
-    facts: StreamFact[];
-    pagination: Pagination;
-};
-
-export type CauseNode = {
-    /**
-     * @maxLength 512
-     */
-    id: string;
-    /**
-     * @maxLength 512
-     */
-    type: string;
-    stream: StreamId;
-    sequence: Count;
-    time: Timestamp;
-    position: LogPosition;
-    /**
-     * @maxLength 512
-     */
-    actor?: string;
-    /**
-     * The recorded cause.
-     * @maxLength 512
-     */
-    causeId?: string;
-    /**
-     * The node that it follows from.
-     * @maxLength 512
-     */
-    parentId?: string;
-};
-
-export type CausePage = {
-    correlationId: CorrelationId;
-    /**
-     * @maxItems 100
-     */
-    nodes: CauseNode[];
-    /**
-     * Facts of the caller's account in this page's part of the tree that it may not see.
-     */
-    hidden: Count;
-    pagination: Pagination;
 };
 
 /**
@@ -5218,9 +5497,10 @@ export type ReadinessCheck = {
      * - `engine`: simulations are taken up
      * - `billing`: there are rates, and checkpoints are published
      * - `publicTopics`: changes are published in Kafka
+     * - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
      * - `schemaRegistry`: the schema registry, if there is one, has every schema
      */
-    name: "serving" | "issuerKeys" | "readStore" | "eventLog" | "objectStore" | "seals" | "projections" | "parkedStreams" | "deadLetters" | "engine" | "billing" | "publicTopics" | "schemaRegistry" | "lake" | "archive";
+    name: "serving" | "issuerKeys" | "readStore" | "eventLog" | "objectStore" | "seals" | "projections" | "parkedStreams" | "deadLetters" | "engine" | "billing" | "publicTopics" | "schemaRegistry" | "lake" | "archive" | "webhooks";
     /**
      * The service is unavailable while it fails.
      */

@@ -69,7 +69,7 @@
  *
  */
 
-import type { AllowedInContainer, Application, ApplicationDistribution, ApplicationRemoval, Balance, BalanceList, BillingEvent, BillingEventList, BillingItem, BillingItemList, BillingItemStatus, CauseNode, CausePage, ChartDefinitions, CheckpointList, CompatibilityMatrix, Component, ComponentCategory, ComponentDetail, ComponentItem, ComponentList, ComponentListItem, Configuration, ConfigurationApplicationList, ConfigurationClone, ConfigurationComponentList, ConfigurationContainerList, ConfigurationCreate, ConfigurationDiff, ConfigurationId, ConfigurationLinkList, ConfigurationList, ConfigurationListItem, ConfigurationUpdate, ConfigurationVersion, ConfigurationVersionList, Container, ContainerReferenceAdd, CorrelationId, CostSummary, DailyCost, DailyCostList, DeadLetterContent, DeadLetterList, DeadLetterRetry, Declaration, DistributionUpdate, EntityName, EntityTagList, EntityType, EventSchemaList, Health, JobList, LakeStatus, LegacyProject, LegacyProjectSet, Library, LibraryItem, LibraryList, LibraryScope, LogCheckpoint, LogCheckpointStatus, LogEntry, LogLevel, LogPage, MappingFile, MappingFileAttachment, MappingFileDownload, MappingFileId, MappingFileItem, MappingFileList, MappingFileUpload, MappingFileUploadCompletion, MappingFileUploadSession, ModelList, ModelListItem, ModelVersion, ModelVersionList, OpenRunList, OperatorAct, OperatorActList, PageCursor, Params, ParkedFactContent, ParkedFactList, ParkedRetry, PublicTopicList, Rate, RateList, ReactionList, ReadModelList, Readiness, ReferenceChange, ResultData, ResultDownload, ResultFile, ResultFileType, ResultMetric, Results, RunTermination, ServerReferenceAdd, SimpleAccepted, SimpleSubmission, Simulation, SimulationComparison, SimulationDeletion, SimulationId, SimulationList, SimulationListItem, SimulationStart, SoftwareVersion, StreamFact, StreamFamilyList, StreamId, StreamPage, Study, StudyAnalysis, StudyDeletion, StudyForecast, StudyId, StudyList, StudyListItem, StudyResult, StudyResults, StudyStart, Template, TemplateCategory, TemplateClone, TemplateCreate, TemplateList, TemplateListItem, Topology, TopologyDocument, TopologyPreview, TopologyReferenceAdd, TopologyReferenceChange, TopologyValidation, Traceset, TracesetAttachment, TracesetCandidate, TracesetCandidateList, TracesetDownload, TracesetForm, TracesetId, TracesetItem, TracesetList, TracesetPromoted, TracesetPromotion, TracesetResolution, TracesetUpload, TracesetUploadCompletion, TracesetUploadSession, TracesetValidation, TracesetValidationRequest, UpgradeStatus, ValidationReport, Workspace, WorkspaceCreate, WorkspaceDeletion, WorkspaceId, WorkspaceList, WorkspaceListItem, WorkspaceUpdate } from './client.schemas.js';
+import type { AllowedInContainer, Application, ApplicationDistribution, ApplicationRemoval, Balance, BalanceList, BillingEvent, BillingEventList, BillingItem, BillingItemList, BillingItemStatus, CauseNode, CausePage, ChartDefinitions, CheckpointList, CompatibilityMatrix, Component, ComponentCategory, ComponentDetail, ComponentItem, ComponentList, ComponentListItem, Configuration, ConfigurationApplicationList, ConfigurationClone, ConfigurationComponentList, ConfigurationContainerList, ConfigurationCreate, ConfigurationDiff, ConfigurationId, ConfigurationLinkList, ConfigurationList, ConfigurationListItem, ConfigurationUpdate, ConfigurationVersion, ConfigurationVersionList, Container, ContainerReferenceAdd, CorrelationId, CostSummary, DailyCost, DailyCostList, DeadLetterContent, DeadLetterList, DeadLetterRetry, Declaration, DistributionUpdate, EntityName, EntityTagList, EntityType, EventSchemaList, Health, JobList, LakeStatus, LegacyProject, LegacyProjectSet, Library, LibraryItem, LibraryList, LibraryScope, LogCheckpoint, LogCheckpointStatus, LogEntry, LogLevel, LogPage, MappingFile, MappingFileAttachment, MappingFileDownload, MappingFileId, MappingFileItem, MappingFileList, MappingFileUpload, MappingFileUploadCompletion, MappingFileUploadSession, ModelList, ModelListItem, ModelVersion, ModelVersionList, OpenRunList, OperatorAct, OperatorActList, PageCursor, Params, ParkedFactContent, ParkedFactList, ParkedRetry, PublicTopicList, Rate, RateList, ReactionList, ReadModelList, Readiness, ReferenceChange, ResultData, ResultDownload, ResultFile, ResultFileType, ResultMetric, Results, RunTermination, ServerReferenceAdd, SimpleAccepted, SimpleSubmission, Simulation, SimulationComparison, SimulationDeletion, SimulationId, SimulationList, SimulationListItem, SimulationStart, SoftwareVersion, StreamFact, StreamFamilyList, StreamId, StreamPage, Study, StudyAnalysis, StudyDeletion, StudyForecast, StudyId, StudyList, StudyListItem, StudyResult, StudyResults, StudyStart, Template, TemplateCategory, TemplateClone, TemplateCreate, TemplateList, TemplateListItem, Topology, TopologyDocument, TopologyPreview, TopologyReferenceAdd, TopologyReferenceChange, TopologyValidation, Traceset, TracesetAttachment, TracesetCandidate, TracesetCandidateList, TracesetDownload, TracesetForm, TracesetId, TracesetItem, TracesetList, TracesetPromoted, TracesetPromotion, TracesetResolution, TracesetUpload, TracesetUploadCompletion, TracesetUploadSession, TracesetValidation, TracesetValidationRequest, UpgradeStatus, ValidationReport, Webhook, WebhookAttempt, WebhookAttemptList, WebhookCreate, WebhookDeletion, WebhookId, WebhookList, WebhookReplay, WebhookRotation, WebhookUpdate, Workspace, WorkspaceCreate, WorkspaceDeletion, WorkspaceId, WorkspaceList, WorkspaceListItem, WorkspaceUpdate } from './client.schemas.js';
 export * from './client.schemas.js';
 
 export type SubmitSimpleResult = SimpleAccepted;
@@ -5043,52 +5043,353 @@ export type FollowEventsVariables = {
     headers?: FollowEventsHeaders;
 };
 
-export type ListEventSchemasResult = EventSchemaList;
+export type ListWebhooksResult = WebhookList;
 
-export type ListEventSchemasHeaders = {
+export type ListWebhooksQuery = {
+    /**
+     * Maximum page size.
+     * @minimum 1
+     * @maximum 100
+     * @format int64
+     */
+    limit?: number;
+    /**
+     * The `nextCursor` of the previous page.
+     */
+    next?: PageCursor;
+    /**
+     * Another name of `next`; both are accepted on every list.
+     */
+    cursor?: PageCursor;
+};
+
+export type ListWebhooksHeaders = {
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
+};
+
+export type ListWebhooksResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
+};
+
+export type ListWebhooksVariables = {
+    query?: ListWebhooksQuery;
+    headers?: ListWebhooksHeaders;
+};
+
+export type CreateWebhookResult = Webhook;
+
+export type CreateWebhookBody = WebhookCreate;
+
+export type CreateWebhookHeaders = {
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type CreateWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+    location: string;
+    etag: string;
+};
+
+export type CreateWebhookVariables = {
+    body: CreateWebhookBody;
+    headers?: CreateWebhookHeaders;
+};
+
+export type GetWebhookResult = Webhook;
+
+export type GetWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type GetWebhookHeaders = {
     /**
      * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
      */
     "If-None-Match"?: string;
+    /**
+     * Up to 16 tokens of earlier replies, or `any`. The answer then shows at least all
+     * that these replies said, whichever database it comes from, and 503 with
+     * `Retry-After` when that takes too long. With `any` it may be a few seconds old.
+     * Without this header the answer shows every write that was acknowledged before.
+     * @minLength 1
+     * @maxLength 33024
+     * @pattern ^(any|[A-Za-z0-9_-]+([ \t]*,[ \t]*[A-Za-z0-9_-]+){0,15})$
+     */
+    "Consistency-Token"?: string;
 };
 
-export type ListEventSchemasResponseHeaders = {
+export type GetWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken?: string;
     etag: string;
 };
 
-export type ListEventSchemasVariables = {
-    headers?: ListEventSchemasHeaders;
+export type GetWebhookVariables = {
+    path: GetWebhookPath;
+    headers?: GetWebhookHeaders;
 };
 
-export type GetEventSchemaResult = Record<string, unknown>;
+export type DeleteWebhookResult = WebhookDeletion;
 
-export type GetEventSchemaPath = {
-    /**
-     * The type of the event.
-     * @maxLength 512
-     */
-    type: string;
-    /**
-     * Its `dataversion`.
-     * @maxLength 19
-     */
-    version: string;
+export type DeleteWebhookPath = {
+    webhook_id: WebhookId;
 };
 
-export type GetEventSchemaHeaders = {
+export type DeleteWebhookHeaders = {
     /**
-     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
      */
-    "If-None-Match"?: string;
+    "Idempotency-Key"?: string;
 };
 
-export type GetEventSchemaResponseHeaders = {
+export type DeleteWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+};
+
+export type DeleteWebhookVariables = {
+    path: DeleteWebhookPath;
+    headers?: DeleteWebhookHeaders;
+};
+
+export type UpdateWebhookResult = Webhook;
+
+export type UpdateWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type UpdateWebhookBody = Omit<WebhookUpdate, "id" | "state" | "reason" | "stoppedAt" | "secret" | "secretGeneration" | "overlapEndsAt" | "replayedFrom" | "version" | "createdBy" | "createdAt" | "modifiedAt">;
+
+export type UpdateWebhookHeaders = {
+    /**
+     * Entity tags; the write happens only if one equals the resource's, else 412. `*` matches any existing resource, a weak tag never matches.
+     */
+    "If-Match"?: EntityTagList;
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type UpdateWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
     etag: string;
 };
 
-export type GetEventSchemaVariables = {
-    path: GetEventSchemaPath;
-    headers?: GetEventSchemaHeaders;
+export type UpdateWebhookVariables = {
+    path: UpdateWebhookPath;
+    body: UpdateWebhookBody;
+    headers?: UpdateWebhookHeaders;
+};
+
+export type RotateWebhookSecretResult = Webhook;
+
+export type RotateWebhookSecretPath = {
+    webhook_id: WebhookId;
+};
+
+export type RotateWebhookSecretBody = WebhookRotation;
+
+export type RotateWebhookSecretHeaders = {
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type RotateWebhookSecretResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+    etag: string;
+};
+
+export type RotateWebhookSecretVariables = {
+    path: RotateWebhookSecretPath;
+    body: RotateWebhookSecretBody;
+    headers?: RotateWebhookSecretHeaders;
+};
+
+export type PauseWebhookResult = Webhook;
+
+export type PauseWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type PauseWebhookHeaders = {
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type PauseWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+    etag: string;
+};
+
+export type PauseWebhookVariables = {
+    path: PauseWebhookPath;
+    headers?: PauseWebhookHeaders;
+};
+
+export type ResumeWebhookResult = Webhook;
+
+export type ResumeWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type ResumeWebhookHeaders = {
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type ResumeWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+    etag: string;
+};
+
+export type ResumeWebhookVariables = {
+    path: ResumeWebhookPath;
+    headers?: ResumeWebhookHeaders;
+};
+
+export type TestWebhookResult = WebhookAttempt;
+
+export type TestWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type TestWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+};
+
+export type TestWebhookVariables = {
+    path: TestWebhookPath;
+};
+
+export type ReplayWebhookResult = Webhook;
+
+export type ReplayWebhookPath = {
+    webhook_id: WebhookId;
+};
+
+export type ReplayWebhookBody = WebhookReplay;
+
+export type ReplayWebhookHeaders = {
+    /**
+     * Chosen by the client for one write. Repeating the request with the same key
+     * gives the same answer and changes nothing more; the same key with another body
+     * is 422.
+     * @minLength 1
+     * @maxLength 255
+     * @pattern ^[!-~]+$
+     */
+    "Idempotency-Key"?: string;
+};
+
+export type ReplayWebhookResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+    consistencyToken: string;
+    etag: string;
+};
+
+export type ReplayWebhookVariables = {
+    path: ReplayWebhookPath;
+    body: ReplayWebhookBody;
+    headers?: ReplayWebhookHeaders;
+};
+
+export type ListWebhookAttemptsResult = WebhookAttemptList;
+
+export type ListWebhookAttemptsPath = {
+    webhook_id: WebhookId;
+};
+
+export type ListWebhookAttemptsQuery = {
+    /**
+     * Maximum page size.
+     * @minimum 1
+     * @maximum 100
+     * @format int64
+     */
+    limit?: number;
+    /**
+     * The `nextCursor` of the previous page.
+     */
+    next?: PageCursor;
+    /**
+     * Another name of `next`; both are accepted on every list.
+     */
+    cursor?: PageCursor;
+};
+
+export type ListWebhookAttemptsResponseHeaders = {
+    ratelimitPolicy?: string;
+    ratelimit?: string;
+};
+
+export type ListWebhookAttemptsVariables = {
+    path: ListWebhookAttemptsPath;
+    query?: ListWebhookAttemptsQuery;
 };
 
 export type GetStreamResult = StreamPage;
@@ -5204,6 +5505,54 @@ export type ListCausesVariables = {
     path: ListCausesPath;
     query?: ListCausesQuery;
     headers?: ListCausesHeaders;
+};
+
+export type ListEventSchemasResult = EventSchemaList;
+
+export type ListEventSchemasHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type ListEventSchemasResponseHeaders = {
+    etag: string;
+};
+
+export type ListEventSchemasVariables = {
+    headers?: ListEventSchemasHeaders;
+};
+
+export type GetEventSchemaResult = Record<string, unknown>;
+
+export type GetEventSchemaPath = {
+    /**
+     * The type of the event.
+     * @maxLength 512
+     */
+    type: string;
+    /**
+     * Its `dataversion`.
+     * @maxLength 19
+     */
+    version: string;
+};
+
+export type GetEventSchemaHeaders = {
+    /**
+     * Entity tags the client holds; 304 when one equals the resource's. A value that cannot be read asks for nothing.
+     */
+    "If-None-Match"?: string;
+};
+
+export type GetEventSchemaResponseHeaders = {
+    etag: string;
+};
+
+export type GetEventSchemaVariables = {
+    path: GetEventSchemaPath;
+    headers?: GetEventSchemaHeaders;
 };
 
 export type GetHealthResult = Health;
@@ -6923,24 +7272,147 @@ export type Ops = {
         };
         kind: "sse";
     };
-    listEventSchemas: {
+    listWebhooks: {
         args: {
-            headers?: ListEventSchemasHeaders;
+            query?: ListWebhooksQuery;
+            headers?: ListWebhooksHeaders;
         };
-        result: ListEventSchemasResult;
+        result: ListWebhooksResult;
         headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
+        };
+        item: Webhook;
+    };
+    createWebhook: {
+        args: {
+            body: CreateWebhookBody;
+            headers?: CreateWebhookHeaders;
+        };
+        result: CreateWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            location: string;
             etag: string;
         };
     };
-    getEventSchema: {
+    getWebhook: {
         args: {
-            path: GetEventSchemaPath;
-            headers?: GetEventSchemaHeaders;
+            path: GetWebhookPath;
+            headers?: GetWebhookHeaders;
         };
-        result: GetEventSchemaResult;
+        result: GetWebhookResult;
         headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken?: string;
             etag: string;
         };
+    };
+    deleteWebhook: {
+        args: {
+            path: DeleteWebhookPath;
+            headers?: DeleteWebhookHeaders;
+        };
+        result: DeleteWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+        };
+    };
+    updateWebhook: {
+        args: {
+            path: UpdateWebhookPath;
+            body: UpdateWebhookBody;
+            headers?: UpdateWebhookHeaders;
+        };
+        result: UpdateWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            etag: string;
+        };
+    };
+    rotateWebhookSecret: {
+        args: {
+            path: RotateWebhookSecretPath;
+            body: RotateWebhookSecretBody;
+            headers?: RotateWebhookSecretHeaders;
+        };
+        result: RotateWebhookSecretResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            etag: string;
+        };
+    };
+    pauseWebhook: {
+        args: {
+            path: PauseWebhookPath;
+            headers?: PauseWebhookHeaders;
+        };
+        result: PauseWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            etag: string;
+        };
+    };
+    resumeWebhook: {
+        args: {
+            path: ResumeWebhookPath;
+            headers?: ResumeWebhookHeaders;
+        };
+        result: ResumeWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            etag: string;
+        };
+    };
+    testWebhook: {
+        args: {
+            path: TestWebhookPath;
+        };
+        result: TestWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+        };
+    };
+    replayWebhook: {
+        args: {
+            path: ReplayWebhookPath;
+            body: ReplayWebhookBody;
+            headers?: ReplayWebhookHeaders;
+        };
+        result: ReplayWebhookResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+            consistencyToken: string;
+            etag: string;
+        };
+    };
+    listWebhookAttempts: {
+        args: {
+            path: ListWebhookAttemptsPath;
+            query?: ListWebhookAttemptsQuery;
+        };
+        result: ListWebhookAttemptsResult;
+        headers: {
+            ratelimitPolicy?: string;
+            ratelimit?: string;
+        };
+        item: WebhookAttempt;
     };
     getStream: {
         args: {
@@ -6969,6 +7441,25 @@ export type Ops = {
             consistencyToken?: string;
         };
         item: CauseNode;
+    };
+    listEventSchemas: {
+        args: {
+            headers?: ListEventSchemasHeaders;
+        };
+        result: ListEventSchemasResult;
+        headers: {
+            etag: string;
+        };
+    };
+    getEventSchema: {
+        args: {
+            path: GetEventSchemaPath;
+            headers?: GetEventSchemaHeaders;
+        };
+        result: GetEventSchemaResult;
+        headers: {
+            etag: string;
+        };
     };
     getHealth: {
         args: {};
@@ -7127,10 +7618,21 @@ export const OPERATIONS = {
     showLogCheckpoint: { id: "showLogCheckpoint", method: "GET", path: "/api/v1/operations/checkpoint", tags: ["Operations"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     listOperatorActs: { id: "listOperatorActs", method: "GET", path: "/api/v1/operations/acts", tags: ["Operations"], params: [{ name: "limit", in: "query" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     followEvents: { id: "followEvents", method: "GET", path: "/api/v1/events", tags: ["Events"], params: [{ name: "type", in: "query" }, { name: "family", in: "query" }, { name: "stream", in: "query" }, { name: "workspace", in: "query" }, { name: "account", in: "query" }, { name: "since", in: "query" }, { name: "lastEventId", in: "query" }, { name: "Last-Event-ID", in: "header" }], responseKind: "sse", sseDataKind: "json", security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
-    listEventSchemas: { id: "listEventSchemas", method: "GET", path: "/schemas", tags: ["Events"], params: [{ name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
-    getEventSchema: { id: "getEventSchema", method: "GET", path: "/schemas/{type}/{version}", tags: ["Events"], params: [{ name: "type", in: "path" }, { name: "version", in: "path" }, { name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
+    listWebhooks: { id: "listWebhooks", method: "GET", path: "/api/v1/webhooks", tags: ["Webhooks"], params: [{ name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/webhooks" } },
+    createWebhook: { id: "createWebhook", method: "POST", path: "/api/v1/webhooks", tags: ["Webhooks"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "location", key: "location", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    getWebhook: { id: "getWebhook", method: "GET", path: "/api/v1/webhooks/{webhook_id}", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "If-None-Match", in: "header" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    deleteWebhook: { id: "deleteWebhook", method: "DELETE", path: "/api/v1/webhooks/{webhook_id}", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }] },
+    updateWebhook: { id: "updateWebhook", method: "PATCH", path: "/api/v1/webhooks/{webhook_id}", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "If-Match", in: "header" }, { name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    rotateWebhookSecret: { id: "rotateWebhookSecret", method: "POST", path: "/api/v1/webhooks/{webhook_id}/rotate-secret", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    pauseWebhook: { id: "pauseWebhook", method: "POST", path: "/api/v1/webhooks/{webhook_id}/pause", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    resumeWebhook: { id: "resumeWebhook", method: "POST", path: "/api/v1/webhooks/{webhook_id}/resume", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    testWebhook: { id: "testWebhook", method: "POST", path: "/api/v1/webhooks/{webhook_id}/test", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
+    replayWebhook: { id: "replayWebhook", method: "POST", path: "/api/v1/webhooks/{webhook_id}/replay", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }, { name: "etag", key: "etag", type: "string" }] },
+    listWebhookAttempts: { id: "listWebhookAttempts", method: "GET", path: "/api/v1/webhooks/{webhook_id}/attempts", tags: ["Webhooks"], params: [{ name: "webhook_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/attempts" } },
     getStream: { id: "getStream", method: "GET", path: "/api/v1/streams/{stream_id}", tags: ["Events"], params: [{ name: "stream_id", in: "path" }, { name: "from", in: "query" }, { name: "state", in: "query" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/facts" } },
     listCauses: { id: "listCauses", method: "GET", path: "/api/v1/causes/{correlation_id}", tags: ["Events"], params: [{ name: "correlation_id", in: "path" }, { name: "limit", in: "query" }, { name: "next", in: "query" }, { name: "cursor", in: "query" }, { name: "Consistency-Token", in: "header" }], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "consistency-token", key: "consistencyToken", type: "string" }], pagination: { style: "cursor", param: "next", limitParam: "limit", nextCursor: "/pagination/nextCursor", hasMore: "/pagination/hasMore", items: "/nodes" } },
+    listEventSchemas: { id: "listEventSchemas", method: "GET", path: "/schemas", tags: ["Events"], params: [{ name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
+    getEventSchema: { id: "getEventSchema", method: "GET", path: "/schemas/{type}/{version}", tags: ["Events"], params: [{ name: "type", in: "path" }, { name: "version", in: "path" }, { name: "If-None-Match", in: "header" }], responseHeaders: [{ name: "etag", key: "etag", type: "string" }] },
     getHealth: { id: "getHealth", method: "GET", path: "/api/v1/health", tags: ["Health"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] },
     getReadiness: { id: "getReadiness", method: "GET", path: "/api/v1/health/ready", tags: ["Health"], security: [[{ scheme: "bearerAuth", kind: "bearer" }]], responseHeaders: [{ name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
@@ -9149,4 +9651,4 @@ export function createClient<
 export const client = createClient<Ops, OperationId, OperationPath, OperationTag>(OPERATIONS, { serverUrl: "/", clientHeader: "redocly-client-generator" });
 
 export const { configure, use } = client;
-export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, listEventSchemas, getEventSchema, getStream, listCauses, getHealth, getReadiness } = client;
+export const { submitSimple, previewSimple, getCompatibility, listSimulations, startSimulation, getSimulation, deleteSimulation, followSimulation, terminateSimulation, getResults, getResultDownload, getResultData, compareSimulations, getLogs, listStudies, startStudy, previewStudy, getStudy, deleteStudy, followStudy, terminateStudy, resumeStudy, getStudyResults, getStudyResultsCsv, getStudyResultsParquet, getStudyAnalysis, getStudyAnalysisCsv, listConfigurations, createConfiguration, getConfiguration, deleteConfiguration, updateConfiguration, cloneConfiguration, removeApplication, patchApplicationParameters, removeComponent, patchComponentParameters, addServerReference, removeServerReference, changeServerReference, addContainerReference, removeContainerReference, changeContainerReference, updateDistribution, patchLinkParameters, patchGlobalParameters, addTopologyReference, removeTopologyReference, changeTopologyReference, validateConfiguration, listConfigurationVersions, getConfigurationVersion, listTemplates, createTemplate, getTemplate, deleteTemplate, cloneTemplate, listConfigurationApplications, addApplication, listConfigurationComponents, addComponent, listConfigurationContainers, getAllowedComponents, listConfigurationLinks, getSoftwareVersion, listTracesetCandidates, detachTraceset, attachTraceset, detachMappingFile, attachMappingFile, getConfigurationDiff, listTracesets, uploadTraceset, getTraceset, deleteTraceset, getTracesetDownload, promoteTraceset, resolveTraceset, validateTraceset, listLibraries, getLibrary, listMappingFiles, getMappingFile, deleteMappingFile, getMappingFileDownload, listComponents, getComponent, listModels, getModel, listModelVersions, listChartDefinitions, validateTopology, openTracesetUpload, completeTracesetUpload, openMappingFileUpload, completeMappingFileUpload, listWorkspaces, createWorkspace, getWorkspace, deleteWorkspace, updateWorkspace, setLegacyProject, listBalances, listCosts, getCostSummary, getFocusDataset, getFocusDatasetParquet, listBillingItems, getBillingItem, listBillingEvents, listRates, getBundle, listCheckpoints, getCheckpoint, listReadModels, listStreamFamilies, listParkedFacts, showParkedFact, retryParkedStream, listReactions, listDeadLetters, retryDeadLetters, showDeadLetter, retryDeadLetter, listJobs, listOpenRuns, terminateRun, showUpgrade, showLake, listPublicTopics, showLogCheckpoint, listOperatorActs, followEvents, listWebhooks, createWebhook, getWebhook, deleteWebhook, updateWebhook, rotateWebhookSecret, pauseWebhook, resumeWebhook, testWebhook, replayWebhook, listWebhookAttempts, getStream, listCauses, listEventSchemas, getEventSchema, getHealth, getReadiness } = client;

@@ -23,7 +23,7 @@ func readExample(dir, name string) ([]byte, error) {
 func (t eventType) stream() string {
 	aggregate := strings.Split(t.Name, ".")[1]
 	prefix := map[string]string{
-		"workspace": events.WorkspacePrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix, "study": events.StudyPrefix,
+		"workspace": events.WorkspacePrefix, "webhook": events.WebhookPrefix, "configuration": events.ConfigurationPrefix, "simulation": events.SimulationPrefix, "study": events.StudyPrefix,
 		"traceset": events.TracesetPrefix, "mapping_file": events.MappingFilePrefix, "upload": events.UploadPrefix,
 		"billing": events.AccountPrefix, "operation": events.OperationPrefix,
 	}[aggregate]

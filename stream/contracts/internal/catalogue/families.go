@@ -16,7 +16,7 @@ func (f family) Topic() string { return "netsim.public." + string(f.Family) }
 
 func families() []family {
 	streams := map[events.Family]string{
-		events.Workspaces:     "one per workspace: `workspace_…`",
+		events.Workspaces:     "one per workspace and per webhook: `workspace_…`, `webhook_…`",
 		events.Configurations: "one per configuration or template: `config_…`",
 		events.Simulations:    "one per simulation: `sim_…`",
 		events.Tracesets:      "one per traceset: `ts_…`",

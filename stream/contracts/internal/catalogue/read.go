@@ -187,6 +187,8 @@ func (src source) field(f *ast.Field) (field, error) {
 func familyOf(eventType string) (events.Family, error) {
 	aggregate := strings.Split(eventType, ".")[1]
 	switch aggregate {
+	case "webhook":
+		return events.Workspaces, nil
 	case "upload":
 		return events.MappingFiles, nil
 	case "study":

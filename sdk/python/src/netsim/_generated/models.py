@@ -22,73 +22,137 @@ class LogPosition(Model):
 
 
 @dataclass(kw_only=True)
-class FeedEvent(Model):
-    """A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
-    A later release may add attributes.
-    """
+class WebhookFilter(Model):
+    """Which events; those that meet all of it. The members are the parameters of the feed. An empty one is every event of the reach."""
 
-    specversion: Literal["1.0"] | str
+    type: list[str] | None = None
+    """Only events of these types."""
+    family: Literal["workspaces", "configurations", "simulations", "tracesets", "mappingfiles", "billing", "checkpoints"] | str | None = None
+    """Only events of this family."""
+    stream: str | None = None
+    """Only events of this stream."""
+    workspace: str | None = None
+    """Only events of this workspace and of what it owns."""
+
+
+@dataclass(kw_only=True)
+class Webhook(Model):
     id: str
-    """A UUID; the same when the event comes again."""
-    source: str
-    type: str
-    """Such as `netsim.simulation.completed.v1`."""
-    subject: str
-    """The stream, such as the id of a simulation."""
-    time: dt.datetime
-    """When it happened."""
-    datacontenttype: Literal["application/json"] | str
-    dataschema: str
-    """The path of the JSON Schema of `data`."""
-    sequence: str
-    """The number in the stream."""
-    partitionkey: str
-    """The workspace, or the account where there is none."""
-    commandid: str | None = None
-    """The command that made it."""
-    actor: str | None = None
-    """A user's id, an operator's, or `system`."""
-    correlationid: str | None = None
-    """The request that led to it."""
-    causeid: str | None = None
-    """The event that it reacts to."""
-    dataversion: int
-    """Of the schema of the data."""
-    recordedtime: dt.datetime
-    """When the log recorded it."""
-    hash: str
-    """SHA-256 in hex."""
-    sourcetopic: str
-    sourcepartition: int
-    sourceoffset: str
-    data: Any = None
-    """What its type describes (`dataschema`); absent when it is not JSON."""
-    data_base64: str | None = None
-    """The data when it is not JSON."""
-    position: str | None = None
-    """The position after the event; of a line."""
+    url: str
+    description: str | None = None
+    filter: WebhookFilter
+    state: Literal["active", "paused", "disabled"] | str
+    reason: str | None = None
+    """Why it is disabled."""
+    stopped_at: dt.datetime | None = None
+    """Since when it is paused or disabled."""
+    secret: str | None = None
+    """`whsec_` and base64. Only in the response to its creation and to a rotation."""
+    secret_generation: int
+    """Counts the secrets, from 1."""
+    overlap_ends_at: dt.datetime | None = None
+    """Until when the former secret signs too."""
+    replayed_from: dt.datetime | None = None
+    """The time from which the last replay began, if it began at a time."""
+    version: int
+    """That of the ETag."""
+    created_by: str
+    created_at: dt.datetime
+    modified_at: dt.datetime
+
+    _wire: ClassVar[Mapping[str, str]] = {"stopped_at": "stoppedAt", "secret_generation": "secretGeneration", "overlap_ends_at": "overlapEndsAt", "replayed_from": "replayedFrom", "created_by": "createdBy", "created_at": "createdAt", "modified_at": "modifiedAt"}
 
 
 @dataclass(kw_only=True)
-class FeedEnd(Model):
-    """Why a feed ended."""
-
-    reason: Literal["slow", "lifetime", "shutdown", "unavailable", "unauthorized"] | str
-
-
-@dataclass(kw_only=True)
-class EventSchemaList(Model):
-    items: list[EventSchemaListItems]
+class WebhookList(Model):
+    webhooks: list[Webhook]
+    pagination: Pagination
 
 
 @dataclass(kw_only=True)
-class EventSchemaListItems(Model):
-    type: str
-    """Of the events."""
-    version: str
-    """The `dataversion` of the events."""
-    path: str
-    """The `dataschema` of the events."""
+class WebhookCreate(Model):
+    url: str
+    description: str | None = None
+    filter: WebhookFilter | None = None
+    """Every event of the reach when absent."""
+
+
+@dataclass(kw_only=True)
+class WebhookUpdate(Model):
+    url: str | None = None
+    description: str | None = None
+    """Removed when empty."""
+    filter: WebhookFilter | None = None
+
+
+@dataclass(kw_only=True)
+class WebhookDeletion(Model):
+    id: str
+    status: Literal["deleted"] | str
+
+
+@dataclass(kw_only=True)
+class WebhookRotation(Model):
+    overlap_seconds: int | None = None
+    """How long the former secret signs too, at most seven days. A day when absent."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"overlap_seconds": "overlapSeconds"}
+
+
+@dataclass(kw_only=True)
+class WebhookReplay(Model):
+    since: dt.datetime | None = None
+    """From the first event recorded at this time or later."""
+    last_event_id: str | None = None
+    """After this position of the feed."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"last_event_id": "lastEventId"}
+
+
+@dataclass(kw_only=True)
+class WebhookAttempt(Model):
+    message_id: str
+    """The header `webhook-id`: the same in all attempts of a message."""
+    event_id: str
+    event_type: str
+    stream: str | None = None
+    """Of the event; absent in a test."""
+    attempt: int
+    """Counts the attempts of the message, from 1; 0 for a test."""
+    started_at: dt.datetime
+    duration_ms: int
+    """In milliseconds."""
+    status: int | None = None
+    """The status of the answer; absent without one."""
+    outcome: Literal["delivered", "failed", "givenUp"] | str
+    """A message whose attempt `failed` is sent again; `givenUp` was the last."""
+    error: str | None = None
+    """Why it failed."""
+    excerpt: str | None = None
+    """The beginning of the answer."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"message_id": "messageId", "event_id": "eventId", "event_type": "eventType", "started_at": "startedAt", "duration_ms": "durationMs"}
+
+
+@dataclass(kw_only=True)
+class WebhookCounts(Model):
+    waiting: int
+    """Messages that are yet to be delivered."""
+    delivered: int
+    """Attempts, of those that are kept."""
+    failed: int
+    """Attempts, of those that are kept."""
+    given_up: int
+    """Attempts, of those that are kept."""
+
+    _wire: ClassVar[Mapping[str, str]] = {"given_up": "givenUp"}
+
+
+@dataclass(kw_only=True)
+class WebhookAttemptList(Model):
+    attempts: list[WebhookAttempt]
+    counts: WebhookCounts
+    pagination: Pagination
 
 
 @dataclass(kw_only=True)
@@ -162,6 +226,76 @@ class CausePage(Model):
     pagination: Pagination
 
     _wire: ClassVar[Mapping[str, str]] = {"correlation_id": "correlationId"}
+
+
+@dataclass(kw_only=True)
+class FeedEvent(Model):
+    """A fact as a CloudEvents 1.0 event: of the feed, and of a public topic in structured mode.
+    A later release may add attributes.
+    """
+
+    specversion: Literal["1.0"] | str
+    id: str
+    """A UUID; the same when the event comes again."""
+    source: str
+    type: str
+    """Such as `netsim.simulation.completed.v1`."""
+    subject: str
+    """The stream, such as the id of a simulation."""
+    time: dt.datetime
+    """When it happened."""
+    datacontenttype: Literal["application/json"] | str
+    dataschema: str
+    """The path of the JSON Schema of `data`."""
+    sequence: str
+    """The number in the stream."""
+    partitionkey: str
+    """The workspace, or the account where there is none."""
+    commandid: str | None = None
+    """The command that made it."""
+    actor: str | None = None
+    """A user's id, an operator's, or `system`."""
+    correlationid: str | None = None
+    """The request that led to it."""
+    causeid: str | None = None
+    """The event that it reacts to."""
+    dataversion: int
+    """Of the schema of the data."""
+    recordedtime: dt.datetime
+    """When the log recorded it."""
+    hash: str
+    """SHA-256 in hex."""
+    sourcetopic: str
+    sourcepartition: int
+    sourceoffset: str
+    data: Any = None
+    """What its type describes (`dataschema`); absent when it is not JSON."""
+    data_base64: str | None = None
+    """The data when it is not JSON."""
+    position: str | None = None
+    """The position after the event; of a line."""
+
+
+@dataclass(kw_only=True)
+class FeedEnd(Model):
+    """Why a feed ended."""
+
+    reason: Literal["slow", "lifetime", "shutdown", "unavailable", "unauthorized"] | str
+
+
+@dataclass(kw_only=True)
+class EventSchemaList(Model):
+    items: list[EventSchemaListItems]
+
+
+@dataclass(kw_only=True)
+class EventSchemaListItems(Model):
+    type: str
+    """Of the events."""
+    version: str
+    """The `dataversion` of the events."""
+    path: str
+    """The `dataschema` of the events."""
 
 
 @dataclass(kw_only=True)
@@ -3266,7 +3400,7 @@ class UnreadinessError(Model):
 
 @dataclass(kw_only=True)
 class ReadinessCheck(Model):
-    name: Literal["serving", "issuerKeys", "readStore", "eventLog", "objectStore", "seals", "projections", "parkedStreams", "deadLetters", "engine", "billing", "publicTopics", "schemaRegistry", "lake", "archive"] | str
+    name: Literal["serving", "issuerKeys", "readStore", "eventLog", "objectStore", "seals", "projections", "parkedStreams", "deadLetters", "engine", "billing", "publicTopics", "schemaRegistry", "lake", "archive", "webhooks"] | str
     """- `serving`: the process has started and is not ending; required
     - `issuerKeys`: tokens can be verified; required
     - `readStore`: the database answers, takes writes and has all tables; required
@@ -3279,6 +3413,7 @@ class ReadinessCheck(Model):
     - `engine`: simulations are taken up
     - `billing`: there are rates, and checkpoints are published
     - `publicTopics`: changes are published in Kafka
+    - `webhooks`: deliveries to webhooks are recorded; receivers that fail do not count
     - `schemaRegistry`: the schema registry, if there is one, has every schema
     """
     required: bool

@@ -1165,19 +1165,110 @@ class Operations(Transport):
         """
         return self.read(models.OperatorActList, "GET", "/api/v1/operations/acts", query={"limit": limit})
 
-    def list_event_schemas(self) -> models.EventSchemaList:
-        """List the schemas of the events' data.
+    def list_webhooks(self, *, limit: int | None = None, next: str | None = None) -> Paged[models.Webhook, models.WebhookList]:
+        """List webhooks.
 
-        The type of each event, with the path of the JSON Schema of its data. Needs no token.
+        Newest first. A caller sees the webhooks of its account whose reach is within its own.
         """
-        return self.read(models.EventSchemaList, "GET", "/schemas")
+        return self.paged(models.WebhookList, "webhooks", "/api/v1/webhooks", query={"limit": limit, "next": next})
 
-    def get_event_schema(self, type: str, version: str) -> Download:
-        """Get the JSON Schema of an event's data.
+    def create_webhook(self, body: models.WebhookCreate | JSON, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Create a webhook.
 
-        What `dataschema` of an event names. Needs no token.
+        From now on, the events that the filter asks for and the caller may see are posted to
+        the URL, by Standard Webhooks 1.0.0: the body is the CloudEvent that the feed sends,
+        signed with `webhook-signature: v1,…` over `webhook-id`, `webhook-timestamp` and the
+        body. The events of a stream come in order, each at least once: a receiver drops those
+        whose `webhook-id` it has seen. A message that is not answered with 2xx is sent ten
+        times in three days, and then given up; until then the later ones of its stream wait,
+        and others do not. 410 disables the webhook. 429 and 503 with `Retry-After` slow it.
+
+        What the caller may see now is the reach of the webhook, for ever: the workspaces of
+        the token, and billing if the token reads it. Nobody with less may read or change it.
+
+        The response has the secret, which is not shown again but to the same
+        `Idempotency-Key`; `rotate-secret` makes another. The URL must be `https` and
+        is looked up for each attempt: nothing is sent to an address that is not public. The
+        URL is recorded in the log; it may have no user and no fragment. An account
+        has at most 20 webhooks, 409 beyond.
         """
-        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
+        return self.write(models.Webhook, "POST", "/api/v1/webhooks", body=body, key=idempotency_key)
+
+    def get_webhook(self, webhook_id: str) -> models.Webhook:
+        """Get a webhook.
+
+        Without its secret.
+        """
+        return self.read(models.Webhook, "GET", f"/api/v1/webhooks/{segment(webhook_id)}")
+
+    def delete_webhook(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.WebhookDeletion:
+        """Delete a webhook.
+
+        From then on it is 404, unless the deletion is repeated under its `Idempotency-Key`.
+        What waits is not sent.
+        """
+        return self.write(models.WebhookDeletion, "DELETE", f"/api/v1/webhooks/{segment(webhook_id)}", key=idempotency_key)
+
+    def update_webhook(self, webhook_id: str, body: models.WebhookUpdate | JSON, *, if_match: Version | None = None, idempotency_key: str | None = None) -> models.Webhook:
+        """Change where a webhook posts, and what.
+
+        Members that are absent stay as they are; a filter replaces the whole filter. Messages
+        that wait already are posted to the new URL. Read-only members of the resource sent
+        back are ignored. A request that changes nothing leaves the ETag as it is.
+        """
+        return self.write(models.Webhook, "PATCH", f"/api/v1/webhooks/{segment(webhook_id)}", body=body, key=idempotency_key, if_match=if_match)
+
+    def rotate_webhook_secret(self, webhook_id: str, body: models.WebhookRotation | JSON, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Make a new secret.
+
+        Messages are signed with the new secret from now on, and with the former one too until
+        the overlap ends: the header has both signatures, so a receiver may change its secret at
+        any time in between. A rotation ends the overlap of an earlier one.
+        """
+        return self.write(models.Webhook, "POST", f"/api/v1/webhooks/{segment(webhook_id)}/rotate-secret", body=body, key=idempotency_key)
+
+    def pause_webhook(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Pause a webhook.
+
+        Nothing is sent until it is resumed, and nothing is lost. Pausing it again changes nothing. A
+        webhook that is `disabled` is 409.
+        """
+        return self.write(models.Webhook, "POST", f"/api/v1/webhooks/{segment(webhook_id)}/pause", key=idempotency_key)
+
+    def resume_webhook(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Resume a webhook.
+
+        A webhook that is `paused` or `disabled` goes on where it stopped. Resuming an active one
+        changes nothing.
+        """
+        return self.write(models.Webhook, "POST", f"/api/v1/webhooks/{segment(webhook_id)}/resume", key=idempotency_key)
+
+    def test_webhook(self, webhook_id: str) -> models.WebhookAttempt:
+        """Send a test message.
+
+        Posts one signed message of the type `netsim.webhook.test` at once, also while the webhook is
+        paused or disabled, and returns what came of it. It is not repeated. The response has
+        200 whether or not the receiver took it.
+        """
+        return self.read(models.WebhookAttempt, "POST", f"/api/v1/webhooks/{segment(webhook_id)}/test")
+
+    def replay_webhook(self, webhook_id: str, body: models.WebhookReplay | JSON, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Send events again.
+
+        Posts all events again that the filter asks for, from a time or from a position of the feed on.
+        What waits is dropped, because the replay has it. A position is the `id` or `position`
+        of a feed (`GET /events`) with the filter of this webhook as its parameters, and of a
+        token that sees the same. Exactly one of `since` and `lastEventId` is required.
+        """
+        return self.write(models.Webhook, "POST", f"/api/v1/webhooks/{segment(webhook_id)}/replay", body=body, key=idempotency_key)
+
+    def list_webhook_attempts(self, webhook_id: str, *, limit: int | None = None, next: str | None = None) -> Paged[models.WebhookAttempt, models.WebhookAttemptList]:
+        """List the attempts of a webhook.
+
+        Newest first, with how many messages wait. The last 1,000 attempts at least are kept. Of
+        what a receiver answered, the beginning is shown.
+        """
+        return self.paged(models.WebhookAttemptList, "attempts", f"/api/v1/webhooks/{segment(webhook_id)}/attempts", query={"limit": limit, "next": next})
 
     def get_stream(self, stream_id: str, *, from_: int | None = None, state: bool | None = None, limit: int | None = None, next: str | None = None) -> Paged[models.StreamFact, models.StreamPage]:
         """Read the facts of a stream.
@@ -1226,6 +1317,20 @@ class Operations(Transport):
         not listed. The costs that the nightly accrual books belong to no request.
         """
         return self.paged(models.CausePage, "nodes", f"/api/v1/causes/{segment(correlation_id)}", query={"limit": limit, "next": next})
+
+    def list_event_schemas(self) -> models.EventSchemaList:
+        """List the schemas of the events' data.
+
+        The type of each event, with the path of the JSON Schema of its data. Needs no token.
+        """
+        return self.read(models.EventSchemaList, "GET", "/schemas")
+
+    def get_event_schema(self, type: str, version: str) -> Download:
+        """Get the JSON Schema of an event's data.
+
+        What `dataschema` of an event names. Needs no token.
+        """
+        return self.download(f"/schemas/{segment(type)}/{segment(version)}")
 
     def get_health(self) -> models.Health:
         """Does the process answer.

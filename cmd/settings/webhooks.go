@@ -1,0 +1,21 @@
+package settings
+
+import (
+	"strings"
+
+	"netsim/stream/webhooks"
+)
+
+// HasWebhooks reports whether the deployment has webhooks: there is a key for their secrets.
+func (c *Config) HasWebhooks() bool { return c.WebhookKeys != "" && !c.ReadOnly }
+
+// Webhooks returns the keys of webhooks, and the networks to which they may be sent besides
+// public addresses.
+func (c *Config) Webhooks() (webhooks.Keys, webhooks.Networks, error) {
+	keys, err := webhooks.ParseKeys(c.WebhookKeys)
+	if err != nil {
+		return keys, webhooks.Networks{}, err
+	}
+	networks, err := webhooks.ParseNetworks(strings.Join(c.WebhookNetworks, ","))
+	return keys, networks, err
+}
