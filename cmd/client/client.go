@@ -135,7 +135,7 @@ func (o options) run(ctx context.Context, t *Terminal, do func(context.Context, 
 	}
 	c, err := netsim.New(netsim.Config{URL: p.URL, Tokens: p.tokens(t, http.DefaultClient)})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if o.Timeout > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, o.Timeout, errTimeout)

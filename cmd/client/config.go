@@ -12,7 +12,7 @@ import (
 )
 
 type configs struct {
-	List     configList     `cmd:"" help:"List configurations, the one changed last first."`
+	List     configList     `cmd:"" help:"List configurations, the newest first."`
 	Show     configShow     `cmd:"" help:"Show a configuration."`
 	Diff     configDiff     `cmd:"" help:"Compare two versions of a configuration; the exit code is 1 if they differ."`
 	Clone    configClone    `cmd:"" help:"Copy a configuration."`

@@ -36,7 +36,7 @@ func TestExitCodes(t *testing.T) {
 	m.fails(2, "give a file", "sim", "submit")
 	m.fails(2, "no such file", "sim", "submit", "none.json")
 	m.env["NETSIM_URL"] = "none"
-	m.fails(1, "must be like https://netsim.example", "sim", "list")
+	m.fails(2, "must be like https://netsim.example", "sim", "list")
 	if code := client.ExitCode(nil); code != 0 {
 		t.Errorf("no error has the exit code %d", code)
 	}

@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,9 +80,7 @@ func TestATokenIsRefreshed(t *testing.T) {
 	before := read(t, file)
 	refresh := regexp.MustCompile(`"refresh": "[^"]+"`).FindString(before)
 	expired := issuer.Token(devissuer.Options{User: "ada", TTL: -time.Hour})
-	if err := os.WriteFile(file, []byte(`{"access": "`+expired+`", `+refresh+`}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, `{"access": "`+expired+`", `+refresh+`}`)
 	for range 2 { // the second one has the token of the first
 		m.wants("sim", "list")
 	}
@@ -86,10 +88,63 @@ func TestATokenIsRefreshed(t *testing.T) {
 	if strings.Contains(after, refresh) || strings.Contains(after, expired) {
 		t.Errorf("the tokens were %s and are %s", before, after)
 	}
-	if err := os.WriteFile(file, []byte(`{"access": "`+expired+`", `+refresh+`}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, file, `{"access": "`+expired+`", `+refresh+`}`)
 	m.fails(4, "netsim login --profile default", "sim", "list") // the refresh token was used
+}
+
+// TestOneRefreshAtATime: of commands whose token is refused at the same time one refreshes it,
+// and the others take what it has stored. An issuer would end a login whose refresh token
+// comes twice. The issuer of this test answers when all commands are refused.
+func TestOneRefreshAtATime(t *testing.T) {
+	t.Parallel()
+	const commands = 5
+	var refusals, refreshes atomic.Int32
+	refused := make(chan struct{})
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	answer := func(w http.ResponseWriter, status int, body string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		io.WriteString(w, body) //nolint:errcheck // the test sees it
+	}
+	mux.HandleFunc("/api/v1/simulations", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer new" {
+			answer(w, http.StatusOK, `{"simulations": [], "pagination": {}}`)
+			return
+		}
+		if refusals.Add(1) == commands {
+			close(refused)
+		}
+		answer(w, http.StatusUnauthorized, `{}`)
+	})
+	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, fmt.Sprintf(`{"issuer": %q, "token_endpoint": %q}`, server.URL, server.URL+"/token"))
+	})
+	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		refreshes.Add(1)
+		select {
+		case <-refused:
+		case <-r.Context().Done():
+		}
+		answer(w, http.StatusOK, `{"access_token": "new", "token_type": "Bearer"}`)
+	})
+	m := newMachine(t)
+	write(t, filepath.Join(m.Home, "profiles.json"), fmt.Sprintf(`{"current": "one", "profiles": {"one": {"url": %q, "issuer": %q}}}`, server.URL, server.URL))
+	tokens := filepath.Join(m.Home, "tokens", "one.json")
+	write(t, tokens, `{"access": "old", "refresh": "stays"}`)
+	var all sync.WaitGroup
+	for range commands {
+		all.Go(func() {
+			if out, code, said := m.run("sim", "list"); code != 0 {
+				t.Errorf("exit %d: %s%s", code, said, out)
+			}
+		})
+	}
+	testwait.Group(t, &all, "the commands")
+	if n := refreshes.Load(); n != 1 || !strings.Contains(read(t, tokens), `"refresh": "stays"`) {
+		t.Errorf("%d refreshes leave %s", n, read(t, tokens))
+	}
 }
 
 // TestLoginWithAToken: a token is read from standard input, and stored if the service accepts
@@ -207,6 +262,17 @@ func onlyMine(t *testing.T, home string) {
 	})
 	if err != nil || files < 2 {
 		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -46,30 +46,40 @@ func (p profile) tokens(t *Terminal, client *http.Client) func(context.Context) 
 			last = p.token
 			return p.token, nil
 		}
-		unlock, err := t.lock("tokens", p.Name+".lock")
-		if err != nil {
-			return "", err
-		}
-		defer unlock()
 		held, err := p.held(ctx, t)
+		if err == nil && held.Access == last && last != "" {
+			held, err = p.renew(ctx, t, client, last)
+		}
 		switch {
 		case err != nil:
 			return "", err
 		case held.Access == "":
 			return "", fmt.Errorf("%w: the profile %s has no token; netsim login --profile %s gets one", errRefused, p.Name, p.Name)
-		case held.Access == last && (held.Refresh == "" || p.Issuer == ""):
-			return "", fmt.Errorf("%w: the token of the profile %s is not accepted; netsim login --profile %s gets another", errRefused, p.Name, p.Name)
-		case held.Access == last:
-			if held, err = p.refresh(ctx, client, held); err != nil {
-				return "", err
-			}
-			if err := t.save(ctx, held, p.tokenFile()...); err != nil {
-				return "", err
-			}
 		}
 		last = held.Access
 		return last, nil
 	}
+}
+
+// renew returns other tokens than the one that the service has refused: those that another
+// command has stored meanwhile, or new ones.
+func (p profile) renew(ctx context.Context, t *Terminal, client *http.Client, refused string) (tokens, error) {
+	unlock, err := t.lock("tokens", p.Name+".lock")
+	if err != nil {
+		return tokens{}, err
+	}
+	defer unlock()
+	held, err := p.held(ctx, t)
+	switch {
+	case err != nil || held.Access != refused:
+		return held, err
+	case held.Refresh == "" || p.Issuer == "":
+		return held, fmt.Errorf("%w: the token of the profile %s is not accepted; netsim login --profile %s gets another", errRefused, p.Name, p.Name)
+	}
+	if held, err = p.refresh(ctx, client, held); err != nil {
+		return held, err
+	}
+	return held, t.save(ctx, held, p.tokenFile()...)
 }
 
 // lock makes this process the only one that refreshes a token: an issuer ends a login whose

@@ -52,3 +52,18 @@ func TestTheCommandLineOfItsPage(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHelpHasTwoGroups: the commands for users are apart from those of operators, and wrong
+// usage has the exit code 2.
+func TestTheHelpHasTwoGroups(t *testing.T) {
+	t.Parallel()
+	help, said, code := netsim(t, "--help")
+	if code != 0 || !regexp.MustCompile(`(?s)Exit codes: 0 done;.*\nUse the service\n.*\n  sim submit .*\nOperate it\n  serve\n.*\n  readmodel promote `).MatchString(help) {
+		t.Errorf("exit %d: %s\n%s", code, said, help)
+	}
+	for _, args := range [][]string{{"none"}, {"sim", "watch"}, {"readmodel", "digest", "--ranges", "3"}} {
+		if out, said, code := netsim(t, args...); code != 2 || out != "" || !strings.HasPrefix(said, "netsim: error: ") {
+			t.Errorf("netsim %v: exit %d: %s%s", args, code, out, said)
+		}
+	}
+}
