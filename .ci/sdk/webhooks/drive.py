@@ -60,7 +60,9 @@ class Receiver:
         """Takes verified events in this order: type, stream, sequence."""
         all = [self.next() for _ in want]
         for got, event in zip(all, want, strict=True):
-            if "error" in got or (got["type"], got["subject"], got["sequence"]) != event:
+            if "error" in got:
+                self.fail(f"it refuses a delivery: {got['error']}: {got}")
+            if (got["type"], got["subject"], got["sequence"]) != event:
                 self.fail(f"got {got}, want {event}")
         return all
 
