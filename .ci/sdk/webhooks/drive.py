@@ -3,7 +3,7 @@
 A receiver is `COMMAND LIBRARY SECRETS`. It prints a line {"url"}, and one for each request: its
 id, headers and body, the status of its answer, and type, subject and sequence of its event.
 It verifies with each secret in the file SECRETS, answers 204 or, with the error, 401, and ends
-when its input does. receiver.py also answers its first message so many times with 500.
+when its input does. receiver.py also answers 500 to its first stream, so many times.
 
     drive.py DIRECTORY GO-RECEIVER DIRECTORY-OF-THE-TYPESCRIPT-SDK
 """

@@ -8,12 +8,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import netsim.errors
 import netsim.webhooks
 import standardwebhooks
 
 library, secrets = sys.argv[1], Path(sys.argv[2])
 failures = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-failing = ""  # the id of the first message, which fails
+failing = ""  # the stream of the first message, which fails
 
 
 def verify(body: bytes, headers: dict[str, str], secret: str) -> Any:
@@ -31,10 +32,10 @@ class Handler(BaseHTTPRequestHandler):
             for secret in secrets.read_text().split():
                 event = verify(body, headers, secret)
                 report |= {name: event[name] for name in ("type", "subject", "sequence")}
-        except (standardwebhooks.WebhookVerificationError, netsim.webhooks.WebhookError) as e:
+        except (standardwebhooks.WebhookVerificationError, netsim.errors.WebhookError) as e:
             report |= {"status": 401, "error": str(e)}
-        failing = failing or report["id"]
-        if failures > 0 and report["id"] == failing:
+        failing = failing or report.get("subject", "")
+        if failures > 0 and report.get("subject") == failing:
             failures -= 1
             report["status"] = 500
         print(json.dumps(report), flush=True)
