@@ -70,7 +70,7 @@ func TestARegionOnlyReads(t *testing.T) {
 	before := endOfLog(t, p)
 	refused := 0
 	for _, op := range terms.Operations() {
-		if op.Method == "GET" && !op.Access.Records && !op.Access.Primary || op.Access.Reads {
+		if (op.Method == "GET" || op.Access.Reads) && !op.Access.Records && !op.Access.Primary {
 			continue
 		}
 		refused++

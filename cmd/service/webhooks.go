@@ -34,9 +34,10 @@ type hooks struct {
 }
 
 // hooks returns the webhooks of a deployment that has them, or nil. One process at a time
-// delivers, of those with the role reactor; those with the role api send tests.
+// delivers, of those with the role reactor; those with the role api send tests. A deployment
+// that only reads shows webhooks, and sends nothing.
 func (s *base) hooks(w *connections.Writer) (*hooks, error) {
-	if !s.config.HasWebhooks() {
+	if !s.config.HasWebhooks() || s.config.ReadOnly {
 		return nil, nil
 	}
 	keys, networks, err := s.config.Webhooks()

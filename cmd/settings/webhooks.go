@@ -7,7 +7,7 @@ import (
 )
 
 // HasWebhooks reports whether the deployment has webhooks: there is a key for their secrets.
-func (c *Config) HasWebhooks() bool { return c.WebhookKeys != "" && !c.ReadOnly }
+func (c *Config) HasWebhooks() bool { return c.WebhookKeys != "" }
 
 // Webhooks returns the keys of webhooks, and the networks to which they may be sent besides
 // public addresses.
