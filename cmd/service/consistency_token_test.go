@@ -56,7 +56,7 @@ func examplePath(op *contract.Operation) string {
 	ids := map[string]string{
 		"sim_id": events.NewID(events.SimulationPrefix), "other_id": events.NewID(events.SimulationPrefix), "config_id": events.NewID(events.ConfigurationPrefix), "template_id": events.NewID(events.ConfigurationPrefix),
 		"mapping_file_id": events.NewID(events.MappingFilePrefix), "workspace_id": events.NewID(events.WorkspacePrefix),
-		"study_id": events.NewID(events.StudyPrefix), "stream_id": events.NewID(events.StudyPrefix), "correlation_id": "01a215d5-ccca-7aad-96d9-c5e69610ba18", "version": "1", "container_name": "rack", "id": "12", "name": "2026-11-20",
+		"study_id": events.NewID(events.StudyPrefix), "webhook_id": events.NewID(events.WebhookPrefix), "stream_id": events.NewID(events.StudyPrefix), "correlation_id": "01a215d5-ccca-7aad-96d9-c5e69610ba18", "version": "1", "container_name": "rack", "id": "12", "name": "2026-11-20",
 	}
 	if strings.Contains(op.Path, "/tracesets/") {
 		ids["id"] = events.NewID(events.TracesetPrefix)
