@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -48,33 +49,33 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Printf("{\"url\": \"http://%s/\"}\n", listener.Addr())
-	go func() {
-		log.Fatal(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		is := report{ID: r.Header.Get("Webhook-Id"), Headers: map[string]string{}, Body: string(body), Status: http.StatusNoContent}
+		for name := range r.Header {
+			is.Headers[name] = r.Header.Get(name)
+		}
+		lines, err := os.ReadFile(secrets)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for secret := range strings.FieldsSeq(string(lines)) {
+			event, err := verify(library, body, r.Header, secret)
 			if err != nil {
-				return
+				is.Status, is.Error = http.StatusUnauthorized, err.Error()
 			}
-			is := report{ID: r.Header.Get("Webhook-Id"), Headers: map[string]string{}, Body: string(body), Status: http.StatusNoContent}
-			for name := range r.Header {
-				is.Headers[name] = r.Header.Get(name)
-			}
-			lines, err := os.ReadFile(secrets)
-			if err != nil {
-				log.Fatal(err)
-			}
-			for secret := range strings.FieldsSeq(string(lines)) {
-				event, err := verify(library, body, r.Header, secret)
-				if err != nil {
-					is.Status, is.Error = http.StatusUnauthorized, err.Error()
-				}
-				is.Type, is.Subject, is.Sequence = event.Type, event.Subject, event.Sequence
-			}
-			if err := json.NewEncoder(os.Stdout).Encode(is); err != nil {
-				log.Fatal(err)
-			}
-			w.WriteHeader(is.Status)
-		})))
-	}()
+			is.Type, is.Subject, is.Sequence = event.Type, event.Subject, event.Sequence
+		}
+		if err := json.NewEncoder(os.Stdout).Encode(is); err != nil {
+			log.Fatal(err)
+		}
+		w.WriteHeader(is.Status)
+	})
+	server := http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() { log.Fatal(server.Serve(listener)) }()
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		log.Fatal(err)
 	}
