@@ -277,7 +277,7 @@ func statements() []statement {
 				}
 				return nil
 			}},
-		{"SELECT command_id, sequence, digest FROM command_ids WHERE stream = $1", []uint32{text, texts}, []uint32{text, int8, text}, "SELECT %d", func(c *call) error {
+		{"SELECT c.command_id, c.sequence, c.digest FROM unnest($2", []uint32{text, texts}, []uint32{text, int8, text}, "SELECT %d", func(c *call) error {
 			for _, id := range get[[]string](c, 1) {
 				if prior, ran := c.session.d.tables.commands[[2]string{get[string](c, 0), id}]; ran {
 					c.row(id, prior.sequence, prior.digest)
