@@ -33,7 +33,7 @@ type attempt struct {
 	files *files
 	first bool // this attempt has recorded the start, so no earlier one has written files
 	ended bool // the simulation has ended, and only its results are missing
-	most  int  // transfers that it may have in flight at once
+	admission
 
 	run *execution.Run // nil until it has started
 
@@ -84,6 +84,7 @@ func (a *attempt) watched(ctx, running context.Context, stop context.CancelCause
 		stop(errTerminated)
 	}
 	result, err := a.run.Run(running)
+	a.computed()
 	cause := context.Cause(running)
 	stop(nil)
 	<-watched

@@ -52,27 +52,54 @@ func NewRoom(transfers, runs int) *Room {
 	}
 }
 
-// enter waits until the room has space for the run of a simulation. It returns how many
-// transfers the run may have in flight. The caller must call leave. If the simulation is
-// deleted meanwhile, the error is errOver.
-func (r *Runner) enter(ctx context.Context, sim *projections.Simulation, in *execution.Inputs) (most int, leave func(), err error) {
-	if r.Room == nil {
-		return r.Limits.flows(), func() {}, nil
+// admission is what a run was admitted with.
+type admission struct {
+	most     int    // transfers that it may have in flight at once
+	computed func() // says that the engine has ended, if only its time is bounded
+	leave    func() // must be called at the end
+}
+
+// enter waits until the run of a simulation may begin: until the room has space for it or, if
+// it is short, until a core is free. If the simulation is deleted meanwhile, the error is
+// errOver.
+func (r *Runner) enter(ctx context.Context, sim *projections.Simulation, in *execution.Inputs) (admission, error) {
+	none := func() {}
+	switch {
+	case short(in.Transfers) && r.Cores != nil:
+		if err := r.await(ctx, sim, r.Cores, 1); err != nil {
+			return admission{}, err
+		}
+		leave := sync.OnceFunc(func() { r.Cores.Release(1) })
+		return admission{r.Limits.flows(), leave, leave}, nil
+	case r.Room == nil:
+		return admission{r.Limits.flows(), none, none}, nil
 	}
 	needed := r.Room.share
 	if in.Flows()+int64(in.Ranks) > needed {
 		needed = r.Room.all
 	}
-	leave = func() { r.Room.free.Release(needed) }
 	if !r.Room.free.TryAcquire(needed) {
 		r.Log.InfoContext(ctx, "a simulation waits until other runs end", "simulation", sim.ID, "transfers", needed)
-		waiting, end := r.untilDeleted(ctx, sim.ID)
-		defer end()
 		r.Room.wait(sim.AccountID, 1)
 		defer r.Room.wait(sim.AccountID, -1)
-		if err := r.Room.free.Acquire(waiting, needed); err != nil {
-			return 0, nil, context.Cause(waiting)
+		if err := r.await(ctx, sim, r.Room.free, needed); err != nil {
+			return admission{}, err
 		}
 	}
-	return int(min(needed, cmp.Or(int64(r.Limits.Flows), math.MaxInt))), leave, nil
+	most := int(min(needed, cmp.Or(int64(r.Limits.Flows), math.MaxInt)))
+	return admission{most, none, func() { r.Room.free.Release(needed) }}, nil
+}
+
+// await takes n of what is free as soon as there are so many, unless the simulation is deleted
+// first.
+func (r *Runner) await(ctx context.Context, sim *projections.Simulation, free *semaphore.Weighted, n int64) error {
+	if free.TryAcquire(n) {
+		return nil
+	}
+	waiting, end := r.untilDeleted(ctx, sim.ID)
+	defer end()
+	if err := free.Acquire(waiting, n); err != nil {
+		return context.Cause(waiting)
+	}
+	return nil
 }

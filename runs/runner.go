@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
 	"netsim/commands"
 	"netsim/commands/handle"
@@ -30,6 +31,8 @@ type Runner struct {
 
 	Limits Limits
 	Room   *Room // that runs share; nil for no bound
+	// Cores are how many short runs compute at once, apart from Room; nil for no bound.
+	Cores *semaphore.Weighted
 
 	// Yield reports whether the run with this context is to leave its worker for another
 	// run; wanted says that another waits for room in this process. nil for never.
@@ -88,14 +91,14 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 		return r.dispatch(ctx, &sim, order, in, log)
 	}
 	staged := r.Now().Sub(began)
-	most, leave, err := r.enter(ctx, &sim, in)
+	admitted, err := r.enter(ctx, &sim, in)
 	if errors.Is(err, errOver) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer admitted.leave()
 	log.begins(&sim, in)
 	first := false
 	if sim.Status == commands.Provisioning {
@@ -113,7 +116,7 @@ func (r *Runner) Run(ctx context.Context, id string) error {
 	}
 	order.StartedAt = *sim.StartedAt
 	a := &attempt{
-		Runner: r, sim: sim, in: in, log: log, first: first, ended: stopped, most: most, prepared: staged,
+		Runner: r, sim: sim, in: in, log: log, first: first, ended: stopped, admission: admitted, prepared: staged,
 		files: calls.newFiles(ctx),
 	}
 	return a.do(ctx)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"netsim/billing"
 	"netsim/billing/prices"
@@ -74,7 +76,7 @@ func (s *base) openDomain(ctx context.Context, w *connections.Writer, list price
 			Limits: runs.Limits{
 				Flows: s.config.RunFlows, TraceBytes: s.config.RunTraces, ResultBytes: s.config.RunResults, Time: s.config.RunTime,
 			},
-			Room: runs.NewRoom(s.config.RunFlows, s.config.Workers), Turn: s.config.RunTurn,
+			Room: runs.NewRoom(s.config.RunFlows, s.config.Workers), Cores: semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))), Turn: s.config.RunTurn,
 		},
 		workspace: &reactions.Workspace{Commands: w.Handler, DB: s.verified},
 		tracesetTTL: &reactions.TracesetLife{

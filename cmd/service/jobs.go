@@ -23,6 +23,7 @@ import (
 // them.
 const (
 	queueRuns         = "default"
+	queueShort        = "short"     // runs that take a moment
 	queueFollowing    = "following" // runs at remote engines, which need little of this process but may take days
 	queueExtraction   = "extraction"
 	queueStudies      = "studies" // which wait for their runs most of the time
@@ -40,6 +41,9 @@ func (s *base) openJobs(ctx context.Context) (*jobs.Jobs, error) {
 	}
 	if s.config.Has(settings.RoleWorker) {
 		c.Queues = map[string]int{queueRuns: s.config.Workers, queueFollowing: s.config.EngineRuns, queueExtraction: 2, queueStudies: studiesAtOnce, queueHousekeeping: 1}
+		if s.config.ShortRuns > 0 {
+			c.Queues[queueShort] = s.config.ShortRuns
+		}
 	}
 	j, err := jobs.Open(ctx, c)
 	return j, orMigrate(err)
@@ -109,8 +113,8 @@ func (s *base) checkpointDay(ctx context.Context, w *connections.Writer, day str
 
 // registerRuns registers the jobs of simulations.
 func (s *base) registerRuns(d *domain) {
-	registerRun(d, queueRuns, func(a runs.RunSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
-	registerRun(d, queueFollowing, func(a runs.FollowSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
+	registerRun(d, queueRuns, queueShort, func(a runs.RunSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
+	registerRun(d, queueFollowing, "", func(a runs.FollowSimulation) (string, runs.Weight) { return a.SimulationID, a.Weight })
 	jobs.Register(d.jobs, jobs.Kind[runs.PurgeSimulation]{
 		Queue: queueHousekeeping,
 		Work:  func(ctx context.Context, a runs.PurgeSimulation) error { return d.runner.Purge(ctx, a.SimulationID) },
@@ -155,9 +159,9 @@ func (s *base) room(ctx context.Context, account string) (int64, error) {
 
 // registerRun registers a kind of run. Accounts share the workers fairly, both for local
 // and for remote runs.
-func registerRun[A jobs.Args](d *domain, queue string, of func(A) (simulation string, weight runs.Weight)) {
+func registerRun[A jobs.Args](d *domain, queue, short string, of func(A) (simulation string, weight runs.Weight)) {
 	jobs.Register(d.jobs, jobs.Kind[A]{
-		Queue: queue, Attempts: runs.JobAttempts,
+		Queue: queue, Short: short, Attempts: runs.JobAttempts,
 		Work: func(ctx context.Context, a A) error {
 			id, _ := of(a)
 			err := d.runner.Run(ctx, id)
@@ -172,7 +176,7 @@ func registerRun[A jobs.Args](d *domain, queue string, of func(A) (simulation st
 		},
 		Share: func(_ context.Context, a A) (jobs.Share, error) {
 			_, w := of(a)
-			return jobs.Share{Account: w.Account, Cost: w.Cost, Batch: w.Study}, nil
+			return jobs.Share{Account: w.Account, Cost: w.Cost, Batch: w.Study, Short: w.Short}, nil
 		},
 	})
 }

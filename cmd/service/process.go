@@ -121,7 +121,7 @@ const (
 func Sessions(c *settings.Config) int {
 	sessions := int(c.PostgresPoolSize) + unverifiedSessions + uploads.LockSessions + spareLocks + connections.TurnSessions + jobs.Sessions
 	if c.Has(settings.RoleWorker) {
-		sessions += c.Workers + c.EngineRuns + 3
+		sessions += c.Workers + c.ShortRuns + c.EngineRuns + 3
 	}
 	return sessions
 }

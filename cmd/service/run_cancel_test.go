@@ -27,7 +27,7 @@ func endlessSubmission() object {
 // it. It does not run, its credit is released, and its jobs stop.
 func TestDeleteCancels(t *testing.T) {
 	t.Parallel()
-	w := newStoreWorld(t, time.Hour, func(c *settings.Config) { c.Workers = 1 })
+	w := newStoreWorld(t, time.Hour, func(c *settings.Config) { c.Workers, c.ShortRuns = 1, 0 })
 	const simulations = "/api/v1/simulations/"
 	first := w.submit("first")
 	if s := w.ended(first); s["status"] != "completed" {

@@ -20,7 +20,7 @@ import (
 // completed at every length.
 func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.Workers = 1 })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Workers, c.ShortRuns = 1, 0 })
 	servicetest.Start(t, func(c *settings.Config) {
 		*c = p.Config
 		c.Roles = []string{settings.RoleWorker}
@@ -68,7 +68,7 @@ func TestOneAccountDoesNotKeepAnotherWaiting(t *testing.T) {
 // free. A run of another account completes beside it.
 func TestNoAccountHasAllWorkers(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t)
+	p := servicetest.Start(t, func(c *settings.Config) { c.ShortRuns = 0 })
 	greedy, modest := servicetest.NewAccount(), servicetest.NewAccount()
 	p.Grant(t, greedy, "1000")
 	p.Grant(t, modest, "1000")
@@ -91,6 +91,33 @@ func TestNoAccountHasAllWorkers(t *testing.T) {
 	many.Post(simulations+second+"/terminate", nil)
 }
 
+// TestAShortRunWaitsForNoLongRun: while two accounts have a long run each on the only two
+// workers, which they would keep for an hour, short runs of both complete beside them.
+func TestAShortRunWaitsForNoLongRun(t *testing.T) {
+	t.Parallel()
+	p := servicetest.Start(t, func(c *settings.Config) { c.RunTurn = time.Hour })
+	const simulations = "/api/v1/simulations/"
+	var users []*servicetest.Client
+	var long []string
+	for range 2 {
+		account := servicetest.NewAccount()
+		p.Grant(t, account, "1000")
+		user := p.User(t, account)
+		users, long = append(users, user), append(long, user.Post("/api/v1/simple/simulations", endlessSubmission()).Want(202).Text("simulationId"))
+	}
+	for i, user := range users {
+		user.Eventually(simulations+long[i], servicetest.HasStatus("running"))
+	}
+	for i, user := range users {
+		small := user.Post("/api/v1/simple/simulations", servicetest.SimpleSubmission(8)).Want(202).Text("simulationId")
+		user.Eventually(simulations+small, servicetest.HasStatus("completed"))
+		if s := user.Get(simulations + long[i]).Want(200).Object(); s["status"] != "running" {
+			t.Errorf("the long run is %v after a short one, want running", s["status"])
+		}
+		user.Post(simulations+long[i]+"/terminate", nil).Want(200)
+	}
+}
+
 // TestALongRunYields: two accounts have a long run each, on the only two workers. A run of
 // a third completes while both are under way. The long ones are not billed while they
 // wait, and their results are those of an undisturbed run.
@@ -99,7 +126,7 @@ func TestNoAccountHasAllWorkers(t *testing.T) {
 // the test repeats with longer runs. Without yields it ends before at every length.
 func TestALongRunYields(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.RunTurn = 50 * time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.RunTurn, c.ShortRuns = 50*time.Millisecond, 0 })
 	modest := servicetest.NewAccount()
 	p.Grant(t, modest, "1000")
 	one := p.User(t, modest)
@@ -185,7 +212,7 @@ func billedPauses(t *testing.T, service *servicetest.Client, id string) (pauses 
 // test repeats with longer runs.
 func TestAStudyDoesNotDelayARun(t *testing.T) {
 	t.Parallel()
-	p := servicetest.Start(t, func(c *settings.Config) { c.Workers, c.RunTurn = 1, 50*time.Millisecond })
+	p := servicetest.Start(t, func(c *settings.Config) { c.Workers, c.ShortRuns, c.RunTurn = 1, 0, 50*time.Millisecond })
 	account := servicetest.NewAccount()
 	p.Grant(t, account, "100000")
 	user := p.User(t, account)

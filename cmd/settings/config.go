@@ -129,6 +129,7 @@ type Config struct {
 
 	// Runs
 	Workers       int           `env:"NETSIM_WORKERS" envDefault:"2" min:"1" max:"1000" unit:"simulations" roles:"worker"`
+	ShortRuns     int           `env:"NETSIM_SHORT_RUNS" envDefault:"8" min:"0" max:"1000" unit:"simulations" roles:"worker"`
 	RunFlows      int           `env:"NETSIM_RUN_FLOWS" envDefault:"16777216" min:"1" unit:"transfers" roles:"worker"`
 	RunTraces     int64         `env:"NETSIM_RUN_TRACE_BYTES" envDefault:"2147483648" min:"1" unit:"bytes" roles:"worker"`
 	RunResults    int64         `env:"NETSIM_RUN_RESULT_BYTES" envDefault:"100000000000" min:"1" unit:"bytes" roles:"worker"`

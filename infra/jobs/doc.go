@@ -30,7 +30,8 @@
 // # Which run is next
 //
 // Jobs of fair kinds are taken fairly by account, weighted by their cost (fair.go,
-// ADR 19). No account has all workers, and a job may yield its worker (yield.go, ADR 65). In river's table the next four of a queue are available, and all later
+// ADR 19). No account has all workers, and a job may yield its worker (yield.go, ADR 65).
+// Short ones have workers of their own (ADR 82). In river's table the next four of a queue are available, and all later
 // ones are pending.
 //
 // # The database's clock

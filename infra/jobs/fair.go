@@ -22,6 +22,9 @@ var sharesSchema string
 // last run of any account started. The next run is the oldest of the account that
 // was served least.
 //
+// A short run is in the queue of short runs, or in that of the others while no process has
+// workers for short ones. Which of the two is chosen with the turns.
+//
 // River takes available jobs by priority. So the next runs are available, with
 // their turn as the priority, and all others are pending. Turns are assigned again
 // whenever a run is enqueued or starts, and when one ends if that can change them, in one
@@ -35,6 +38,7 @@ type Share struct {
 	Account string `json:"account"`
 	Cost    int64  `json:"cost"`            // estimated, at least 1, relative to other runs
 	Batch   bool   `json:"batch,omitempty"` // it waits until the account's other runs have started
+	Short   bool   `json:"short,omitempty"` // it takes the queue of short runs, while that has workers
 }
 
 // turns is how many runs are available at once, one for each of river's four
@@ -66,14 +70,20 @@ const notStarted = `state IN ('available', 'pending') AND (attempt = 0 AND NOT m
 
 // nextRuns is the SQL that orders the runs that may be next, each with its turn in its
 // queue. Its parameters are the fair kinds, accounts, how many runs each of these may have in
-// progress (null for all workers of the queue but one), and a job that is left out. Without
+// progress (null for all workers of the queue but one), a job that is left out, the queue of
+// short runs, and that which they take otherwise. Without
 // accounts, this is the limit of all. Otherwise it orders only runs of these accounts: a run
 // of another account was enqueued after the limits were read, and its process chooses the
 // next runs after that. A run that is due to be tried again occupies no worker, but counts
 // for the limit of its account.
 const nextRuns = `
-WITH runs AS (
-	SELECT id, queue, state, attempt, metadata, coalesce(metadata->>'account', '') AS account, metadata ? 'batch' AS batch,
+WITH staff AS (
+	SELECT queue, sum(workers) AS workers FROM jobs.run_workers
+	WHERE until BETWEEN now() AND now() + interval '1 day' GROUP BY queue
+), runs AS (
+	SELECT id, state, attempt, metadata, coalesce(metadata->>'account', '') AS account, metadata ? 'batch' AS batch,
+	       CASE WHEN state = 'running' OR NOT metadata ? 'short' THEN queue
+	            WHEN EXISTS (SELECT FROM staff s WHERE s.queue = $5) THEN $5 ELSE $6 END AS queue,
 	       CASE WHEN metadata ? 'yielded' THEN 0 ELSE greatest(coalesce((metadata->>'cost')::bigint, 1), 1) END AS cost
 	FROM jobs.river_job
 	WHERE kind = ANY($1) AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled') AND id <> $4
@@ -83,9 +93,6 @@ WITH runs AS (
 	SELECT account, count(*) AS runs FROM runs WHERE NOT (` + notStarted + `) GROUP BY account
 ), occupied AS (
 	SELECT queue, account, count(*) AS runs FROM runs WHERE NOT (` + notStarted + `) AND state IN ('available', 'running') GROUP BY queue, account
-), staff AS (
-	SELECT queue, sum(workers) AS workers FROM jobs.run_workers
-	WHERE until BETWEEN now() AND now() + interval '1 day' GROUP BY queue
 ), latest AS (
 	SELECT queue, max(began) AS began FROM jobs.run_shares GROUP BY queue
 ), served AS (
@@ -109,14 +116,19 @@ WITH runs AS (
 // and turns.
 const assignTurns = nextRuns + `, changed AS (
 	UPDATE jobs.river_job j
-	SET state = CASE WHEN n.turn <= $5 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $5)
+	SET state = CASE WHEN n.turn <= $7 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $7), queue = w.queue
 	FROM waiting w LEFT JOIN next n USING (id)
 	WHERE j.id = w.id AND j.state IN ('available', 'pending')
-	  AND (j.state, j.priority) IS DISTINCT FROM (CASE WHEN n.turn <= $5 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $5))
+	  AND (j.state, j.priority, j.queue) IS DISTINCT FROM (CASE WHEN n.turn <= $7 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $7), w.queue)
+	RETURNING j.queue, j.state
+), moved AS (
+	UPDATE jobs.river_job j SET queue = r.queue
+	FROM (SELECT id, queue FROM runs WHERE NOT (` + notStarted + `)) r
+	WHERE j.id = r.id AND j.state IN ('available', 'retryable', 'scheduled') AND j.queue <> r.queue
 	RETURNING j.queue, j.state
 )
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
-FROM changed WHERE state = 'available' GROUP BY queue`
+FROM (SELECT * FROM changed UNION ALL SELECT * FROM moved) AS free WHERE state = 'available' GROUP BY queue`
 
 // noStart is the id that stands for no job in nextRuns.
 const noStart = 0
@@ -217,7 +229,7 @@ func (j *Jobs) choosing(ctx context.Context, enqueues bool, first func(pgx.Tx) e
 				return err
 			}
 		}
-		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, noStart, turns)
+		_, err = tx.Exec(ctx, assignTurns, j.fairKinds(), accounts, limits, noStart, j.short.queue, j.short.otherwise, turns)
 		return err
 	})
 }

@@ -19,11 +19,11 @@ import (
 )
 
 // shareFromName reads the account and the cost from a simulation's name, such as
-// sim_a_8_1. One that ends with _batch is of a batch.
+// sim_a_8_1. One that ends with _batch is of a batch, one that ends with _short is short.
 func shareFromName(_ context.Context, simulation string) (jobs.Share, error) {
 	parts := strings.Split(simulation, "_")
 	cost, err := strconv.ParseInt(parts[2], 10, 64)
-	return jobs.Share{Account: parts[1], Cost: cost, Batch: strings.HasSuffix(simulation, "_batch")}, err
+	return jobs.Share{Account: parts[1], Cost: cost, Batch: strings.HasSuffix(simulation, "_batch"), Short: strings.HasSuffix(simulation, "_short")}, err
 }
 
 // startOrder finishes each run as soon as it has started, until n runs have started,

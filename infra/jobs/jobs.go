@@ -57,8 +57,13 @@ type Jobs struct {
 	workers *river.Workers
 	kinds   map[string]kind
 	needs   []Need
+	short   shortQueue
 	choices gather.Gather[*step, struct{}] // of the next runs
 }
+
+// shortQueue is the queue of short runs, and that which they take while no process has workers
+// for it; both "" if there is none.
+type shortQueue struct{ queue, otherwise string }
 
 // ErrNotMigrated means that tables are missing, or older than this release needs.
 var ErrNotMigrated = errors.New("is missing or older than this release needs")

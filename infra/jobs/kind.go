@@ -16,6 +16,9 @@ type Args = interface{ Kind() string }
 // Kind says how the jobs of one kind are queued and worked on.
 type Kind[A Args] struct {
 	Queue string // one of Config.Queues
+	// Short is the queue of the jobs whose Share says that they are short, while a process has
+	// workers for it. Then they wait for no other job. One kind may have one; "" for none.
+	Short string
 
 	// Work does a job. Its context is one for Jobs.Yield. It may be called again for a job that was done or
 	// interrupted. Its context ends when the process stops or the job's lock is
@@ -63,6 +66,7 @@ func (daily) Next(now time.Time) time.Time {
 // kind has the fields of a Kind that enqueueing and reconciling need.
 type kind struct {
 	queue string
+	short string                                              // "" for none
 	share func(ctx context.Context, args Args) (Share, error) // nil if not fair
 }
 
@@ -70,7 +74,10 @@ type kind struct {
 // it enqueues, and a process with workers registers all kinds.
 func Register[A Args](j *Jobs, k Kind[A]) {
 	var zero A
-	registered := kind{queue: k.Queue}
+	registered := kind{queue: k.Queue, short: k.Short}
+	if k.Short != "" {
+		j.short = shortQueue{k.Short, k.Queue}
+	}
 	if k.Share != nil {
 		registered.share = func(ctx context.Context, args Args) (Share, error) { return k.Share(ctx, args.(A)) }
 	}

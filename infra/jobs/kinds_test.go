@@ -78,7 +78,7 @@ func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {
 		return nil, err
 	}
 	jobs.Register(j, jobs.Kind[run]{
-		Queue: "runs", Attempts: 50,
+		Queue: "runs", Short: "short", Attempts: 50,
 		Work:    func(ctx context.Context, a run) error { return w.Run(ctx, a.SimulationID) },
 		Abandon: func(ctx context.Context, a run) error { return w.Abandon(ctx, a.SimulationID) },
 		Share:   func(ctx context.Context, a run) (jobs.Share, error) { return w.Share(ctx, a.SimulationID) },

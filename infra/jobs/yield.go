@@ -37,7 +37,7 @@ func (j *Jobs) Yield(ctx context.Context, wanted bool) (yields bool, err error) 
 	err = j.choosing(ctx, false, nil, func(tx pgx.Tx, accounts []string, limits []*int64) error {
 		var marked bool
 		var before *int64 // when the first of the others begins, in virtual time
-		if err := tx.QueryRow(ctx, toYield, j.fairKinds(), accounts, limits, run.id, wanted).Scan(&marked, &yields, &before); err != nil {
+		if err := tx.QueryRow(ctx, toYield, j.fairKinds(), accounts, limits, run.id, j.short.queue, j.short.otherwise, wanted).Scan(&marked, &yields, &before); err != nil {
 			return err
 		}
 		if marked || !yields {
@@ -65,7 +65,7 @@ const toYield = nextRuns + `, mine AS (
 	SELECT count(*) + 1 AS workers, count(*) FILTER (WHERE r.metadata ? 'yielded') AS leaving
 	FROM runs r JOIN mine m USING (queue) WHERE r.state = 'running'
 )
-SELECT m.marked, $5 OR (SELECT count(*) FROM others) > greatest(coalesce(k.workers, 0) - t.workers, 0) + t.leaving, (SELECT min(begins) FROM others)::bigint
+SELECT m.marked, $7 OR (SELECT count(*) FROM others) > greatest(coalesce(k.workers, 0) - t.workers, 0) + t.leaving, (SELECT min(begins) FROM others)::bigint
 FROM mine m CROSS JOIN taken t LEFT JOIN staff k USING (queue)`
 
 // markYield is the SQL that marks a run that yields, and charges its account. Its parameters are
@@ -89,7 +89,7 @@ func (j *Jobs) attend(ctx context.Context) error {
 	var workers []int64
 	for name, n := range j.config.Queues {
 		for _, k := range j.kinds {
-			if k.queue == name && k.share != nil {
+			if k.share != nil && (k.queue == name || k.short == name) {
 				queues, workers = append(queues, name), append(workers, int64(n))
 				break
 			}

@@ -17,7 +17,7 @@ func TestKilledAtAYield(t *testing.T) {
 	kills, seed := kills(t, 5), servicetest.Number(t, "NETSIM_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 65))
 	k := newKilled(t)
-	k.env = []string{"NETSIM_WORKERS=1", "NETSIM_RUN_TURN=20ms"}
+	k.env = []string{"NETSIM_WORKERS=1", "NETSIM_SHORT_RUNS=0", "NETSIM_RUN_TURN=20ms"}
 	other := servicetest.NewAccount()
 	k.program.Grant(t, other, "1000")
 	modest := k.program.User(t, other)

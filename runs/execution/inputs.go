@@ -125,12 +125,7 @@ func (in *Inputs) simple(ctx context.Context, a *document.Application) error {
 	in.together = settings.Synchronize
 	in.kept = append(in.kept, keptInput{t.Files[0].Name, content})
 	in.Ranks = collective.Ranks(in.groups)
-	for _, g := range in.groups {
-		for _, phase := range g.Phases {
-			plan := collective.NewPlan(phase, g.GroupSize)
-			in.Transfers += int64(g.Count) * plan.Transfers()
-		}
-	}
+	in.Transfers = collective.Transfers(in.groups)
 	return nil
 }
 

@@ -83,6 +83,19 @@ func Ranks(groups []GroupSpec) int {
 	return total
 }
 
+// Transfers returns the number of transfers of all phases of the groups, which must be
+// resolved.
+func Transfers(groups []GroupSpec) int64 {
+	total := int64(0)
+	for _, g := range groups {
+		for _, phase := range g.Phases {
+			plan := NewPlan(phase, g.GroupSize)
+			total += int64(g.Count) * plan.Transfers()
+		}
+	}
+	return total
+}
+
 func resolveGroups(workload *Workload, groups []GroupSpec, constrained bool) ([]GroupSpec, error) {
 	if workload != nil {
 		// Without constraints, the error names RankSet instead of these bounds.
