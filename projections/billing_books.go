@@ -15,8 +15,9 @@ import (
 func LatestLibraryItem(ctx context.Context, db Reader, account, hash string) (*BillingItem, error) {
 	t := &NewUsage().items
 	rows, err := db.Query(ctx, fmt.Sprintf(`
-		SELECT %s FROM billing_items WHERE resource_id IN (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2)
-		AND resource_type = 'traceset' ORDER BY id DESC LIMIT 1`, t.columns.List("")), account, hash)
+		SELECT %s FROM (SELECT id FROM tracesets WHERE account_id = $1 AND library_hash = $2) AS t
+		CROSS JOIN LATERAL (SELECT * FROM billing_items WHERE resource_id = t.id AND resource_type = 'traceset' ORDER BY id DESC LIMIT 1) AS i
+		ORDER BY i.id DESC LIMIT 1`, t.columns.List("i.")), account, hash)
 	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
 		return nil, fmt.Errorf("read a billing item: %w", err)

@@ -28,7 +28,8 @@ CREATE TABLE tracesets (
     expires_at   timestamptz
 );
 CREATE INDEX tracesets_day ON tracesets (account_id, created_at);
-CREATE INDEX tracesets_library ON tracesets (library_hash, account_id) WHERE status <> 'deleted';
+CREATE INDEX tracesets_library ON tracesets (library_hash, account_id, created_at, id) WHERE status <> 'deleted';
+CREATE INDEX tracesets_billed ON tracesets (library_hash, account_id); -- the deleted ones too
 CREATE INDEX tracesets_library_id ON tracesets (library_id);
 -- A list merges one walk for each scope and status, over what is its own.
 CREATE INDEX tracesets_scope ON tracesets (scope, status, created_at DESC, id DESC) WHERE status <> 'deleted';
