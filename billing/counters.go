@@ -61,17 +61,26 @@ func RaiseCounters(ctx context.Context, db projections.Reader) error {
 	return setCounters(ctx, db, `CASE WHEN held.id > c.last_value THEN setval('%[1]s', held.id) ELSE c.last_value END`)
 }
 
+// largestCost reads the last cost of each day. Costs have no index on their ids alone, and a
+// late cost of an earlier day may have the largest.
+const largestCost = `
+	WITH RECURSIVE days AS (
+		(SELECT date, id FROM daily_costs ORDER BY date DESC, id DESC LIMIT 1)
+		UNION ALL
+		SELECT earlier.* FROM days CROSS JOIN LATERAL (SELECT date, id FROM daily_costs WHERE date < days.date ORDER BY date DESC, id DESC LIMIT 1) AS earlier
+	) SELECT max(id) FROM days`
+
 // setCounters evaluates the expression for each counter c, where held.id is the
 // largest id in the read model, 0 for none.
 func setCounters(ctx context.Context, db projections.Reader, expression string) error {
-	for counter, table := range map[Counter]string{
-		BillingItemIDs: "billing_items", BillingEventIDs: "billing_events", DailyCostIDs: "daily_costs",
+	for counter, largest := range map[Counter]string{
+		BillingItemIDs: "SELECT max(id) FROM billing_items", BillingEventIDs: "SELECT max(id) FROM billing_events", DailyCostIDs: largestCost,
 	} {
 		var at int64
 		err := db.QueryRow(ctx, fmt.Sprintf(durable+`
 			SELECT `+expression+`
-			FROM durable, %[1]s AS c, (SELECT coalesce(max(id), 0) AS id FROM %[2]s) AS held`,
-			counter, table)).Scan(&at)
+			FROM durable, %[1]s AS c, (SELECT coalesce((%[2]s), 0) AS id) AS held`,
+			counter, largest)).Scan(&at)
 		if err != nil {
 			return fmt.Errorf("raise %s: %w", counter, err)
 		}

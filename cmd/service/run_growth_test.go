@@ -1,0 +1,129 @@
+package service_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"netsim/cmd/settings"
+	"netsim/internal/servicetest"
+	"netsim/internal/testwait"
+)
+
+// TestARunCostsTheSameInALargeAccount: what the service reads of each table for a run, from
+// the submission to its bill, does not grow with what its account has already. What a start
+// reads is subtracted. A scan of an account, or of a whole table, would read thousands of rows
+// more.
+func TestARunCostsTheSameInALargeAccount(t *testing.T) {
+	t.Parallel()
+	const runs, rows, growth = 5, 2000, 200 // growth is how many rows more a run may read of a table
+	c := servicetest.Config(t)
+	conn, err := pgx.Connect(t.Context(), c.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := servicetest.NewAccount()
+	size := 0
+	// period starts the service, runs simulations and stops it. It returns how many rows were
+	// read of each table.
+	period := func(name string, runs int) map[string]int64 {
+		before := rowsRead(t, conn)
+		t.Run(name, func(t *testing.T) {
+			p := servicetest.Start(t, func(own *settings.Config) { *own = c })
+			p.Grant(t, account, "1000")
+			user := p.User(t, account)
+			for range runs {
+				size += 4096
+				id := user.Post("/api/v1/simple/simulations", object{"workload": object{
+					"ranks": 8, "phases": []object{{"operationType": "allReduce", "dataSize": size}},
+				}}).Want(202).Text("simulationId")
+				user.Eventually("/api/v1/simulations/"+id, servicetest.HasStatus("completed"))
+			}
+			servicetest.AwaitQuiet(t, c.Kafka[0], c.TopicPrefix, c.Postgres)
+		})
+		read := rowsRead(t, conn)
+		for table := range read {
+			read[table] -= before[table]
+		}
+		return read
+	}
+	small, smallStart := period("small", runs), period("smallStart", 0)
+	fill(t, conn, rows)
+	large, largeStart := period("large", runs), period("largeStart", 0)
+	for table, n := range large {
+		was, is := (small[table]-smallStart[table])/runs, (n-largeStart[table])/runs
+		t.Logf("%s: %d rows a run, then %d (a start %d, then %d)", table, was, is, smallStart[table], largeStart[table])
+		if is-max(was, 0) > growth { // the first start reads more than later ones
+			t.Errorf("a run reads %d rows of %s when it has %d more, before it read %d", is, table, rows, was)
+		}
+	}
+}
+
+// rowsRead returns how many rows of each table have been read, and entries of its indexes,
+// after all other sessions have ended.
+func rowsRead(t *testing.T, conn *pgx.Conn) map[string]int64 {
+	t.Helper()
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for ends := time.Now().Add(testwait.Limit(t)); ; <-every.C {
+		var others int
+		if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others); err != nil {
+			t.Fatal(err)
+		}
+		if others == 0 {
+			break
+		}
+		if time.Now().After(ends) {
+			t.Fatalf("%d sessions have not ended", others)
+		}
+	}
+	read := map[string]int64{}
+	result, err := conn.Query(t.Context(), `
+		SELECT schemaname || '.' || relname, coalesce(seq_tup_read, 0) + coalesce((SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid), 0)::bigint
+		FROM pg_stat_user_tables t`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table string
+	var n int64
+	if _, err := pgx.ForEachRow(result, []any{&table, &n}, func() error { read[table] = n; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// fill copies the rows of every table of the read model and of the job queue until there are
+// so many more of each, with other keys. A price list has a few rows in any account.
+func fill(t *testing.T, conn *pgx.Conn, rows int) {
+	t.Helper()
+	statements, err := conn.Query(t.Context(), `
+		SELECT format('INSERT INTO %1$s (%2$s) SELECT %2$s FROM (SELECT (jsonb_populate_record(NULL::%1$s, to_jsonb(r) || jsonb_build_object(%3$s))).* FROM (SELECT *, count(*) OVER () AS of FROM %1$s) r, generate_series(1, $1 / of) i) AS copies',
+			c.oid::regclass, string_agg(quote_ident(attname), ', ') FILTER (WHERE attgenerated = ''),
+			string_agg(format('%L, %s', attname, CASE atttypid
+				WHEN 'text'::regtype THEN format('r.%I || ''~'' || i', attname)
+				WHEN 'timestamptz'::regtype THEN format('r.%I - i * interval ''1 second''', attname)
+				WHEN 'date'::regtype THEN format('r.%I - i::int', attname)
+				WHEN 'int'::regtype THEN format('r.%I + i::int', attname)
+				ELSE format('r.%I + i * 1000000', attname) END), ', ') FILTER (WHERE attnum = ANY(x.indkey) AND attname NOT IN ('account_id', 'workspace_id'))
+			|| CASE WHEN c.relname = 'river_job' THEN ', ''unique_key'', NULL' ELSE '' END)
+		FROM pg_class c JOIN pg_index x ON x.indrelid = c.oid AND x.indisprimary JOIN pg_attribute a ON a.attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+		WHERE c.relnamespace = 'readmodel'::regnamespace AND c.relname NOT IN ('offsets', 'log', 'rates') OR c.oid = 'jobs.river_job'::regclass
+		GROUP BY c.oid, c.relname HAVING count(*) FILTER (WHERE attnum = ANY(x.indkey) AND attname NOT IN ('account_id', 'workspace_id')) > 0`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(statements, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range all {
+		if _, err := conn.Exec(t.Context(), statement, rows); err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", statement, err))
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "ANALYZE; SELECT pg_stat_force_next_flush()"); err != nil { // what was read here counts for no run
+		t.Fatal(err)
+	}
+}
