@@ -24,7 +24,7 @@ func directions() map[string]set {
 	handlers := set{"api", "api/report", "content/simple", "infra/auth", "infra/web"}
 	everything := set{"/"}
 	return map[string]set{
-		"events":          {},
+		"events":          {"events/scan"},
 		"events/scan":     {}, // where the members of an event's data are in its JSON
 		"fault":           {},
 		"simulator/":      {"simulator/"},

@@ -34,7 +34,7 @@ type entry struct {
 
 func of[T Data]() entry {
 	var zero T
-	return entry{zero, decode[T]}
+	return entry{zero, decoder[T]()}
 }
 
 // registry lists every type and version that was ever written, in the order of
@@ -70,14 +70,6 @@ var decoders = sync.OnceValue(func() map[string]func([]byte) (Data, error) {
 	}
 	return byType
 })
-
-func decode[T Data](value []byte) (Data, error) {
-	var d T
-	if err := json.Unmarshal(value, &d); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", d.EventType(), err)
-	}
-	return d, nil
-}
 
 // Decode reads an event's data. A type that is not registered is ErrUnknownType;
 // its stream is parked until a release knows the type.

@@ -81,6 +81,8 @@ func NewSimulations() *Simulations {
 
 var simulationColumns = columns.Of[Simulation]()
 
+// foldSimulation applies a fact to all columns but Item, which is made once after all facts
+// of a batch.
 func foldSimulation(s *Simulation, f *events.Fact) {
 	switch d := f.Data.(type) {
 	case events.SimulationRequested:
@@ -129,15 +131,19 @@ func foldSimulation(s *Simulation, f *events.Fact) {
 	case events.SimulationDeleted:
 		s.Deleted = d.Reason
 	}
-	s.Item = s.item()
 }
 
 // BegunSimulation returns the row that the request of a simulation makes.
-func BegunSimulation(requested *events.Event) Simulation { return begun(foldSimulation, requested) }
+func BegunSimulation(requested *events.Event) Simulation {
+	s := begun(foldSimulation, requested)
+	s.Item = s.item()
+	return s
+}
 
 // After returns the row after one more event.
 func (s Simulation) After(e *events.Event) Simulation {
 	foldSimulation(&s, &events.Fact{Event: *e})
+	s.Item = s.item()
 	return s
 }
 
@@ -189,6 +195,7 @@ func (p *Simulations) Apply(writes *columns.Writes, facts []events.Fact) error {
 	var items simulationItems
 	p.history = simulationHistory{}
 	p.apply(writes, facts, func(before, after *Simulation) {
+		after.Item = after.item()
 		items.add(before, after)
 		total, active := tally(after)
 		if before != nil {

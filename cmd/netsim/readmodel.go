@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type rebuild struct {
 
 // Run rebuilds the read model until it is promoted or the process gets a signal.
 func (r rebuild) Run(ctx context.Context) error {
+	debug.SetGCPercent(200) // a rebuild makes much garbage beside few rows that stay
 	return withTools(ctx, func(t *operate.Tools) error {
 		began := time.Now()
 		var last projector.Report

@@ -23,9 +23,9 @@ type column[R any] struct {
 	kind     string // name of the PostgreSQL type in pg_type
 	sent     string // type of the elements of array, if it is not kind
 	nullable bool
-	array    func(rows []*R) any           // the values of all rows
-	pointer  func(*R) any                  // pointer to the field of a row
-	binary   func(out []byte, r *R) []byte // appends the value as COPY takes it
+	array    func(rows []*R) any                      // the values of all rows
+	pointer  func(*R) any                             // pointer to the field of a row
+	binary   func(out []byte, r reflect.Value) []byte // appends the value of a row, which is not a pointer, as COPY takes it
 }
 
 // Of derives the columns of R. Every exported field is a column, including the fields
@@ -84,7 +84,11 @@ func columnOf[R any](f reflect.StructField, name string) column[R] {
 }
 
 func typed[R, T any](index []int, name, kind string, binary func([]byte, T) []byte) column[R] {
-	field := func(r *R) *T { return reflect.ValueOf(r).Elem().FieldByIndex(index).Addr().Interface().(*T) }
+	of := func(r reflect.Value) *T { return r.FieldByIndex(index).Addr().Interface().(*T) }
+	if len(index) == 1 { // FieldByIndex takes twice as long
+		of = func(r reflect.Value) *T { return r.Field(index[0]).Addr().Interface().(*T) }
+	}
+	field := func(r *R) *T { return of(reflect.ValueOf(r).Elem()) }
 	return column[R]{
 		name: name, kind: kind,
 		pointer: func(r *R) any { return field(r) },
@@ -95,7 +99,7 @@ func typed[R, T any](index []int, name, kind string, binary func([]byte, T) []by
 			}
 			return out
 		},
-		binary: func(out []byte, r *R) []byte { return binary(out, *field(r)) },
+		binary: func(out []byte, r reflect.Value) []byte { return binary(out, *of(r)) },
 	}
 }
 
@@ -181,6 +185,9 @@ func (c Columns[R]) Pointers(r *R) []any {
 func (c Columns[R]) Size(r *R) int {
 	size := int(reflect.TypeFor[R]().Size())
 	for i := range c.all {
+		if kind := c.all[i].kind; kind != "text" && kind != "bytea" {
+			continue
+		}
 		switch value := c.all[i].pointer(r).(type) {
 		case *string:
 			size += len(*value)

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -63,7 +65,7 @@ func (w *Writes) Send(ctx context.Context, db interface {
 	if len(w.copies) == 0 {
 		return db.SendBatch(ctx, &w.Batch).Close()
 	}
-	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		first := min(1, w.Len())
 		if err := tx.SendBatch(ctx, &pgx.Batch{QueuedQueries: w.QueuedQueries[:first]}).Close(); err != nil {
 			return err
@@ -75,21 +77,43 @@ func (w *Writes) Send(ctx context.Context, db interface {
 		}
 		return tx.SendBatch(ctx, &pgx.Batch{QueuedQueries: w.QueuedQueries[first:]}).Close()
 	})
+	if err == nil { // after an error, a connection may still be reading
+		w.release()
+	}
+	return err
 }
 
 // binary returns the rows in the binary format of COPY (the manual of PostgreSQL
 // 15, COPY, "Binary Format").
 func (c Columns[R]) binary(rows []*R) []byte {
-	out := append([]byte("PGCOPY\n\xff\r\n\x00"), 0, 0, 0, 0, 0, 0, 0, 0)
+	var out []byte
+	if used, ok := buffers.Get().(*[]byte); ok {
+		out = *used
+	}
+	out = append(append(out, "PGCOPY\n\xff\r\n\x00"...), 0, 0, 0, 0, 0, 0, 0, 0)
 	for i, r := range rows {
 		before := len(out)
 		out = binary.BigEndian.AppendUint16(out, uint16(len(c.all)))
+		row := reflect.ValueOf(r).Elem()
 		for n := range c.all {
-			out = c.all[n].binary(out, r)
+			out = c.all[n].binary(out, row)
 		}
 		if i == 0 {
 			out = slices.Grow(out, (len(out)-before)*len(rows)*5/4)
 		}
 	}
 	return append(out, 0xff, 0xff)
+}
+
+// buffers are of rows that were copied. New memory for megabytes of rows in every batch
+// costs the kernel more time than it takes to write them.
+var buffers sync.Pool
+
+// release makes the memory of the rows that were copied available.
+func (w *Writes) release() {
+	for i := range w.copies {
+		out := w.copies[i].rows[:0]
+		buffers.Put(&out)
+	}
+	w.copies = nil
 }
