@@ -118,6 +118,7 @@ func openPool(ctx context.Context, url string, workers int, option func(*pgxpool
 	}
 	c.MaxConns = int32(workers) + Sessions
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.ConnConfig.DescriptionCacheCapacity = 0 // as in postgres.Open
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
