@@ -127,6 +127,7 @@ func homes() map[string]set {
 	return map[string]set{
 		"github.com/segmentio/kafka-go":       {"infra/broker", "infra/eventlog", "internal/teststack", "prove/cluster", "prove/bench"},
 		"github.com/IBM/sarama":               {"infra/broker", "infra/eventlog", "infra/reactor", "stream/publisher", "internal/publictest", "prove/bench"},
+		"github.com/rcrowley/go-metrics":      {"infra/broker"},
 		"github.com/ThreeDotsLabs/":           {"infra/reactor", "prove/bench"},
 		"github.com/xdg-go/scram":             {"infra/broker"},
 		"github.com/riverqueue/":              {"infra/jobs"},

@@ -15,6 +15,7 @@ import (
 // authenticates again before a broker's limit of a session's time.
 func (n *Connector) Configure(c *sarama.Config) {
 	c.Net.Proxy.Enable, c.Net.Proxy.Dialer = true, dialer{n, c.Net.DialTimeout}
+	c.MetricRegistry = noMetrics{c.MetricRegistry}
 	if n == nil || n.config.SASL == nil {
 		return
 	}

@@ -34,6 +34,13 @@
 // Short ones have workers of their own (ADR 82). In river's table the next four of a queue are available, and all later
 // ones are pending.
 //
+// # When a worker looks for a job
+//
+// Whatever makes a job available also notifies the workers of its queue: an enqueueing, a
+// choice of the next runs, a reconciliation, a process that stops, and the process whose
+// worker has delayed a job, once that is due (wake.go). The poll every 5 seconds is for a
+// notification that was lost, a process that was killed, and river's own schedule.
+//
 // # The database's clock
 //
 // PostgreSQL's clock says when a job is due and when it was fetched. If it was ahead for a

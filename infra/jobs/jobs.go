@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,9 @@ type Config struct {
 	// chosen. Without it, that is the limit of every account.
 	MaxRunning func(ctx context.Context, account string) (*int64, error)
 
+	// Poll is the time between two polls of a queue's workers, which find the jobs that no
+	// notification named; 0 is pollEvery.
+	Poll time.Duration
 	// Reconcile is the time between two reconciliations.
 	Reconcile time.Duration
 	// Grace is the time that a worker has from fetching a job to locking it.
@@ -119,6 +123,7 @@ func openPool(ctx context.Context, url string, workers int, option func(*pgxpool
 	}
 	c.MaxConns = int32(workers) + Sessions
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.ConnConfig.DescriptionCacheCapacity = 0 // as in postgres.Open
 	for name, value := range map[string]string{
 		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
@@ -189,7 +194,8 @@ func (j *Jobs) migrated(ctx context.Context, driver *riverpgxv5.Driver) error {
 // settings returns river's configuration. It has no job timeout: the locks decide
 // whether a worker is alive (see the package's documentation).
 func (j *Jobs) settings() *river.Config {
-	c := &river.Config{Schema: Schema, Logger: slog.New(withoutCanceled{j.config.Log.Handler()}), JobTimeout: -1, FetchCooldown: 20 * time.Millisecond}
+	c := &river.Config{Schema: Schema, Logger: slog.New(withoutCanceled{j.config.Log.Handler()}), JobTimeout: -1,
+		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: cmp.Or(j.config.Poll, pollEvery)}
 	if j.config.Tracer != nil {
 		c.Middleware = []rivertype.Middleware{&traces{tracer: j.config.Tracer}}
 	}
@@ -213,7 +219,13 @@ func (j *Jobs) Enqueue(ctx context.Context, args Args) error {
 	if options.Pending {
 		return j.chooseNext(ctx, &step{ctx: ctx, args: args, options: options})
 	}
-	if _, err := j.client.Insert(ctx, args, options); err != nil {
+	err = pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if _, err := j.client.InsertTx(ctx, tx, args, options); err != nil {
+			return err
+		}
+		return notify(ctx, tx, options.Queue)
+	})
+	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", args.Kind(), err)
 	}
 	return nil
@@ -247,8 +259,15 @@ func (j *Jobs) Work(ctx context.Context) error {
 	if !j.start(ctx) {
 		return nil
 	}
+	wakes := make(chan struct{})
+	go func() {
+		defer close(wakes)
+		j.wakeUntil(ctx)
+	}()
 	j.reconcileUntil(ctx)
+	<-wakes
 	j.leave(ctx)
+	defer j.handOver(ctx)
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := j.client.StopAndCancel(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -81,29 +81,39 @@ const aheadOfClock = time.Minute
 
 // advance makes jobs due that would otherwise wait until the clock has caught up.
 func (j *Jobs) advance(ctx context.Context) (int64, error) {
-	tag, err := j.pool.Exec(ctx, `
+	n, err := j.release(ctx, `
 		UPDATE jobs.river_job SET scheduled_at = now()
-		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)`, aheadOfClock.Seconds())
+		WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() + make_interval(secs => $1)
+		RETURNING queue`, aheadOfClock.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("look for jobs that are due too late: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return n, nil
 }
 
 // freeOrphans makes running jobs available again whose lock no worker holds.
 func (j *Jobs) freeOrphans(ctx context.Context) (int64, error) {
-	tag, err := j.pool.Exec(ctx, `
+	n, err := j.release(ctx, `
 		UPDATE jobs.river_job j SET state = 'available', scheduled_at = now()
 		WHERE state = 'running' AND (attempted_at < now() - make_interval(secs => $1) OR attempted_at > now() + make_interval(secs => $2))
 		  AND NOT EXISTS (
 			SELECT FROM pg_locks l
 			WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
 			  AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)`, j.config.Grace.Seconds(), aheadOfClock.Seconds())
+			  AND (l.classid::bigint << 32 | l.objid::bigint) = `+fmt.Sprintf(lockName, "j.kind", "j.args")+`)
+		RETURNING j.queue`, j.config.Grace.Seconds(), aheadOfClock.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("free the jobs of dead workers: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return n, nil
+}
+
+// release makes jobs due with an UPDATE that returns their queues, and notifies the workers
+// of these. It returns how many jobs there are.
+func (j *Jobs) release(ctx context.Context, update string, args ...any) (n int64, err error) {
+	var queues int64
+	err = j.pool.QueryRow(ctx, `WITH changed AS (`+update+`)`+notifiedOf, args...).Scan(&n, &queues)
+	return n, err
 }
 
 // Need describes objects that each need a job. When an object has none, for example
@@ -152,7 +162,7 @@ func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	params := make([]river.InsertManyParams, len(missing))
+	params, queues := make([]river.InsertManyParams, len(missing)), make([]string, len(missing))
 	for i, id := range missing {
 		args, err := n.Job(ctx, id)
 		if err != nil {
@@ -163,10 +173,13 @@ func (j *Jobs) enqueueMissingOf(ctx context.Context, n *Need) error {
 			return err
 		}
 		params[i] = river.InsertManyParams{Args: args, InsertOpts: options}
+		queues[i] = options.Queue
 	}
 	err = j.choosing(ctx, true, func(tx pgx.Tx) error {
-		_, err := j.client.InsertManyTx(ctx, tx, params)
-		return err
+		if _, err := j.client.InsertManyTx(ctx, tx, params); err != nil {
+			return err
+		}
+		return notify(ctx, tx, queues...)
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("enqueue the %s without a job: %w", n.Name, err)

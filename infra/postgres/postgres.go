@@ -52,6 +52,7 @@ func New(ctx context.Context, url, readModel string, maxConns int32, options ...
 	c.MaxConns = maxConns
 	c.MaxConnIdleTime = 5 * time.Minute
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
+	c.ConnConfig.DescriptionCacheCapacity = 0 // of a mode that nothing uses, and 20 kB a connection
 	c.ConnConfig.RuntimeParams["application_name"] = "netsim"
 	c.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{readModel}.Sanitize() + ", " + Schema
 	c.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // the log is durable; lost rows are rebuilt from it

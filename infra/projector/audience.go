@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // audience is what a Watcher knows about the watchers of other processes. A
@@ -71,19 +70,23 @@ func (a *audience) joined() {
 	a.joins++
 }
 
-// countOthers asks PostgreSQL whether another process listens. A process that
-// ends is noticed here; one that begins announces itself.
-func (w *Watcher) countOthers(ctx context.Context, pool *pgxpool.Pool) {
+// countOthers queues the question whether another process listens, and returns a function
+// that notes the answer, or that there is none. A process that ends is noticed here; one that
+// begins announces itself. A nil Watcher asks nothing.
+func (w *Watcher) countOthers(reads *pgx.Batch) (note func(err error)) {
 	if w == nil {
-		return
+		return func(error) {}
 	}
 	w.others.mu.Lock()
 	joins, self := w.others.joins, w.others.self
 	w.others.mu.Unlock()
-	var any bool
-	err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_stat_activity
-		WHERE datname = current_database() AND starts_with(application_name, $1) AND pid <> $2)`, listeners, int64(self)).Scan(&any)
-	w.others.mu.Lock()
-	defer w.others.mu.Unlock()
-	w.others.none = err == nil && !any && w.others.joins == joins
+	any := true
+	reads.Queue(`SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND starts_with(application_name, $1) AND pid <> $2)`, listeners, int64(self)).QueryRow(
+		func(row pgx.Row) error { return row.Scan(&any) })
+	return func(err error) {
+		w.others.mu.Lock()
+		defer w.others.mu.Unlock()
+		w.others.none = err == nil && !any && w.others.joins == joins
+	}
 }

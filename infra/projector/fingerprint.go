@@ -26,8 +26,10 @@ var ErrNewerLevel = errors.New("the deployment is of a newer release")
 // fingerprint is a digest of the statements that make the read model, comments
 // included. It is stored as the schema's comment, with the level of the deployment if that
 // is above the first.
-func (p *Projector) fingerprint() string {
-	sum := sha256.Sum256([]byte(p.statements()))
+func (p *Projector) fingerprint() string { return p.form }
+
+func fingerprintOf(statements string) string {
+	sum := sha256.Sum256([]byte(statements))
 	return fmt.Sprintf(formPrefix+"%x", sum[:8])
 }
 
@@ -117,28 +119,44 @@ func isOtherRelease(err error) bool {
 
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // check is Exists on a connection or in a transaction.
 func (p *Projector) check(ctx context.Context, db querier) (exists bool, err error) {
+	reads := &pgx.Batch{}
+	model := p.queueCheck(reads)
+	if err := db.SendBatch(ctx, reads).Close(); err != nil {
+		return false, fmt.Errorf("look for the read model: %w", err)
+	}
+	return model()
+}
+
+// queueCheck queues the query of Exists, and returns a function that gives its answer.
+func (p *Projector) queueCheck(reads *pgx.Batch) (model func() (exists bool, err error)) {
 	schemas := []string{p.Schema}
 	if p.Schema == "" {
 		schemas = []string{NameOf(p.fingerprint()), Live}
 	}
 	var schema, comment string
-	err = db.QueryRow(ctx, `SELECT nspname, coalesce(obj_description(oid, 'pg_namespace'), 'no known form')
-		FROM pg_namespace WHERE nspname = ANY($1) ORDER BY nspname DESC LIMIT 1`, schemas).Scan(&schema, &comment)
-	found, level := ReadMark(comment)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look for the read model: %w", err)
-	case level > events.Level:
-		return true, RefuseLevel(level)
-	case found != p.fingerprint():
-		return true, fmt.Errorf("%w: schema %s has %s, this release needs %s; run 'netsim readmodel rebuild next' and 'netsim readmodel promote next'",
-			ErrOtherSchema, schema, found, p.fingerprint())
+	reads.Queue(`SELECT nspname, coalesce(obj_description(oid, 'pg_namespace'), 'no known form')
+		FROM pg_namespace WHERE nspname = ANY($1) ORDER BY nspname DESC LIMIT 1`, schemas).QueryRow(func(row pgx.Row) error {
+		if err := row.Scan(&schema, &comment); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	})
+	return func() (bool, error) {
+		found, level := ReadMark(comment)
+		switch {
+		case schema == "":
+			return false, nil
+		case level > events.Level:
+			return true, RefuseLevel(level)
+		case found != p.fingerprint():
+			return true, fmt.Errorf("%w: schema %s has %s, this release needs %s; run 'netsim readmodel rebuild next' and 'netsim readmodel promote next'",
+				ErrOtherSchema, schema, found, p.fingerprint())
+		}
+		return true, nil
 	}
-	return true, nil
 }

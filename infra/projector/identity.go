@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"netsim/events"
 	"netsim/infra/eventlog"
 )
@@ -88,12 +90,12 @@ func (p *Projector) proveTail(ctx context.Context, at *partitionState) error {
 	return err
 }
 
-// checkCommitted returns an error when the read model is behind what this
-// projector has committed, because it was restored from a backup, or when it was
-// replaced by another one. The compare-and-set finds the same, but only in a
-// partition that gets new records. checkCommitted also returns errRetry when an
-// operator asks to retry parked streams.
-func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionState) error {
+// checkCommitted queues the question whether the read model is still as this projector left
+// it. The function that it returns gives an error when the read model is behind what was
+// committed, because it was restored from a backup, or when it was replaced by another one.
+// The compare-and-set finds the same, but only in a partition that gets new records. It gives
+// errRetry when an operator asks to retry parked streams.
+func (p *Projector) checkCommitted(reads *pgx.Batch, partitions []*partitionState) (verdict func() error) {
 	committed := make([]*committedOffset, len(partitions))
 	for i, at := range partitions {
 		committed[i] = &committedOffset{string(at.family), at.partition, p.stats.at(partitionKey{at.family, at.partition})}
@@ -101,21 +103,23 @@ func (p *Projector) checkCommitted(ctx context.Context, partitions []*partitionS
 	args := append(committedOffsetColumns.Arrays(committed), tableOf(partitions))
 	serving, args := p.ifServing(args)
 	var behind, replaced, retry bool
-	err := p.Pool.QueryRow(ctx, fmt.Sprintf(`
+	reads.Queue(fmt.Sprintf(`
 		SELECT coalesce(bool_or(o.next < c.next), false), coalesce(bool_or(o.tableoid <> $4 OR NOT %[4]s), false),
 			coalesce(bool_or(EXISTS (SELECT FROM %[3]s k WHERE k.family = c.family AND k.partition = c.partition AND k.retry)), false)
 		FROM %[2]s
-		JOIN %[1]s o ON o.family = c.family AND o.partition = c.partition`, p.table("offsets"), committedOffsetColumns.From("c"), p.table("parked"), serving), args...).Scan(&behind, &replaced, &retry)
-	switch {
-	case err != nil: // the transactions report a database that is out of reach
-	case behind:
-		return errors.New("the read model was restored to an earlier state")
-	case replaced:
-		return errors.New("another read model was promoted")
-	case retry:
-		return errRetry
+		JOIN %[1]s o ON o.family = c.family AND o.partition = c.partition`, p.table("offsets"), committedOffsetColumns.From("c"), p.table("parked"), serving),
+		args...).QueryRow(func(row pgx.Row) error { return row.Scan(&behind, &replaced, &retry) })
+	return func() error {
+		switch {
+		case behind:
+			return errors.New("the read model was restored to an earlier state")
+		case replaced:
+			return errors.New("another read model was promoted")
+		case retry:
+			return errRetry
+		}
+		return nil
 	}
-	return nil
 }
 
 func tableOf(partitions []*partitionState) uint32 {
@@ -125,29 +129,54 @@ func tableOf(partitions []*partitionState) uint32 {
 	return partitions[0].table
 }
 
+// checkModel returns an error when the read model is not the one that the session began with.
+// It asks everything in one batch. A database that is out of reach is no error here, because
+// the transactions report it.
+func (p *Projector) checkModel(ctx context.Context, mine []*partitionState) error {
+	reads := &pgx.Batch{}
+	committed, model := p.checkCommitted(reads, mine), p.queueCheck(reads)
+	note := p.Watcher.countOthers(reads)
+	err := p.read(ctx, reads)
+	note(err)
+	if err == nil {
+		if err := committed(); err != nil {
+			return err
+		}
+	} else { // a missing table fails the batch
+		alone := &pgx.Batch{}
+		model = p.queueCheck(alone)
+		if err := p.read(ctx, alone); err != nil {
+			return nil
+		}
+	}
+	switch exists, err := model(); {
+	case isOtherRelease(err):
+		return err
+	case err == nil && !exists:
+		return errMissing
+	}
+	return nil
+}
+
 // watch returns an error when the log or the read model is no longer the one that the
 // session began with, or when the session has to end for a retry or another process.
 func (p *Projector) watch(ctx context.Context, all, mine []*partitionState) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	first := &pgx.Batch{}
+	note := p.Watcher.countOthers(first)
+	note(p.read(ctx, first))
 	for check := 1; ; check++ {
-		p.Watcher.countOthers(ctx, p.Pool)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if err := p.checkCommitted(ctx, mine); err != nil {
+		if err := p.checkModel(ctx, mine); err != nil {
 			return err
 		}
 		if p.Yield && p.lockAwaited(ctx) {
 			return errYield
-		}
-		switch exists, err := p.check(ctx, p.Pool); {
-		case isOtherRelease(err):
-			return err
-		case err == nil && !exists:
-			return errMissing
 		}
 		if check%logEvery != 0 {
 			continue

@@ -131,16 +131,12 @@ func (l *listening) poll(ctx context.Context) error {
 // one, the offsets are of before any promotion that this process does not know of.
 func (l *listening) readOffsets(ctx context.Context) error {
 	if len(l.channels) == 0 {
-		if _, err := l.lookUp(ctx); err != nil {
+		if _, _, err := l.lookUp(ctx, false); err != nil {
 			return err
 		}
 	}
 	before := l.position() // commits of this process can overtake the query
-	own, err := readPosition(ctx, l.conn, "")
-	if err != nil {
-		return err
-	}
-	p, err := l.lookUp(ctx)
+	p, own, err := l.lookUp(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -174,16 +170,24 @@ func (l *listening) readOffsets(ctx context.Context) error {
 	return nil
 }
 
-// lookUp asks which read models there are, and listens to what is said of them.
-func (l *listening) lookUp(ctx context.Context) (peer, error) {
-	asked := time.Now()
+// lookUp asks which read models there are, and listens to what is said of them. With
+// position, the same batch reads the position of the own one first.
+func (l *listening) lookUp(ctx context.Context, position bool) (found peer, own Position, err error) {
+	asked, reads := time.Now(), &pgx.Batch{}
+	if position {
+		reads.Queue(positionIn("")).Query(func(rows pgx.Rows) (err error) {
+			own, err = collectPosition(rows)
+			return err
+		})
+	}
 	var schema, comment, live string
-	err := l.conn.QueryRow(ctx, `
+	reads.Queue(`
 		SELECT nspname, coalesce(obj_description(oid, 'pg_namespace'), ''),
 			coalesce((SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1), '')
-		FROM pg_namespace WHERE oid = (SELECT relnamespace FROM pg_class WHERE oid = 'offsets'::regclass)`, Live).Scan(&schema, &comment, &live)
-	if err != nil {
-		return peer{}, fmt.Errorf("look for the read models: %w", err)
+		FROM pg_namespace WHERE oid = (SELECT relnamespace FROM pg_class WHERE oid = 'offsets'::regclass)`, Live).QueryRow(
+		func(row pgx.Row) error { return row.Scan(&schema, &comment, &live) })
+	if err := l.conn.SendBatch(ctx, reads).Close(); err != nil {
+		return peer{}, nil, fmt.Errorf("look for the read models: %w", err)
 	}
 	fingerprint, _ := ReadMark(comment)
 	livePrint, _ := ReadMark(live)
@@ -191,15 +195,15 @@ func (l *listening) lookUp(ctx context.Context) (peer, error) {
 	if schema != Live && !isName(schema) {
 		name = schema // it was never live
 	}
-	p := l.found(name, schema, NameOf(livePrint), asked)
-	for _, name := range []string{name, p.name} {
+	found = l.found(name, schema, NameOf(livePrint), asked)
+	for _, name := range []string{name, found.name} {
 		if name == "" || l.channels[name] {
 			continue
 		}
 		if err := l.announce(ctx, l.conn, name, len(l.channels) == 0); err != nil {
-			return p, err
+			return found, nil, err
 		}
 		l.channels[name] = true
 	}
-	return p, nil
+	return found, own, nil
 }

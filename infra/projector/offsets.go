@@ -107,7 +107,7 @@ func (p *Projector) restore(ctx context.Context) error {
 		return fmt.Errorf("%w: schema %s was dropped", errMissing, p.Schema)
 	}
 	p.Logger.ErrorContext(ctx, "the read model is missing; it is rebuilt from the log")
-	if err := wait.For(ctx, 5*pollEvery); err != nil {
+	if err := wait.For(ctx, 3*pollEvery); err != nil {
 		return err
 	}
 	return p.Create(ctx)

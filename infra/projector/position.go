@@ -128,22 +128,31 @@ type Querier interface {
 // readPosition reads the position of the read model in the schema, "" for the one that the
 // session serves.
 func readPosition(ctx context.Context, db Querier, schema string) (Position, error) {
-	rows, err := db.Query(ctx, `SELECT family, partition, next FROM `+tableIn(schema, "offsets"))
+	rows, err := db.Query(ctx, positionIn(schema))
 	if err != nil {
 		return nil, fmt.Errorf("read the position of %s: %w", schema, err)
 	}
-	at := Position{}
-	var family events.Family
-	var partition int32
-	var next int64
-	_, err = pgx.ForEachRow(rows, []any{&family, &partition, &next}, func() error {
-		at[partitionKey{family, partition}] = next
-		return nil
-	})
+	at, err := collectPosition(rows)
 	if err != nil {
 		return nil, fmt.Errorf("read the position of %s: %w", schema, err)
 	}
 	return at, nil
+}
+
+func positionIn(schema string) string {
+	return `SELECT family, partition, next FROM ` + tableIn(schema, "offsets")
+}
+
+func collectPosition(rows pgx.Rows) (Position, error) {
+	at := Position{}
+	var family events.Family
+	var partition int32
+	var next int64
+	_, err := pgx.ForEachRow(rows, []any{&family, &partition, &next}, func() error {
+		at[partitionKey{family, partition}] = next
+		return nil
+	})
+	return at, err
 }
 
 // await waits until the running session, with those of other processes, has reached the

@@ -79,6 +79,7 @@ type Config struct {
 // Projector keeps one read model. Run may be called once.
 type Projector struct {
 	Config
+	form    string // the fingerprint
 	streams streamCache
 	cached  int                     // bytes of the streams' states
 	counts  map[events.Family]int32 // partitions, by family
@@ -104,7 +105,9 @@ func New(c Config) *Projector {
 	if c.BatchSize == 0 {
 		c.BatchSize = 8192
 	}
-	return &Projector{Config: c, streams: streamCache{}}
+	p := &Projector{Config: c, streams: streamCache{}}
+	p.form = fingerprintOf(p.statements())
+	return p
 }
 
 // Create makes the read model's schema and tables when they are not there. Those of

@@ -52,8 +52,8 @@ func NewWatcher(pool *pgxpool.Pool, log *slog.Logger) *Watcher {
 	return &Watcher{pool: pool, log: log, parts: map[partitionKey]*judged{}, polled: make(chan struct{})}
 }
 
-// pollEvery bounds how long a lost notification delays a verdict.
-const pollEvery = 250 * time.Millisecond
+// pollEvery bounds how long a lost notification delays a verdict. It is less than knownFor.
+const pollEvery = 500 * time.Millisecond
 
 // Verdict waits until the record at the position has been judged.
 func (w *Watcher) Verdict(ctx context.Context, at events.Position) (events.Verdict, error) {

@@ -64,14 +64,14 @@ func mutants() []mutant {
 func switches() []edit {
 	all := []edit{
 		imported("infra/projector/watcher.go"),
-		{"infra/projector/watcher.go", "const pollEvery = 250 * time.Millisecond", `var pollEvery = func() time.Duration {
+		{"infra/projector/watcher.go", "const pollEvery = 500 * time.Millisecond", `var pollEvery = func() time.Duration {
 	if sim.Getenv("NETSIM_DST_SPARSE") != "" {
 		return 30 * time.Second
 	}
-	return 250 * time.Millisecond
+	return 500 * time.Millisecond
 }()`},
-		{"infra/projector/identity.go", "const (\n	watchEvery = 500 * time.Millisecond\n	logEvery   = 10\n)", "const logEvery = 10\n\nvar watchEvery time.Duration = 2 * pollEvery"},
-		{"infra/projector/fetch.go", "	readWait  = 5 * time.Second\n)", ")\n\nvar readWait time.Duration = 20 * pollEvery"},
+		{"infra/projector/identity.go", "const (\n	watchEvery = 500 * time.Millisecond\n	logEvery   = 10\n)", "const logEvery = 10\n\nvar watchEvery time.Duration = pollEvery"},
+		{"infra/projector/fetch.go", "	readWait  = 5 * time.Second\n)", ")\n\nvar readWait time.Duration = 10 * pollEvery"},
 		imported("infra/eventlog/kafka.go"),
 		{"infra/eventlog/kafka.go", "	transport.MetadataTTL = time.Second", "	transport.MetadataTTL = time.Second\n	if sim.Getenv(\"NETSIM_DST_SPARSE\") != \"\" {\n		transport.MetadataTTL = 2 * time.Minute\n	}"},
 	}

@@ -16,6 +16,7 @@ import (
 type buffer struct {
 	table *tableEntry
 	limit int64         // bytes of facts
+	begun chan struct{} // receives a value when the file gets its first records
 	full  chan struct{} // receives a value when the limit is reached
 
 	mu   sync.Mutex
@@ -40,8 +41,8 @@ type moved struct {
 	anchor   events.Anchor // at its end, without the topic; zero if it is not known
 }
 
-func newBuffer(t *tableEntry, limit int64) *buffer {
-	b := &buffer{table: t, limit: limit, full: make(chan struct{}, 1)}
+func newBuffer(t *tableEntry, limit int64, begun, full chan struct{}) *buffer {
+	b := &buffer{table: t, limit: limit, begun: begun, full: full}
 	b.room = sync.NewCond(&b.mu)
 	b.file = b.begin()
 	return b
@@ -76,6 +77,9 @@ func (b *buffer) add(ctx context.Context, s source, batch *facts.Batch) error {
 		}
 		f.bytes += int64(fact.Size())
 		f.rows++
+	}
+	if len(f.moved) == 0 {
+		signal(b.begun)
 	}
 	m, begun := f.moved[s]
 	if !begun {

@@ -18,6 +18,8 @@ type writer struct {
 	*catalog
 	epoch   int64
 	buffers map[events.Family]*buffer
+	begun   chan struct{} // receives a value when a buffer gets its first records
+	full    chan struct{} // receives a value when a buffer is at its limit
 }
 
 // write writes the lake until ctx ends or something fails.
@@ -26,9 +28,9 @@ func (l *Lake) write(ctx context.Context, epoch int64) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{Lake: l, catalog: c, epoch: epoch, buffers: map[events.Family]*buffer{}}
+	w := &writer{Lake: l, catalog: c, epoch: epoch, buffers: map[events.Family]*buffer{}, begun: make(chan struct{}, 1), full: make(chan struct{}, 1)}
 	for family := range l.Partitions {
-		w.buffers[family] = newBuffer(c.tables[family], l.Bytes)
+		w.buffers[family] = newBuffer(c.tables[family], l.Bytes, w.begun, w.full)
 	}
 	l.report.hold(w)
 	work, ctx := errgroup.WithContext(ctx)
@@ -62,48 +64,29 @@ func (w *writer) read(ctx context.Context, s source, from int64) error {
 	}
 }
 
-// look is how often the writer looks for facts that have waited for the interval.
-const look = 100 * time.Millisecond
-
-// commitUntil commits what was gathered: when its oldest fact has waited for the
-// interval, or a file is at its limit.
+// commitUntil commits what was gathered: when that has waited for the interval, or a file is
+// at its limit.
 func (w *writer) commitUntil(ctx context.Context) error {
-	every := time.NewTicker(min(look, w.Every))
-	defer every.Stop()
-	full := make(chan struct{}, 1)
-	for _, b := range w.buffers {
-		go func() {
-			for {
-				select {
-				case <-b.full:
-					signal(full)
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-	}
-	var since time.Time // there are facts; zero while there are none
+	due, waiting := time.NewTimer(w.Every), false // due counts while something waits
+	due.Stop()
 	for {
-		urgent := false
 		select {
-		case <-full:
-			urgent = true
-		case <-every.C:
+		case <-w.begun:
+			if !waiting && w.gathered() {
+				waiting = true
+				due.Reset(w.Every)
+			}
+			continue
+		case <-w.full:
+		case <-due.C:
 		case <-ctx.Done():
 			return nil
 		}
-		switch {
-		case !w.gathered():
-			since = time.Time{}
-			continue
-		case since.IsZero():
-			since = w.Now()
-		}
-		if !urgent && w.Now().Sub(since) < w.Every {
+		waiting = false
+		due.Stop()
+		if !w.gathered() { // the signals of a buffer that was cut meanwhile
 			continue
 		}
-		since = time.Time{}
 		if err := w.commitCut(ctx); err != nil {
 			return err
 		}
