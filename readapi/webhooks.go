@@ -168,7 +168,7 @@ func (h *Webhooks) WebhookView(id string) view[api.Webhook] {
 
 // AdmitWebhookChange returns the account of a webhook that the caller may change, and its
 // view after a change. The error is also that of the filter, unless that is nil: the
-// webhook has the reach of who made it, whoever changes it.
+// webhook keeps the reach of its maker when another caller changes it.
 func (h *Webhooks) AdmitWebhookChange(ctx context.Context, id string, f *commands.WebhookFilter) (account string, _ view[api.Webhook], err error) {
 	w, err := h.WebhookRow(ctx, id)
 	if err == nil && f != nil {
