@@ -120,6 +120,7 @@ func attemptOf(a *webhooks.Attempt) api.WebhookAttempt {
 	return api.WebhookAttempt{
 		MessageID: a.Message, EventID: a.Event, EventType: a.Type, Stream: a.Stream, Attempt: int64(a.Count), StartedAt: timestamp(a.At),
 		DurationMs: a.Duration.Milliseconds(), Outcome: outcome, Status: int64(a.Status), Error: a.Error, Excerpt: a.Excerpt,
+		NextAttemptAt: timestampOf(a.Next),
 	}
 }
 
