@@ -5198,6 +5198,9 @@ type PreconditionFailed = Error
 // PreconditionRequired defines model for PreconditionRequired.
 type PreconditionRequired = Error
 
+// PromotionRefused defines model for PromotionRefused.
+type PromotionRefused = Error
+
 // TooManyRequests defines model for TooManyRequests.
 type TooManyRequests = Error
 
