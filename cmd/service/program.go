@@ -60,7 +60,7 @@ func Run(ctx context.Context, c settings.Config, log *slog.Logger, started func(
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
 	l.health.Add(checks(&l.config, l.needsFirst())...)
-	operations := web.NewServer(web.Operations(l.metrics.Handler(), &l.health, l.config.Profiles), time.Minute, log)
+	operations := web.NewServer(web.Operations(last, l.metrics.Handler(), &l.health, l.config.Profiles), time.Minute, log)
 	foundation.Go(l.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)
 	}))
