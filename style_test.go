@@ -57,6 +57,7 @@ func sourceFiles(t *testing.T) []sourceFile {
 func TestFilesKeepToTheStyle(t *testing.T) {
 	t.Parallel()
 	ceremony := regexp.MustCompile(`(Manager|Helper|Util|Utils|Impl|Service)$`)
+	vague := regexp.MustCompile(`(?i)\bwhoever\b`)
 	documented := map[string]bool{}
 	for _, f := range sourceFiles(t) {
 		if f.lines > maxLines {
@@ -65,6 +66,11 @@ func TestFilesKeepToTheStyle(t *testing.T) {
 		if !f.isTest() {
 			dir := filepath.Dir(f.path)
 			documented[dir] = documented[dir] || f.syntax.Doc.Text() != ""
+		}
+		for _, comment := range f.syntax.Comments {
+			if word := vague.FindString(comment.Text()); word != "" {
+				t.Errorf("%s has a comment with %q; name the caller, the client or another writer", f.path, word)
+			}
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -5955,6 +5955,9 @@ type WebhookAttempt struct {
 	// MessageID The header `webhook-id`: the same in all attempts of a message.
 	MessageID string `json:"messageId"`
 
+	// NextAttemptAt When the message is sent again at the earliest, while the webhook is active. Only the last attempt of a message that waits has it.
+	NextAttemptAt Timestamp `json:"nextAttemptAt,omitempty,omitzero"`
+
 	// Outcome A message whose attempt `failed` is sent again; `givenUp` was the last.
 	Outcome WebhookAttemptOutcome `json:"outcome"`
 

@@ -21,5 +21,7 @@ func (m Match) Check(version int64) error {
 	if !m.Given || m.Any || slices.Contains(m.Tags, strconv.FormatInt(version, 10)) {
 		return nil
 	}
-	return fault.New(fault.PreconditionFailed, "if-match does not name the current version \"%d\"", version)
+	f := fault.New(fault.PreconditionFailed, "if-match does not name the current version \"%d\"", version)
+	f.Version = version
+	return f
 }

@@ -57,6 +57,7 @@ type Fault struct {
 	Message    string
 	RetryAfter time.Duration // when positive, sent as Retry-After
 	Quota      *Quota        // the exhausted quota, if that is the reason
+	Version    int64         // when positive, the current version, sent as ETag
 	Cause      error         // logged, never shown
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // WebhookReach is what a caller sees, and so which webhooks it may read and change: those
@@ -79,13 +81,31 @@ func CountWebhooks(ctx context.Context, db Reader, account string) (count int, e
 	return count, nil
 }
 
-// AllWebhooks reads every webhook that is not deleted.
-func AllWebhooks(ctx context.Context, db Reader) ([]Webhook, error) {
+// WebhookVersions returns the versions of the webhooks that are not deleted, by id.
+func WebhookVersions(ctx context.Context, db Reader) (map[string]int64, error) {
+	versions := map[string]int64{}
+	rows, err := db.Query(ctx, `SELECT id, version FROM webhooks WHERE NOT deleted`)
+	if err == nil {
+		var id string
+		var version int64
+		_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+			versions[id] = version
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the versions of the webhooks: %w", err)
+	}
+	return versions, nil
+}
+
+// FindWebhooks reads those of the webhooks that are not deleted.
+func FindWebhooks(ctx context.Context, db Reader, ids []string) ([]Webhook, error) {
 	t := &NewWebhooks().table
-	rows, err := db.Query(ctx, `SELECT `+t.columns.List("")+` FROM webhooks WHERE NOT deleted ORDER BY id`)
+	rows, err := db.Query(ctx, `SELECT `+t.columns.List("")+` FROM webhooks WHERE id = ANY ($1) AND NOT deleted`, ids)
 	found, err := collect(rows, err, t.columns.Scan)
 	if err != nil {
-		return nil, fmt.Errorf("read the webhooks: %w", err)
+		return nil, fmt.Errorf("read webhooks: %w", err)
 	}
 	return found, nil
 }

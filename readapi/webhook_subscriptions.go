@@ -13,7 +13,7 @@ import (
 )
 
 // Subscription returns a webhook as the deliverer needs it: with the query of GET /events
-// for what the webhook asks for and whoever made it may see.
+// for what the webhook asks for and its maker may see.
 func (e *EventFilters) Subscription(ctx context.Context, w *projections.Webhook) (s webhooks.Subscription, err error) {
 	f, err := w.Filter()
 	if err != nil {

@@ -120,6 +120,7 @@ func attemptOf(a *webhooks.Attempt) api.WebhookAttempt {
 	return api.WebhookAttempt{
 		MessageID: a.Message, EventID: a.Event, EventType: a.Type, Stream: a.Stream, Attempt: int64(a.Count), StartedAt: timestamp(a.At),
 		DurationMs: a.Duration.Milliseconds(), Outcome: outcome, Status: int64(a.Status), Error: a.Error, Excerpt: a.Excerpt,
+		NextAttemptAt: timestampOf(a.Next),
 	}
 }
 
@@ -168,7 +169,7 @@ func (h *Webhooks) WebhookView(id string) view[api.Webhook] {
 
 // AdmitWebhookChange returns the account of a webhook that the caller may change, and its
 // view after a change. The error is also that of the filter, unless that is nil: the
-// webhook has the reach of who made it, whoever changes it.
+// webhook keeps the reach of its maker when another caller changes it.
 func (h *Webhooks) AdmitWebhookChange(ctx context.Context, id string, f *commands.WebhookFilter) (account string, _ view[api.Webhook], err error) {
 	w, err := h.WebhookRow(ctx, id)
 	if err == nil && f != nil {

@@ -165,6 +165,37 @@ func TestAWebhookIsReplayedFromAPositionOfTheFeed(t *testing.T) {
 	service.Post(replay, map[string]any{"lastEventId": at, "since": "2026-11-21T08:00:00Z"}).Refused(400, "VALIDATION_ERROR")
 }
 
+// TestTheLastAttemptSaysWhenTheNextIsDue, while its message waits.
+func TestTheLastAttemptSaysWhenTheNextIsDue(t *testing.T) {
+	t.Parallel()
+	service, r := servicetest.Shared(t).Service(t, servicetest.NewAccount()), newReceiver(t)
+	r.answer(http.StatusInternalServerError)
+	made := service.Post(workspaces, map[string]any{"name": "w"}).Want(201).Object()
+	stream := made["id"].(string)
+	id, _ := newWebhook(service, map[string]any{"url": r.URL, "filter": map[string]any{"stream": stream}})
+	path := webhooks + "/" + id
+	service.Patch(workspaces+"/"+stream, map[string]any{"name": "x"}).Want(200)
+	attempts := func(outcome string) []any {
+		return service.Eventually(path+"/attempts", func(r servicetest.Reply) bool {
+			all := r.Want(200).Object()["attempts"].([]any)
+			return len(all) > 0 && all[0].(map[string]any)["outcome"] == outcome
+		}).Object()["attempts"].([]any)
+	}
+	failed := attempts("failed")[0].(map[string]any)
+	began, err := time.Parse(time.RFC3339, failed["startedAt"].(string))
+	next, nextErr := time.Parse(time.RFC3339, fmt.Sprint(failed["nextAttemptAt"]))
+	if err != nil || nextErr != nil || !next.After(began) {
+		t.Errorf("got %v, want it to say when the next attempt is due", failed)
+	}
+	r.answer(http.StatusNoContent)
+	service.Post(path+"/replay", map[string]any{"since": made["createdAt"]}).Want(200)
+	for _, a := range attempts("delivered") {
+		if a := a.(map[string]any); a["nextAttemptAt"] != nil {
+			t.Errorf("got %v, whose message does not wait any more", a)
+		}
+	}
+}
+
 // TestAReceiverThatIsGoneDisablesItsWebhook, until it is resumed.
 func TestAReceiverThatIsGoneDisablesItsWebhook(t *testing.T) {
 	t.Parallel()

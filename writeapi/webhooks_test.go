@@ -141,7 +141,7 @@ func TestAWebhookSendsWhatItsMakerSees(t *testing.T) {
 			}
 		}
 	}
-	// Whoever changes the filter, it stays within what the maker saw.
+	// A filter stays within what the maker saw, also when another caller changes it.
 	filter := map[string]any{"filter": map[string]any{"workspace": theirs}}
 	service.Patch(webhooks+"/"+narrow, filter).Refused(403, "FORBIDDEN")
 	service.Patch(webhooks+"/"+wide, filter).Want(200)

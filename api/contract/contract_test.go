@@ -71,6 +71,9 @@ func TestEveryOperationIsComplete(t *testing.T) {
 			if p.in == "header" && p.name == "If-Match" && !op.documents(http.StatusPreconditionFailed) {
 				t.Errorf("%s takes If-Match and lists no 412", where)
 			}
+			if p.in == "header" && p.name == "If-Match" && !sendsTag(op.responses[http.StatusPreconditionFailed]) {
+				t.Errorf("%s takes If-Match, and its 412 has no ETag", where)
+			}
 			if p.name == "Idempotency-Key" && !op.documents(http.StatusUnprocessableEntity) {
 				t.Errorf("%s takes Idempotency-Key and lists no 422", where)
 			}
@@ -82,6 +85,11 @@ func TestEveryOperationIsComplete(t *testing.T) {
 	if got, least := len(seen), 97; got < least {
 		t.Errorf("%d operations, want at least %d: no operation may be removed", got, least)
 	}
+}
+
+// sendsTag reports whether every such response has an entity tag.
+func sendsTag(r *response) bool {
+	return r != nil && slices.ContainsFunc(r.headers, func(p parameter) bool { return p.name == "ETag" && p.required })
 }
 
 // A generated client has one type of error: every refusal is one media type and one schema.

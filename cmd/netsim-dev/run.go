@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,8 +27,9 @@ const (
 // an error when a part or the service does not start or ends by itself. However
 // this process dies, the kernel ends its children.
 func run(args []string) (err error) {
+	parent := os.Getppid()
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	binary := flags.String("service", siblingProgram("netsim"), "the service's program")
+	binary := flags.String("service", cmp.Or(os.Getenv("NETSIM_BIN"), siblingProgram("netsim")), "the service's program")
 	noSync := flags.Bool("no-sync", false, "do not fsync the log: survives kill -9 but not a power cut")
 	withParent := flags.Bool("end-with-parent", false, "end when the parent process ends")
 	jars := flags.String("jars", "", "directory of Apache Kafka's jars: run it in place of the embedded broker")
@@ -38,7 +40,7 @@ func run(args []string) (err error) {
 		return fmt.Errorf("argument %q: run takes options only", flags.Arg(0))
 	}
 	if *withParent {
-		if err := endWithParent(); err != nil {
+		if err := endWithParent(parent); err != nil {
 			return err
 		}
 	}
@@ -105,15 +107,22 @@ func siblingProgram(name string) string {
 }
 
 // endWithParent has the kernel send this process SIGTERM when its parent dies:
-// "make run" ends with make, even when make is killed with SIGKILL.
-func endWithParent() error {
+// "make run" ends with make, even when make is killed with SIGKILL. It returns an error if
+// the parent has died already: another process is the parent then, and no signal comes.
+func endWithParent(parent int) error {
 	failed := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the signal belongs to this thread, which must not end
 		failed <- unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0)
 		select {}
 	}()
-	return <-failed
+	if err := <-failed; err != nil {
+		return err
+	}
+	if os.Getppid() != parent {
+		return errors.New("the parent process has ended")
+	}
+	return nil
 }
 
 // listenAddress reads NETSIM_HTTP or NETSIM_OPS, which is host:port or an http URL.

@@ -112,6 +112,14 @@ func TestKillOfTheParentEndsRun(t *testing.T) {
 	run.waitEnded(t)
 }
 
+// The parent may die before the kernel is asked to tell.
+func TestRunWhoseParentHasDied(t *testing.T) {
+	t.Parallel()
+	if err := endWithParent(os.Getppid() + 1); err == nil {
+		t.Error("there is no error, although the parent is another process")
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -152,6 +160,10 @@ func TestRunRefuses(t *testing.T) {
 			settings: runSettings(newData(t)), service: "/nowhere/netsim",
 			want: `^netsim-dev: the service's program /nowhere/netsim is missing; build it with: make build\n$`,
 		},
+		"a missing service of the environment": {
+			settings: append(runSettings(newData(t)), "NETSIM_BIN=/elsewhere/netsim"),
+			want:     `^netsim-dev: the service's program /elsewhere/netsim is missing; build it with: make build\n$`,
+		},
 		"missing jars of Apache Kafka": {
 			settings: runSettings(newData(t)), service: os.Args[0], options: []string{"--jars", "/nowhere"},
 			want: `^netsim-dev: kafka: no jars of Apache Kafka in "/nowhere"; name their directory with --jars\n$`,
@@ -168,7 +180,11 @@ func TestRunRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := startDev(t, test.settings, append([]string{"run", "--service", test.service}, test.options...)...)
+			args := append([]string{"run"}, test.options...)
+			if test.service != "" {
+				args = append(args, "--service", test.service)
+			}
+			d := startDev(t, test.settings, args...)
 			d.untilEnd(t)
 			if code := d.ProcessState.ExitCode(); code != 1 {
 				t.Errorf("exit status = %d, want 1", code)

@@ -60,13 +60,12 @@ func Run(ctx context.Context, c settings.Config, log *slog.Logger, started func(
 	context.AfterFunc(ctx, func() { cancel(errAsked) })
 	context.AfterFunc(last, func() { cancel(errBroken) })
 	l.health.Add(checks(&l.config, l.needsFirst())...)
-	operations := web.NewServer(web.Operations(l.metrics.Handler(), &l.health, l.config.Profiles), time.Minute, log)
+	operations := web.NewServer(web.Operations(last, l.metrics.Handler(), &l.health, l.config.Profiles), time.Minute, log)
 	foundation.Go(l.part(last, "the operations listener", func(ctx context.Context) error {
 		return web.Serve(ctx, operations, ops, 2*health.Timeout)
 	}))
 	s, err := l.connect(first)
 	if err == nil {
-		defer s.close()
 		s.health.Add(checks(&s.config, s.needs())...)
 		s.observeHealth()
 		err = s.attempt(first, s.openReadModel)
@@ -82,7 +81,11 @@ func Run(ctx context.Context, c settings.Config, log *slog.Logger, started func(
 		})
 	}
 	stop()
-	if broken := foundation.Wait(); broken != nil {
+	broken := foundation.Wait()
+	if s != nil {
+		s.close() // not deferred: after a panic it would wait forever for sessions in use
+	}
+	if broken != nil {
 		return broken
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -152,7 +155,13 @@ func (s *process) serve(ctx context.Context, listen net.Listener, started func(S
 	if err != nil {
 		return err
 	}
-	defer work.close()
+	err = s.runRoles(ctx, work, listen, roles, started)
+	work.close() // not deferred, as in Run
+	return err
+}
+
+// runRoles runs the roles until ctx ends or one fails.
+func (s *process) runRoles(ctx context.Context, work *domain, listen net.Listener, roles *errgroup.Group, started func(Started)) (err error) {
 	if work.registry, err = s.schemaRegistry(); err != nil {
 		return err
 	}

@@ -129,3 +129,17 @@ func TestOneBrokerInProduction(t *testing.T) {
 		}
 	}
 }
+
+// TestAPanicEndsTheProcess with its message, although sessions of the database are in use.
+func TestAPanicEndsTheProcess(t *testing.T) {
+	t.Parallel()
+	c := servicetest.Config(t)
+	panicked := make(chan any, 1)
+	go func() {
+		defer func() { panicked <- recover() }()
+		service.Run(t.Context(), c, testworld.Silent(), func(service.Started) { panic("a bug") }) //nolint:errcheck // it panics
+	}()
+	if got := testwait.Receive(t, panicked, "the panic"); got != "a bug" {
+		t.Errorf("the service ended with %v, want the panic", got)
+	}
+}

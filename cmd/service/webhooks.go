@@ -3,6 +3,9 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,7 +48,7 @@ func (s *base) hooks(w *connections.Writer) (*hooks, error) {
 		return nil, err
 	}
 	h := &hooks{source: &webhookSource{
-		base: s, built: map[string]webhooks.Subscription{},
+		db: s.verified, log: s.log,
 		filters: readapi.EventFilters{
 			Access: &access.Access{DB: s.verified, Rows: projections.NewLookups(s.verified)}, Billing: s.config.BillingEndpoints,
 		},
@@ -86,43 +89,60 @@ func (s *process) runWebhooks(ctx context.Context, h *hooks, roles *errgroup.Gro
 
 // webhookSource implements webhooks.Source on the read model.
 type webhookSource struct {
-	*base
+	db      projections.Reader
+	log     *slog.Logger
 	filters readapi.EventFilters
 	changed <-chan struct{}
 	built   map[string]webhooks.Subscription // by id, of the newest version that was read
 }
 
-// Changed implements webhooks.Source.
+// Changed implements webhooks.Source. It also receives a value when other streams of the
+// family have changed.
 func (h *webhookSource) Changed() <-chan struct{} { return h.changed }
 
-// Subscriptions implements webhooks.Source. A webhook whose events cannot be determined, as
-// when they are of a type that this release does not know, is not active.
+// Subscriptions implements webhooks.Source. It reads only the webhooks that have changed. A
+// webhook whose events cannot be determined, as when they are of a type that this release
+// does not know, is not active.
 func (h *webhookSource) Subscriptions(ctx context.Context) ([]webhooks.Subscription, error) {
-	rows, err := projections.AllWebhooks(ctx, h.verified)
+	versions, err := projections.WebhookVersions(ctx, h.db)
 	if err != nil {
 		return nil, err
 	}
-	built := make(map[string]webhooks.Subscription, len(rows))
-	all := make([]webhooks.Subscription, 0, len(rows))
-	for i := range rows {
-		row := &rows[i]
-		one, ok := h.built[row.ID]
-		if !ok || one.Version != row.Version {
-			one, err = h.filters.Subscription(ctx, row)
-			switch code := fault.CodeOf(err); {
-			case err == nil:
-			case code == fault.Internal || code == fault.Unavailable:
-				return nil, fmt.Errorf("read webhook %s: %w", row.ID, err)
-			default:
-				h.log.WarnContext(ctx, "a webhook sends nothing, because its filter is refused", "webhook", row.ID, "error", err)
-				one.Active = false
+	built := make(map[string]webhooks.Subscription, len(versions))
+	var changed []string
+	for id, version := range versions {
+		if one, ok := h.built[id]; ok && one.Version == version {
+			built[id] = one
+		} else {
+			changed = append(changed, id)
+		}
+	}
+	if len(changed) > 0 {
+		rows, err := projections.FindWebhooks(ctx, h.db, changed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			if built[rows[i].ID], err = h.build(ctx, &rows[i]); err != nil {
+				return nil, err
 			}
 		}
-		built[row.ID] = one
-		all = append(all, one)
 	}
 	h.built = built
-	return all, nil
+	return slices.Collect(maps.Values(built)), nil
+}
+
+func (h *webhookSource) build(ctx context.Context, row *projections.Webhook) (webhooks.Subscription, error) {
+	one, err := h.filters.Subscription(ctx, row)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+	case code == fault.Internal || code == fault.Unavailable:
+		return one, fmt.Errorf("read webhook %s: %w", row.ID, err)
+	default:
+		h.log.WarnContext(ctx, "a webhook sends nothing, because its filter is refused", "webhook", row.ID, "error", err)
+		one.Active = false
+	}
+	return one, nil
 }
 
 // observeWebhooks samples the deliverer.

@@ -65,7 +65,7 @@ func forms() map[string]form {
 			return err == nil
 		}},
 		"network": {"a network such as 127.0.0.0/8", func(text string) bool {
-			_, err := webhooks.ParseNetworks(text)
+			_, err := webhooks.ParseNetworks([]string{text})
 			return err == nil
 		}},
 		"role":      oneOf(RoleAPI, RoleProjector, RoleReactor, RoleWorker, RolePublisher, RoleLake, RoleArchiver),

@@ -1,10 +1,6 @@
 package settings
 
-import (
-	"strings"
-
-	"netsim/stream/webhooks"
-)
+import "netsim/stream/webhooks"
 
 // HasWebhooks reports whether the deployment has webhooks: there is a key for their secrets.
 func (c *Config) HasWebhooks() bool { return c.WebhookKeys != "" }
@@ -16,6 +12,6 @@ func (c *Config) Webhooks() (webhooks.Keys, webhooks.Networks, error) {
 	if err != nil {
 		return keys, webhooks.Networks{}, err
 	}
-	networks, err := webhooks.ParseNetworks(strings.Join(c.WebhookNetworks, ","))
+	networks, err := webhooks.ParseNetworks(c.WebhookNetworks)
 	return keys, networks, err
 }

@@ -138,6 +138,16 @@ func breaks() []broken {
 			mend:   func(*site) { mend() },
 		},
 		{
+			name: "webhooks", alerts: []string{"NetsimWebhooksBehind/ticket"}, also: []string{roleDown},
+			break_: func(s *site) { s.sql("ALTER TABLE webhooks.positions RENAME TO lost"); s.restart("reactor") },
+			mend:   func(s *site) { s.sql("ALTER TABLE webhooks.lost RENAME TO positions") },
+		},
+		{
+			name: "receiver gone", alerts: []string{"NetsimWebhooksDisabled/ticket"},
+			break_: func(s *site) { s.loseReceiver() },
+			mend:   func(*site) {}, // the hour after which the alert ends is scaled, too
+		},
+		{
 			name: "quota", alerts: []string{"NetsimAccountsRefused/ticket"},
 			break_: func(s *site) { stop = s.repeat(3, "POST", "/topology/validate", "{}") },
 			mend:   func(*site) { stop() },

@@ -82,6 +82,18 @@ func rows() []row {
 			{"Archive of the log", "A loss of all brokers loses the records of this time.", seconds, []query{{`max(netsim_archive_lag_seconds` + every + `)`, "lag"}}},
 			{"Schemas missing in the registry", "", count, []query{{`max(netsim_schema_registry_schemas{job="$job", state="missing"})`, "missing"}}},
 		}},
+		{"Webhooks", []panel{
+			{"Attempts", "Deliveries to webhooks by outcome. Those that failed are repeated, dropped ones were the last.", perSecond, []query{{`sum by (outcome) (rate(netsim_webhooks_attempts_total` + every + `[$__rate_interval]))`, "{{outcome}}"}}},
+			{"Waiting messages", "Messages that wait for delivery, and attempts that wait for an answer.", count, []query{
+				{`sum(netsim_webhooks_messages` + every + `)`, "waiting"}, {`sum(netsim_webhooks_sending` + every + `)`, "sending"},
+			}},
+			{"Webhooks", "Active webhooks, and those with so many messages that no more are read.", count, []query{
+				{`sum(netsim_webhooks_active` + every + `)`, "active"}, {`sum(netsim_webhooks_full` + every + `)`, "full"},
+			}},
+			{"Disabled webhooks and failures", "In an hour. Failures are those of the delivering itself.", count, []query{
+				{`sum(increase(netsim_webhooks_disabled_total` + every + `[1h]))`, "disabled"}, {`sum(increase(netsim_webhooks_failures_total` + every + `[1h]))`, "failures"},
+			}},
+		}},
 		{"Surroundings", []panel{
 			{"Failing checks", "Processes whose check of /readyz fails or warns.", count, []query{{`sum by (check) (netsim_check_failing` + every + `) > 0 or vector(0)`, "{{check}}"}}},
 			{"PostgreSQL", "99th percentile of calls.", seconds, []query{{`histogram_quantile(0.99, sum by (le, db_operation_name) (rate(db_client_operation_duration_seconds_bucket` + every + `[$__rate_interval])))`, "{{db_operation_name}}"}}},

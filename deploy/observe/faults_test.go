@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -48,6 +50,15 @@ func (s *site) unpark() {
 func (s *site) forge() {
 	s.t.Helper()
 	s.append(s.workspace("forged"), "netsim.workspace.updated.v1", `{"name":"forged"}`, false)
+}
+
+// loseReceiver makes a webhook whose receiver answers that it is gone.
+func (s *site) loseReceiver() {
+	s.t.Helper()
+	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	s.t.Cleanup(gone.Close)
+	s.user().Post("/api/v1/webhooks", map[string]any{"url": gone.URL}).Want(201)
+	s.workspace("sent")
 }
 
 // settle retries the dead letters of reactions that failed while something was broken:

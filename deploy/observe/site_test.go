@@ -78,6 +78,7 @@ func newSite(t *testing.T) *site {
 		"NETSIM_ENGINE_URLS="+s.engine.URL, "NETSIM_ENGINE_TOKEN=shared", "NETSIM_ENGINE_POLL=100ms", "NETSIM_ENGINE_RUNS=1", "NETSIM_RUN_STALL=2m",
 		"NETSIM_WORKERS=1", "NETSIM_STORE_PATIENCE=1s", "NETSIM_JOB_RECONCILE=1s", "NETSIM_LAKE_EVERY=500ms", "NETSIM_ARCHIVE=s3://"+c.S3Bucket+"/archive", "NETSIM_ARCHIVE_EVERY=500ms", "NETSIM_DRAIN=0s",
 		"NETSIM_VERDICT_TIMEOUT=5s", "NETSIM_READ_TIMEOUT=5s", "NETSIM_REACTION_RETRIES=1", "NETSIM_QUOTAS=requests.heavy=1", "NETSIM_LOG_LEVEL=WARN",
+		"NETSIM_WEBHOOK_KEYS="+c.WebhookKeys, "NETSIM_WEBHOOK_NETWORKS="+strings.Join(c.WebhookNetworks, ","),
 	)
 	var targets []string
 	for _, role := range s.roles {

@@ -56,6 +56,9 @@ func (e Errors) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(seconds(f.RetryAfter), 10))
 	}
+	if f.Version > 0 {
+		h.Set("ETag", ETag(f.Version))
+	}
 	if f.Quota != nil {
 		announce(h, *f.Quota, f.RetryAfter)
 	}

@@ -41,6 +41,12 @@ func TestFail(t *testing.T) {
 			status: 409,
 			body:   `{"error":{"code":"CONFLICT","message":"busy"}}`,
 		},
+		"another version": {
+			err:    &fault.Fault{Code: fault.PreconditionFailed, Message: "another", Version: 4},
+			status: 412,
+			header: http.Header{"Etag": {`"4"`}},
+			body:   `{"error":{"code":"PRECONDITION_FAILED","message":"another"}}`,
+		},
 		"plain error hidden": {
 			err:    errors.New("dial 10.0.0.1: password wrong"),
 			status: 500,
@@ -154,8 +160,8 @@ func TestFail(t *testing.T) {
 					t.Errorf("header %s (-want +got):\n%s", key, diff)
 				}
 			}
-			if w.Header().Get("ETag") != "" {
-				t.Error("the error has an ETag, want the header of the unsent response removed")
+			if got, want := w.Header().Get("ETag"), test.header.Get("ETag"); got != want {
+				t.Errorf("the error has the ETag %q, want %q: not that of the unsent response", got, want)
 			}
 		})
 	}

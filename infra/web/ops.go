@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof"
 
@@ -27,8 +28,9 @@ type readiness struct {
 
 // Operations serves /livez, /readyz and /metrics, and with profiles /debug/pprof/. It requires
 // no token and shows internals, so it must be on a listener that clients cannot reach.
-// Profiles have what is in memory, and slow the process.
-func Operations(metrics http.Handler, checks *health.Checks, profiles bool) http.Handler {
+// Profiles have what is in memory, and slow the process. Those that are being made when
+// serving ends are cut short, so that the process does not wait for them.
+func Operations(serving context.Context, metrics http.Handler, checks *health.Checks, profiles bool) http.Handler {
 	router := chi.NewRouter()
 	router.Get("/livez", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", jsonType)
@@ -43,12 +45,25 @@ func Operations(metrics http.Handler, checks *health.Checks, profiles bool) http
 	if !profiles {
 		return router
 	}
-	router.HandleFunc("/debug/pprof/*", pprof.Index)
-	router.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	router.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	router.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	router.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	profiling := router.With(while(serving))
+	profiling.HandleFunc("/debug/pprof/*", pprof.Index)
+	profiling.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	profiling.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	profiling.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	profiling.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return router
+}
+
+// while cancels requests when serving ends.
+func while(serving context.Context) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(serving, cancel)()
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
 }
 
 // ready returns the body and the status of /readyz. A degraded process is ready.

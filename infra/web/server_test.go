@@ -88,6 +88,30 @@ func TestServeCutsSlowRequests(t *testing.T) {
 	}
 }
 
+// A profile that is being made does not delay the end.
+func TestServeCutsProfiles(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	operations, entered := Operations(ctx, nil, &health.Checks{}, true), make(chan struct{})
+	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		operations.ServeHTTP(w, r)
+	}), time.Minute, slog.New(slog.DiscardHandler))
+	listener := listen(t)
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, server, listener, 5*time.Second) }()
+	go func() {
+		if resp, err := http.Get("http://" + listener.Addr().String() + "/debug/pprof/goroutine?seconds=100"); err == nil {
+			resp.Body.Close()
+		}
+	}()
+	testwait.Receive(t, entered, "the handler to be entered")
+	stop()
+	if err := testwait.Receive(t, ended, "Serve to return"); err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
+
 func TestServeReportsABrokenListener(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
@@ -107,9 +131,9 @@ func TestOperations(t *testing.T) {
 	operations := func(list ...health.Check) http.Handler {
 		var checks health.Checks
 		checks.Add(list...)
-		return Operations(metrics, &checks, false)
+		return Operations(t.Context(), metrics, &checks, false)
 	}
-	profiling := Operations(metrics, &health.Checks{}, true)
+	profiling := Operations(t.Context(), metrics, &health.Checks{}, true)
 	get := func(h http.Handler, path string) (int, string) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"netsim/internal/teststack"
 	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
@@ -126,6 +127,63 @@ func TestWebhooksSurviveTheirProcesses(t *testing.T) {
 				t.Errorf("%s came in the order %v", id, h.streams[id])
 				break
 			}
+		}
+	}
+}
+
+// TestWebhooksBeginAgainWhenTheDatabaseIsLost: the deliverer is killed after a delivery, and
+// the database is lost with what was delivered. The service rebuilds its read model from the
+// log in an empty one, and sends everything since the creation of the webhook again, in order
+// and with the same webhook-ids, and then what is new.
+func TestWebhooksBeginAgainWhenTheDatabaseIsLost(t *testing.T) {
+	h := &hooked{ids: map[string]int{}, streams: map[string][]int64{}}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	d := newDeployment(t)
+	d.env = append(d.env, "NETSIM_WEBHOOK_KEYS=a:"+strings.Repeat("A", 43)+"=", "NETSIM_WEBHOOK_NETWORKS=127.0.0.0/8", "NETSIM_ROLES=api,projector")
+	d.start()
+	post := func(path string, body object) string {
+		t.Helper()
+		id, _ := d.as(http.MethodPost, path, body)["id"].(string)
+		return id
+	}
+	rename := func(id, name string) { d.as(http.MethodPatch, "/api/v1/workspaces/"+id, object{"name": name}) }
+	before := post("/api/v1/workspaces", object{"name": "before the webhook"})
+	post("/api/v1/webhooks", object{"url": server.URL, "filter": object{"family": "workspaces"}})
+	stream := post("/api/v1/workspaces", object{"name": "w"})
+	rename(stream, "second")
+	deliverer := d.launched("reactor")
+	testworld.Await(t, func() bool { return h.has(stream, 2) })
+	killed := make(chan struct{})
+	h.arm(func() { deliverer.child.Process.Kill(); close(killed) }) //nolint:errcheck // it may have ended
+	rename(stream, "third")
+	testwait.Receive(t, killed, "a delivery whose process is killed")
+	deliverer.kill()
+	d.kill()
+
+	d.postgres.Kill()
+	d.postgres = teststack.Start(t, "postgres", t.TempDir())
+	d.env = append(d.env, "NETSIM_POSTGRES="+d.postgres.URL)
+	h.mu.Lock()
+	was := h.ids
+	h.ids, h.streams = map[string]int{}, map[string][]int64{}
+	h.mu.Unlock()
+	d.start()
+	d.tool("upgrade", "finish")
+	d.launched("reactor")
+	rename(stream, "fourth")
+	testworld.Await(t, func() bool { return h.has(stream, 4) })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if got := h.streams[stream]; !slices.Equal(got, []int64{1, 2, 3, 4}) {
+		t.Errorf("after the loss the events came in the order %v, want all from the creation on", got)
+	}
+	if got := h.streams[before]; len(got) > 0 {
+		t.Errorf("the events %v from before the creation of the webhook came", got)
+	}
+	for id := range was {
+		if h.ids[id] == 0 {
+			t.Errorf("%s did not come again with the same webhook-id", id)
 		}
 	}
 }

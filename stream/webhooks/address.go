@@ -14,13 +14,10 @@ import (
 // development and tests. Only there a receiver may have http. The zero Networks has none.
 type Networks struct{ all []netip.Prefix }
 
-// ParseNetworks reads networks in CIDR notation, separated by commas.
-func ParseNetworks(text string) (Networks, error) {
+// ParseNetworks reads networks in CIDR notation.
+func ParseNetworks(texts []string) (Networks, error) {
 	var n Networks
-	if text == "" {
-		return n, nil
-	}
-	for one := range strings.SplitSeq(text, ",") {
+	for _, one := range texts {
 		network, err := netip.ParsePrefix(strings.TrimSpace(one))
 		if err != nil || network.Addr().Is4In6() {
 			return Networks{}, fmt.Errorf("%q is not a network such as 127.0.0.0/8", one)

@@ -22,13 +22,16 @@ type DB interface {
 // those before a number unless that is 0. The last thousand of each webhook are kept.
 func Attempts(ctx context.Context, db DB, webhook string, before int64, limit int) ([]Attempt, error) {
 	rows, err := db.Query(ctx, `
-		SELECT number, event, type, stream, attempt, began_at, duration, outcome, status, error, excerpt FROM webhooks.attempts
-		WHERE webhook = $1 AND ($2 = 0 OR number < $2) ORDER BY number DESC LIMIT $3`, webhook, before, limit)
+		SELECT number, a.event, type, stream, attempt, began_at, duration, outcome, status, error, excerpt, waiting.due FROM webhooks.attempts a
+		LEFT JOIN LATERAL ( -- the first of its lane, unless that is another message
+			SELECT m.due, m.event, m.attempts FROM webhooks.messages m WHERE m.webhook = a.webhook AND m.stream = a.stream ORDER BY m.number LIMIT 1
+		) AS waiting ON waiting.event = a.event AND waiting.attempts = a.attempt
+		WHERE a.webhook = $1 AND ($2 = 0 OR number < $2) ORDER BY number DESC LIMIT $3`, webhook, before, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the attempts of a webhook: %w", err)
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attempt, err error) {
-		err = row.Scan(&a.Number, &a.Event, &a.Type, &a.Stream, &a.Count, &a.At, &a.Duration, &a.Outcome, &a.Status, &a.Error, &a.Excerpt)
+		err = row.Scan(&a.Number, &a.Event, &a.Type, &a.Stream, &a.Count, &a.At, &a.Duration, &a.Outcome, &a.Status, &a.Error, &a.Excerpt, &a.Next)
 		a.Message = messageID(webhook, a.Event)
 		return a, err
 	})

@@ -103,7 +103,7 @@ func (s *sender) send(ctx context.Context, url, id string, body []byte, keys [][
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxBody)) // the status counts, whatever becomes of the body
 	if shown {
-		a.excerpt = excerpt(text)
+		a.excerpt = printable(string(text))
 	}
 	return a
 }
@@ -163,9 +163,6 @@ func (s *sender) explain(err error) string {
 	}
 	return "the connection failed"
 }
-
-// excerpt returns the begin of an answer as text.
-func excerpt(text []byte) string { return printable(string(text)) }
 
 // printable returns the begin of a text with spaces for what cannot be shown.
 func printable(text string) string {

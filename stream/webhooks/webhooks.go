@@ -101,6 +101,9 @@ type Attempt struct {
 	Status   int    // of the answer, 0 for none
 	Error    string // why there was no answer that counts, "" for a success
 	Excerpt  string // the begin of the answer's body, if a public address sent it
+	// Next is when the message is due again, as Attempts returns it: nil unless this is the
+	// last attempt of a message that waits.
+	Next *time.Time
 }
 
 // Outcome is what came of an attempt.

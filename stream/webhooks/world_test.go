@@ -104,7 +104,7 @@ func (w *world) config() webhooks.Config {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	networks, err := webhooks.ParseNetworks("127.0.0.0/8")
+	networks, err := webhooks.ParseNetworks([]string{"127.0.0.0/8"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -377,6 +377,10 @@ export type WebhookAttempt = {
      */
     outcome: "delivered" | "failed" | "givenUp";
     /**
+     * When the message is sent again at the earliest, while the webhook is active. Only the last attempt of a message that waits has it.
+     */
+    nextAttemptAt?: Timestamp;
+    /**
      * Why it failed.
      * @maxLength 1024
      */

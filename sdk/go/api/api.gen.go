@@ -4767,6 +4767,9 @@ type WebhookAttempt struct {
 	// MessageID The header `webhook-id`: the same in all attempts of a message.
 	MessageID string `json:"messageId"`
 
+	// NextAttemptAt When the message is sent again at the earliest, while the webhook is active. Only the last attempt of a message that waits has it.
+	NextAttemptAt Timestamp `json:"nextAttemptAt,omitempty,omitzero"`
+
 	// Outcome A message whose attempt `failed` is sent again; `givenUp` was the last.
 	Outcome WebhookAttemptOutcome `json:"outcome"`
 
@@ -5194,6 +5197,9 @@ type PreconditionFailed = Error
 
 // PreconditionRequired defines model for PreconditionRequired.
 type PreconditionRequired = Error
+
+// PromotionRefused defines model for PromotionRefused.
+type PromotionRefused = Error
 
 // TooManyRequests defines model for TooManyRequests.
 type TooManyRequests = Error

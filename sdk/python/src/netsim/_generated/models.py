@@ -126,12 +126,14 @@ class WebhookAttempt(Model):
     """The status of the answer; absent without one."""
     outcome: Literal["delivered", "failed", "givenUp"] | str
     """A message whose attempt `failed` is sent again; `givenUp` was the last."""
+    next_attempt_at: dt.datetime | None = None
+    """When the message is sent again at the earliest, while the webhook is active. Only the last attempt of a message that waits has it."""
     error: str | None = None
     """Why it failed."""
     excerpt: str | None = None
     """The beginning of the answer."""
 
-    _wire: ClassVar[Mapping[str, str]] = {"message_id": "messageId", "event_id": "eventId", "event_type": "eventType", "started_at": "startedAt", "duration_ms": "durationMs"}
+    _wire: ClassVar[Mapping[str, str]] = {"message_id": "messageId", "event_id": "eventId", "event_type": "eventType", "started_at": "startedAt", "duration_ms": "durationMs", "next_attempt_at": "nextAttemptAt"}
 
 
 @dataclass(kw_only=True)
