@@ -23,10 +23,10 @@ var ErrOtherSchema = errors.New("the read model was made by another release")
 // this release does not know.
 var ErrNewerLevel = errors.New("the deployment is of a newer release")
 
-// fingerprint is a digest of the statements that make the read model, comments
+// digest returns a digest of the statements that make the read model, comments
 // included. It is stored as the schema's comment, with the level of the deployment if that
 // is above the first.
-func (p *Projector) fingerprint() string {
+func (p *Projector) digest() string {
 	sum := sha256.Sum256([]byte(p.statements()))
 	return fmt.Sprintf(formPrefix+"%x", sum[:8])
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -88,6 +89,10 @@ type Projector struct {
 	stats   Stats
 	schema  string // in which the session found the read model that it serves
 	channel string // of the session's notifications
+
+	// fingerprint returns the digest of the statements, which is made once: a running projector
+	// compares it at every tick of watchEvery.
+	fingerprint func() string
 }
 
 // New returns a projector.
@@ -104,7 +109,9 @@ func New(c Config) *Projector {
 	if c.BatchSize == 0 {
 		c.BatchSize = 8192
 	}
-	return &Projector{Config: c, streams: streamCache{}}
+	p := &Projector{Config: c, streams: streamCache{}}
+	p.fingerprint = sync.OnceValue(p.digest)
+	return p
 }
 
 // Create makes the read model's schema and tables when they are not there. Those of
