@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -92,7 +93,7 @@ func (f *Files) Asset(w http.ResponseWriter, r *http.Request, digest, name strin
 type file struct {
 	contentType, tag string
 	content          []byte
-	compressed       []byte // by gzip; nil if that is not smaller
+	compressed       func() []byte // by gzip, once, at the first request; nil if that is not smaller
 }
 
 // typeOf returns the media type of a file by the extension of its name. The table of the
@@ -113,18 +114,24 @@ func newFile(name string, content []byte) (f file, err error) {
 	}
 	sum := sha256.Sum256(content)
 	f.content, f.tag = content, hex.EncodeToString(sum[:16])
+	f.compressed = sync.OnceValue(func() []byte { return compress(content) })
+	return f, nil
+}
+
+// compress returns the content by gzip, or nil if that is not smaller.
+func compress(content []byte) []byte {
 	var small bytes.Buffer
 	z, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
-	if err != nil {
-		return f, err
+	if err == nil {
+		_, err = z.Write(content)
 	}
-	if _, err = z.Write(content); err == nil {
+	if err == nil {
 		err = z.Close()
 	}
-	if small.Len() < len(content) {
-		f.compressed = small.Bytes()
+	if err != nil || small.Len() >= len(content) {
+		return nil
 	}
-	return f, err
+	return small.Bytes()
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {
@@ -133,9 +140,11 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {
 	h.Set("Cache-Control", keep)
 	h.Add("Vary", "Accept-Encoding")
 	content, tag := f.content, f.tag
-	if f.compressed != nil && takesGzip(r.Header.Values("Accept-Encoding")) {
-		content, tag = f.compressed, tag+"-gzip"
-		h.Set("Content-Encoding", "gzip")
+	if takesGzip(r.Header.Values("Accept-Encoding")) {
+		if small := f.compressed(); small != nil {
+			content, tag = small, tag+"-gzip"
+			h.Set("Content-Encoding", "gzip")
+		}
 	}
 	h.Set("ETag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))

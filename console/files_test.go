@@ -136,3 +136,13 @@ func TestFilesThatCannotBeServed(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkLoad is what each start takes. No file is compressed before the first request.
+func BenchmarkLoad(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := console.Load(console.Dist(), ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

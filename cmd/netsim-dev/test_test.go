@@ -10,7 +10,8 @@ import (
 
 // TestTestSharesServers: the packages of a module run once each, with the same servers,
 // with the race detector where goroutines share memory; what fails is printed and is the
-// command's failure; the servers end with it.
+// command's failure, also a race between JSON's reading of a value and a write to it; the
+// servers end with it.
 func TestTestSharesServers(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "a path")
@@ -20,6 +21,7 @@ func TestTestSharesServers(t *testing.T) {
 		"two/two_test.go":   usesServers("two", "errors"),
 		"none/none.go":      "package none\n",
 		"left/left_test.go": "package left\n\nimport \"testing\"\n\nfunc TestLeftOut(t *testing.T) { t.Fatal(\"it was not to run\") }\n",
+		"json/json_test.go": racesWithJSON,
 		"bad/bad_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"this is what went wrong\") }\n\nfunc TestGood(t *testing.T) { t.Log(\"nothing went wrong here\") }\n",
 	} {
 		path := filepath.Join(root, name)
@@ -39,7 +41,7 @@ func TestTestSharesServers(t *testing.T) {
 	if err == nil {
 		t.Error("the command succeeded, though a test failed")
 	}
-	for _, want := range []string{"ok   netsim/one ", "ok   netsim/two ", "this is what went wrong", "2 failed:\n  netsim/bad TestBad\n", "dearest packages", "3 packages, 4 tests in "} {
+	for _, want := range []string{"ok   netsim/one ", "ok   netsim/two ", "this is what went wrong", "4 failed:\n  netsim/bad TestBad\n", "WARNING: DATA RACE", "  netsim/json TestEncode\n", "dearest packages", "4 packages, 5 tests in "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output has no %q", want)
 		}
@@ -94,6 +96,11 @@ func TestServers(t *testing.T) {
 			t.Errorf("%s is missing: %s", part, text)
 		}
 	}
+	for name, want := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "2GiB", "GORACE": "atexit_sleep_ms=0"} {
+		if got := os.Getenv(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
 	race := "norace"
 	info, _ := debug.ReadBuildInfo()
 	for _, s := range info.Settings {
@@ -110,3 +117,21 @@ func TestServers(t *testing.T) {
 }
 `
 }
+
+// racesWithJSON is a test in which a value changes while it is encoded.
+const racesWithJSON = `package json
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+)
+
+func TestEncode(t *testing.T) {
+	var value struct{ N int }
+	var writes sync.WaitGroup
+	writes.Go(func() { value.N = 1 })
+	json.Marshal(&value)
+	writes.Wait()
+}
+`

@@ -120,3 +120,24 @@ func TestADevelopmentReadModelIsToldAgain(t *testing.T) {
 		})
 	}
 }
+
+// asked counts how often its statements are read.
+type asked struct {
+	column
+	times *int
+}
+
+func (a asked) Schema() string {
+	*a.times++
+	return a.column.Schema()
+}
+
+// TestFingerprintIsMadeOnce: the checks of a running projector do not digest its statements.
+func TestFingerprintIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	times := 0
+	p := projector.New(projector.Config{Projections: []projector.Projection{asked{column{"f"}, &times}}})
+	if first, again := p.Fingerprint(), p.Fingerprint(); first != again || times != 1 {
+		t.Errorf("the fingerprints are %s and %s, and the statements were read %d times, want once", first, again, times)
+	}
+}

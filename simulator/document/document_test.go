@@ -23,7 +23,7 @@ func parsed(t *testing.T) *document.Document {
 	return d
 }
 
-func textOf(t *testing.T) string {
+func textOf(t testing.TB) string {
 	t.Helper()
 	s, _, err := presets.NewSimple(nil, &collective.Workload{
 		Ranks: 8, Phases: []collective.Phase{{OperationType: collective.AllReduce, DataSize: 1 << 20}},

@@ -3,7 +3,9 @@ package document
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +46,18 @@ func (p *Param) UnmarshalJSON(text []byte) error {
 		p.Leaf = new(Leaf)
 		return json.Unmarshal(text, p.Leaf)
 	}
-	return json.Unmarshal(text, &p.Branch)
+	p.Branch = nil
+	if members != nil { // the text is not null
+		p.Branch = make(Params, len(members))
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		var below Param
+		if err := below.UnmarshalJSON(members[name]); err != nil {
+			return err
+		}
+		p.Branch[name] = below
+	}
+	return nil
 }
 
 // Find returns the node at a path, whose steps are separated by dots.
