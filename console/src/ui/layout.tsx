@@ -14,7 +14,7 @@ const pages = [
 	{ to: "/configurations", text: "Configurations", also: ["/templates"] },
 	{ to: "/tracesets", text: "Tracesets", also: ["/mapping-files", "/upload"] },
 	{ to: "/bills", text: "Bills" },
-	{ to: "/streams", text: "Streams", also: ["/causes"] },
+	{ to: "/streams", text: "Streams", also: ["/causes", "/webhooks"] },
 	{ to: "/machine", text: "Machine room", role: "operator" },
 ] as const satisfies { to: string; text: string /** Pages that have no entry of their own. */; also?: string[]; role?: string }[];
 
