@@ -19,7 +19,7 @@ async function receiver(): Promise<{ url: string; got: Message[]; answer: (statu
 				return signatures?.split(" ").includes(`v1,${createHmac("sha256", key).update(`${id}.${time}.${body}`).digest("base64")}`) ?? false;
 			};
 			got.push({ id: id ?? "", type: JSON.parse(body).type, signed });
-			response.writeHead(status).end(status < 300 ? "" : "out of <b>memory</b>");
+			response.writeHead(status).end();
 		});
 	});
 	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -81,14 +81,14 @@ test("a webhook is made, tried, stopped, and sends again; its secret is shown on
 
 		answer(500);
 		await page.getByRole("button", { name: "Send a test" }).click();
-		await expect(page.getByText(/^The test:/)).toContainText(/failed answered 500 after .*out of <b>memory<\/b>/);
+		await expect(page.getByText(/^The test:/)).toContainText("failed answered 500 after");
 		answer(204);
 
 		// The same message again, by its id.
 		const [first] = got.filter(({ type }) => type === "netsim.simulation.completed.v1");
 		await page.getByText("Send events again").click();
 		await expect(page.getByRole("button", { name: "Send again" })).toBeDisabled();
-		await page.getByLabel("Time (UTC)").fill(new Date(Date.now() - 3_600_000).toISOString().slice(0, 19));
+		await page.getByLabel("Time (UTC)", { exact: true }).fill(new Date(Date.now() - 3_600_000).toISOString().slice(0, 19));
 		await page.getByRole("button", { name: "Send again" }).click();
 		await expect(page.getByText("The replay has begun")).toBeVisible();
 		await expect.poll(() => got.filter((one) => one.id === first?.id).length).toBe(2);

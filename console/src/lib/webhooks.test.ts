@@ -52,5 +52,6 @@ test("a replay begins at a time in UTC, or after a position", () => {
 test("what came of an attempt", () => {
 	expect(attemptWords({ status: 200, durationMs: 38 })).toBe("answered 200 after 38\u00a0ms");
 	expect(attemptWords({ status: 500, durationMs: 38, error: "the receiver answered 500" })).toBe("answered 500 after 38\u00a0ms");
+	expect(attemptWords({ status: 200, durationMs: 0 })).toBe("answered 200 after less than 1\u00a0ms");
 	expect(attemptWords({ durationMs: 15_000, error: "no address is public" })).toBe("no answer after 15\u00a0s: no address is public");
 });

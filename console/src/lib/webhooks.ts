@@ -1,5 +1,6 @@
 import type { EventFamily, Webhook, WebhookAttempt, WebhookCreate, WebhookFilter, WebhookReplay } from "../api/contract";
 import { lasting } from "./clock";
+import { hard } from "./units";
 
 /** The form of a webhook, as it is typed. Types have commas between. */
 export type WebhookForm = { url: string; description: string; types: string; family: string; stream: string; workspace: string };
@@ -67,7 +68,7 @@ export function replayFrom(from: "since" | "position", text: string): WebhookRep
 
 /** What came of an attempt. */
 export function attemptWords({ status, durationMs, error }: Pick<WebhookAttempt, "status" | "durationMs" | "error">): string {
-	const took = lasting(durationMs / 1000);
+	const took = durationMs === 0 ? `less than 1${hard}ms` : lasting(durationMs / 1000);
 	const answer = status === undefined ? `no answer after ${took}` : `answered ${status} after ${took}`;
 	// The service says the status again, if that is why.
 	return error && !(status !== undefined && error.endsWith(String(status))) ? `${answer}: ${error}` : answer;

@@ -31,10 +31,10 @@ export function Spans({ run }: { run: Simulation }) {
 	});
 	if (trace.error) return <Failure of="The trace cannot be made" error={trace.error} />;
 	if (!trace.data) return <Loading of="the trace" />;
-	return <Picture key={run.id} trace={trace.data} />;
+	return <Picture key={run.id} trace={trace.data} again={trace.refetch} />;
 }
 
-function Picture({ trace }: { trace: string }) {
+function Picture({ trace, again }: { trace: string; again: () => void }) {
 	const search = runRoute.useSearch();
 	const navigate = useNavigate({ from: "/simulations/$id" });
 	const [view, setView] = useState<View>(() => readView(search.zoom, most));
@@ -88,7 +88,7 @@ function Picture({ trace }: { trace: string }) {
 	const until = from + (loaded?.until ?? 0) / view.scale;
 	return (
 		<>
-			{failed && <Failure of="The trace cannot be drawn" error={new Error(failed)} />}
+			{failed && <Failure of="The trace cannot be drawn" error={failed} retry={again} />}
 			{loaded ? (
 				<div className="filters">
 					<p>
