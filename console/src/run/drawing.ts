@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { Rung } from "./fabricLayout";
 import { type Failed, failed as told } from "./failure";
 
@@ -13,7 +13,7 @@ export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | Failed | Drawn | { t
  * and must be the same function until another picture is wanted.
  */
 export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin: (within: HTMLElement) => Worker) {
-	const worker = useRef<Worker>(undefined);
+	const [worker, setWorker] = useState<Worker>(); // another one is to be told again what to draw
 	const [loaded, setLoaded] = useState<Loaded>();
 	const [failed, setFailed] = useState<Error>();
 	const [picked, setPicked] = useState("");
@@ -24,6 +24,7 @@ export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin
 		if (!within) return;
 		const own = begin(within);
 		setFailed(undefined);
+		setLoaded(undefined);
 		own.onmessage = ({ data }: MessageEvent<Reply<Loaded>>) => {
 			if (data.type === "loaded") setLoaded(data);
 			else if (data.type === "failed") setFailed(told(data));
@@ -31,7 +32,7 @@ export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin
 			else setDrawn(data);
 		};
 		own.onerror = () => setFailed(new Error("its worker cannot be started"));
-		worker.current = own;
+		setWorker(own);
 		const resized = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
 		resized.observe(within);
 		return () => {

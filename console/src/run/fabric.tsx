@@ -57,7 +57,7 @@ function Picture({ topology, loads, again }: { topology: string[]; loads: string
 	const interval = Math.min(Number(search.t ?? -1), (loaded?.times.length ?? 0) - 1);
 
 	useEffect(() => {
-		if (width > 0) worker.current?.postMessage({ type: "draw", width, height: 360, ratio: devicePixelRatio, dark, view, interval } satisfies Asked);
+		if (width > 0) worker?.postMessage({ type: "draw", width, height: 360, ratio: devicePixelRatio, dark, view, interval } satisfies Asked);
 	}, [worker, width, dark, view, interval]);
 
 	const settled = useDebounced(view, 300);
@@ -66,7 +66,7 @@ function Picture({ topology, loads, again }: { topology: string[]; loads: string
 	}, [settled, navigate]);
 
 	const pointer = useDrag({
-		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		read: (at) => worker?.postMessage({ type: "pick", ...at } satisfies Asked),
 		held: () => view.from,
 		dragged: (from, by) => setView(({ scale }) => clamped({ scale, from: from - by.x / width / scale })),
 	});

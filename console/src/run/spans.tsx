@@ -55,7 +55,7 @@ function Picture({ trace, again }: { trace: string; again: () => void }) {
 	const move = (by: number) => setRow((old) => Math.min(Math.max(old + by, 0), lastRow));
 
 	useEffect(() => {
-		if (width > 0) worker.current?.postMessage({ type: "draw", width, height, ratio: devicePixelRatio, dark, view, row } satisfies Asked);
+		if (width > 0) worker?.postMessage({ type: "draw", width, height, ratio: devicePixelRatio, dark, view, row } satisfies Asked);
 	}, [worker, width, dark, view, row]);
 
 	const settled = useDebounced(`${writeView(view)};${row}`, 300);
@@ -69,7 +69,7 @@ function Picture({ trace, again }: { trace: string; again: () => void }) {
 		else setView((old) => zoomed(old, zoomOf(event), about, most));
 	});
 	const pointer = useDrag({
-		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		read: (at) => worker?.postMessage({ type: "pick", ...at } satisfies Asked),
 		held: () => ({ left: view.from, top: row }),
 		dragged: ({ left, top }, by) => {
 			setView(({ scale }) => clamped({ scale, from: left - by.x / width / scale }, most));

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
 import { base } from "../api/client";
 import { logout, type Session, sessionQuery } from "../api/session";
+import { reload } from "../lib/reload";
 import { Login } from "../pages/login";
 import { Failure, Loading, Name, Page } from "./parts";
 
@@ -130,7 +131,7 @@ function Offline() {
 export function Crashed({ error }: ErrorComponentProps) {
 	return (
 		<Page title="This page failed">
-			<Failure of="The page cannot be shown" error={error} retry={() => location.reload()} />
+			<Failure of="The page cannot be shown" error={error} retry={reload} />
 		</Page>
 	);
 }
