@@ -27,8 +27,8 @@ export function Attempts({ of }: { of: string }) {
 					return (
 						<>
 							<p>
-								{count(waiting)} {waiting === 1 ? "message waits" : "messages wait"}. Of the attempts that are kept {count(delivered)} delivered, {count(failed)} failed and are repeated,{" "}
-								{count(givenUp)} failed for the last time.
+								{count(waiting)} {waiting === 1 ? "message waits" : "messages wait"}. Of the attempts that are kept {count(delivered)} delivered, {count(failed)} failed, {count(givenUp)} failed for
+								the last time.
 							</p>
 							{rows.length === 0 ? (
 								<p>Nothing was posted yet. A test posts a message at once.</p>
