@@ -8,6 +8,7 @@ test("the address has the filters of the list, and the list follows what happens
 	await page.goto("simulations?search=list-a&status=completed");
 	const rows = page.getByRole("table", { name: "Simulations" }).getByRole("link");
 	await expect(rows).toHaveText(["list-alpha"]);
+	await expect(page.getByText("1 loaded", { exact: true }), "one row does not scroll").toBeVisible();
 	await expect(page.getByRole("button", { name: "completed" })).toHaveAttribute("aria-pressed", "true");
 
 	await page.getByLabel("Search names").fill("list-");

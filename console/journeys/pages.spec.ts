@@ -20,6 +20,9 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 	const { facts } = await api(page, `streams/${a}`);
 	const { templates } = await api(page, "templates?search=Three-tier");
 	const { items } = await api(page, "tracesets?status=ready");
+	// The receiver is the service itself, which refuses what it gets.
+	const webhook = await api(page, "webhooks", { url: new URL("/hooks", page.url()).href, description: "nightly", filter: { type: ["netsim.webhook.updated.v1"] } });
+	await api(page, `webhooks/${webhook.id}/test`, {});
 	const configuration = await api(page, `templates/${templates[0].id}/clone`, { name: "pages-configuration" });
 	return {
 		start: ["", "Choose a question"],
@@ -52,6 +55,8 @@ async function addresses(page: Page): Promise<Record<string, [string, RegExp | s
 		streams: ["streams", "Id of a stream or of a request"],
 		stream: [`streams/${a}`, "netsim.simulation.completed"],
 		causes: [`causes/${facts[0].correlationId}`, "netsim.billing.usage_recorded"],
+		webhooks: ["webhooks", "nightly"],
+		webhook: [`webhooks/${webhook.id}`, /answered|no answer/],
 		missing: ["nowhere", "No such page"],
 	};
 }

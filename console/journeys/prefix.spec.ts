@@ -12,6 +12,7 @@ let proxy: Server;
 let service: ChildProcess;
 let data: string;
 let root: string;
+let start: () => Promise<void>;
 
 test.beforeAll(async () => {
 	test.setTimeout(300_000);
@@ -31,27 +32,36 @@ test.beforeAll(async () => {
 	proxy.listen(own, "127.0.0.1");
 	root = `http://127.0.0.1:${own}${prefix}`;
 	data = mkdtempSync(join(tmpdir(), "netsim-prefix-"));
-	service = spawn("../bin/netsim-dev", ["run", "--end-with-parent"], {
-		env: { ...process.env, NETSIM_HTTP: `127.0.0.1:${port}`, NETSIM_CONSOLE_URL: root, NETSIM_DATA: data },
-		stdio: ["pipe", "ignore", "inherit"],
-	});
-	await expect
-		.poll(
-			() =>
-				fetch(`${root}/console/`).then(
-					({ status }) => status,
-					() => 0,
-				),
-			{ timeout: 240_000 },
-		)
-		.toBe(200);
+	start = async () => {
+		service = spawn("../bin/netsim-dev", ["run", "--end-with-parent"], {
+			env: { ...process.env, NETSIM_HTTP: `127.0.0.1:${port}`, NETSIM_CONSOLE_URL: root, NETSIM_DATA: data },
+			stdio: ["pipe", "ignore", "inherit"],
+		});
+		await expect
+			.poll(
+				() =>
+					fetch(`${root}/console/`).then(
+						({ status }) => status,
+						() => 0,
+					),
+				{ timeout: 240_000 },
+			)
+			.toBe(200);
+	};
+	await start();
 });
 
-test.afterAll(async () => {
-	test.setTimeout(120_000);
+/** Ends the service, as a person does with Ctrl-C. */
+async function stop(): Promise<void> {
+	if (service.exitCode !== null) return;
 	const ended = new Promise((resolve) => service.on("exit", resolve));
 	service.kill("SIGINT");
 	await ended;
+}
+
+test.afterAll(async () => {
+	test.setTimeout(120_000);
+	await stop();
 	proxy.closeAllConnections();
 	proxy.close();
 	rmSync(data, { recursive: true, force: true });
@@ -77,5 +87,31 @@ test.describe("below a prefix", () => {
 		await logout(page);
 		expect(page.url().startsWith(`${root}/console/`)).toBe(true);
 		expect(outside).toEqual([]);
+	});
+
+	test("while the service restarts the page says so, and afterwards goes on without a login", async ({ page, refused }) => {
+		test.setTimeout(200_000);
+		refused.push("/console/", "the service cannot be reached");
+		await page.goto("simulations?search=restart");
+		await login(page);
+		await run(page, "restart-before", 8);
+		const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
+		await expect(row("restart-before")).toBeVisible();
+		await stop();
+		await expect(page.getByText("connection lost, trying again", { exact: true })).toBeVisible();
+		// A page whose file is not loaded yet.
+		await page.getByRole("link", { name: "Streams", exact: true }).click();
+		await expect(page.getByRole("alert")).toContainText("The page cannot be shown: the service cannot be reached.");
+		await page.getByRole("button", { name: "Try again" }).click();
+		await expect(page.getByRole("alert")).toContainText("the service cannot be reached");
+		await page.goBack();
+		await expect(row("restart-before"), "what was shown stays").toBeVisible();
+		await start();
+		await expect(page.getByText("live", { exact: true })).toBeVisible({ timeout: 60_000 });
+		await run(page, "restart-after", 8);
+		await expect(row("restart-after")).toContainText("completed");
+		await page.getByRole("link", { name: "Streams", exact: true }).click();
+		await expect(page.getByRole("heading", { name: "Streams" })).toBeVisible();
+		await expect(page.getByRole("button", { name: "Log out" })).toBeVisible();
 	});
 });

@@ -222,9 +222,9 @@ test("amounts are shown with all their digits", async ({ page }) => {
 	await page.goto("bills");
 	await login(page);
 	const heading = page.getByRole("region", { name: "Costs in CREDIT" }).getByRole("heading", { level: 2 });
-	await expect(heading).toHaveText("≈ 123 456 789 012.35 CREDIT");
+	await expect(heading).toHaveText("Cost of these days: ≈ 123 456 789 012.35 CREDIT");
 	await heading.getByRole("button").click();
-	await expect(heading).toHaveText("123 456 789 012.345678901234567891 CREDIT");
+	await expect(heading).toHaveText("Cost of these days: 123 456 789 012.345678901234567891 CREDIT");
 	await accessible(page);
 	await expect(page.getByText("-0.000000000000000001 CREDIT")).toBeVisible();
 });

@@ -125,6 +125,22 @@ export const streamRoute = createRoute({
 	),
 });
 
+export const webhooksRoute = createRoute({
+	...at("/webhooks"),
+	component: lazyRouteComponent(
+		current(() => import("./pages/webhooks")),
+		"Webhooks",
+	),
+});
+
+export const webhookRoute = createRoute({
+	...at("/webhooks/$id"),
+	component: lazyRouteComponent(
+		current(() => import("./pages/webhook")),
+		"WebhookPage",
+	),
+});
+
 export const causesRoute = createRoute({
 	...at("/causes/$id"),
 	component: lazyRouteComponent(
@@ -248,6 +264,8 @@ const routeTree = root.addChildren([
 	streamsRoute,
 	streamRoute,
 	causesRoute,
+	webhooksRoute,
+	webhookRoute,
 	machineRoute,
 	...inputs,
 ]);

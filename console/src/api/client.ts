@@ -1,25 +1,15 @@
 import { clock } from "../lib/clock";
 import { exact, parse, random, write } from "./json";
 import { type Ops, operations } from "./operations.gen";
+import { Refusal, stored } from "./refusal";
+
+export { Refusal };
 
 /** Path of the console, "/console/" or below a prefix. Go writes it into the index. */
 export const base = new URL(document.documentElement.dataset.base ?? "./", document.baseURI).pathname;
 
 /** Where the API of the contract is, in front of which the service changes the cookie into a token. */
 export const apiBase = `${base}api/v1/`;
-
-/** A request that was refused, or that did not reach the service. */
-export class Refusal extends Error {
-	constructor(
-		readonly status: number, // 0: no reply
-		message: string,
-		readonly code = "",
-		readonly requestId = "",
-		readonly retryAfter = 0, // seconds
-	) {
-		super(message);
-	}
-}
 
 /** Called when the service says that the session has ended. */
 let ended = () => {};
@@ -117,13 +107,5 @@ export function refusal(response: Response, text: string): Refusal {
 
 /** Reads a file of the object store by its presigned link. */
 export async function download(link: string, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-	let response: Response;
-	try {
-		response = await fetch(link, { signal: signal ?? null, credentials: "omit" });
-	} catch (error) {
-		if (error instanceof DOMException && error.name === "AbortError") throw error;
-		throw new Refusal(0, "the object store cannot be reached from this browser");
-	}
-	if (!response.ok) throw new Refusal(response.status, `the object store replies ${response.status}`);
-	return new Uint8Array(await response.arrayBuffer());
+	return new Uint8Array(await (await stored(link, signal)).arrayBuffer());
 }

@@ -27,7 +27,7 @@ export function Start({ configuration }: { configuration: Configuration }) {
 		<section aria-labelledby="start">
 			<h2 id="start">Run it</h2>
 			{!ready && <p>This version is {configuration.status === "draft" ? "not validated yet" : "invalid"}. A simulation starts from a version that was validated.</p>}
-			<form onSubmit={submit}>
+			<form className="own-form" onSubmit={submit}>
 				<label>
 					Name of the simulation
 					<input

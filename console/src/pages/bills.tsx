@@ -136,7 +136,7 @@ function Total({ currency, of }: { currency: string; of: NonNullable<CostTotal> 
 	return (
 		<section aria-label={`Costs in ${currency}`}>
 			<h2>
-				<Amount of={of.total} unit={currency} />
+				Cost of these days: <Amount of={of.total} unit={currency} />
 			</h2>
 			<Bars title="By rate" parts={of.byRate} whole={of.total} />
 			<Bars title="By workspace" parts={of.byWorkspace} whole={of.total} name={(id) => workspaces.find((one) => one.id === id)?.name ?? id} />

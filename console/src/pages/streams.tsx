@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useSession } from "../api/session";
 import { shown } from "../ui/curl";
 import { Page } from "../ui/parts";
+import { StreamTabs } from "../ui/streams";
 
 /** Leads to the facts of any stream, or to what a request caused, by an id that one has. */
 export function Streams() {
@@ -19,6 +20,7 @@ export function Streams() {
 	};
 	return (
 		<Page title="Streams" calls={[shown("GetStream", { path: { stream_id: account }, query: { state: true } }, "The stream of the account, as an example; it needs the role billing.")]}>
+			<StreamTabs />
 			<p>
 				Everything that happened is a fact of the log. A stream has the facts of one thing: of a simulation, a configuration, a workspace, a study, an account. A request's id leads to all facts that
 				followed from it, to the usage that was billed.

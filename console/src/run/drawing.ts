@@ -1,20 +1,21 @@
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import type { Rung } from "./fabricLayout";
+import { type Failed, failed as told } from "./failure";
 
 /** A frame, how long it took, and of the fabric in how much detail it is. */
 export type Drawn = { type: "drawn"; frame: number; milliseconds: number; rung?: Rung };
 
 /** What every worker that draws replies, besides what it says when it has loaded. */
-export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | { type: "failed"; message: string } | Drawn | { type: "picked"; text: string };
+export type Reply<Loaded> = ({ type: "loaded" } & Loaded) | Failed | Drawn | { type: "picked"; text: string };
 
 /**
  * A worker that draws in an element: what it has replied, and how wide the element is. begin starts it,
  * and must be the same function until another picture is wanted.
  */
 export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin: (within: HTMLElement) => Worker) {
-	const worker = useRef<Worker>(undefined);
+	const [worker, setWorker] = useState<Worker>(); // another one is to be told again what to draw
 	const [loaded, setLoaded] = useState<Loaded>();
-	const [failed, setFailed] = useState("");
+	const [failed, setFailed] = useState<Error>();
 	const [picked, setPicked] = useState("");
 	const [drawn, setDrawn] = useState<Drawn>();
 	const [width, setWidth] = useState(0);
@@ -22,14 +23,16 @@ export function useDrawing<Loaded>(element: RefObject<HTMLElement | null>, begin
 		const within = element.current;
 		if (!within) return;
 		const own = begin(within);
+		setFailed(undefined);
+		setLoaded(undefined);
 		own.onmessage = ({ data }: MessageEvent<Reply<Loaded>>) => {
 			if (data.type === "loaded") setLoaded(data);
-			else if (data.type === "failed") setFailed(data.message);
+			else if (data.type === "failed") setFailed(told(data));
 			else if (data.type === "picked") setPicked(data.text);
 			else setDrawn(data);
 		};
-		own.onerror = () => setFailed("its worker cannot be started");
-		worker.current = own;
+		own.onerror = () => setFailed(new Error("its worker cannot be started"));
+		setWorker(own);
 		const resized = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
 		resized.observe(within);
 		return () => {

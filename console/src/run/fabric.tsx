@@ -34,10 +34,10 @@ export function Fabric({ run }: { run: Simulation }) {
 	if (error) return <Failure of="The fabric needs the files of the results" error={error} />;
 	if (!topology.data || !loads.data) return <Loading of="the fabric" />;
 	if (topology.data.length === 0) return <p>The results of this run have no record of its fabric. Runs of remote engines need not have one.</p>;
-	return <Picture key={run.id} topology={topology.data} loads={loads.data} />;
+	return <Picture key={run.id} topology={topology.data} loads={loads.data} again={() => [topology, loads].map((files) => files.refetch())} />;
 }
 
-function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
+function Picture({ topology, loads, again }: { topology: string[]; loads: string[]; again: () => void }) {
 	const search = runRoute.useSearch();
 	const navigate = useNavigate({ from: "/simulations/$id" });
 	const [view, setView] = useState<View>(() => readView(search.zoom));
@@ -57,7 +57,7 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 	const interval = Math.min(Number(search.t ?? -1), (loaded?.times.length ?? 0) - 1);
 
 	useEffect(() => {
-		if (width > 0) worker.current?.postMessage({ type: "draw", width, height: 360, ratio: devicePixelRatio, dark, view, interval } satisfies Asked);
+		if (width > 0) worker?.postMessage({ type: "draw", width, height: 360, ratio: devicePixelRatio, dark, view, interval } satisfies Asked);
 	}, [worker, width, dark, view, interval]);
 
 	const settled = useDebounced(view, 300);
@@ -66,7 +66,7 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 	}, [settled, navigate]);
 
 	const pointer = useDrag({
-		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		read: (at) => worker?.postMessage({ type: "pick", ...at } satisfies Asked),
 		held: () => view.from,
 		dragged: (from, by) => setView(({ scale }) => clamped({ scale, from: from - by.x / width / scale })),
 	});
@@ -79,7 +79,7 @@ function Picture({ topology, loads }: { topology: string[]; loads: string[] }) {
 	};
 	return (
 		<section aria-label="Fabric">
-			{failed && <Failure of="The fabric cannot be drawn" error={new Error(failed)} />}
+			{failed && <Failure of="The fabric cannot be drawn" error={failed} retry={again} />}
 			{loaded ? (
 				<p>
 					{loaded.tiers.map(({ name, count: nodes }) => `${count(nodes)} ${tierName(name) === name ? name : `${tierName(name, nodes)} (${name})`}`).join(", ")}; {count(loaded.links)} links. A link has

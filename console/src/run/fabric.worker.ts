@@ -1,9 +1,11 @@
+import { stored } from "../api/refusal";
 import { bitRate, count, rounded } from "../lib/units";
 import type { Reply } from "./drawing";
 import { type Fabric, type Loads, meanLoads, readFabric, readLoads } from "./fabricData";
 import { drawLinks, drawTiers, type Picture, tierAt } from "./fabricDraw";
 import { bands, drawHeat } from "./fabricHeat";
 import { type Layout, layOut, nearest, podAt, rungOf, type Sum, sumUp } from "./fabricLayout";
+import { failure } from "./failure";
 import type { View } from "./view";
 
 /** What the page asks of the worker. */
@@ -36,7 +38,7 @@ addEventListener("message", async ({ data }: MessageEvent<Asked>) => {
 			if (fabric) draw(data);
 		} else pick(data.x, data.y);
 	} catch (error) {
-		reply({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+		reply(failure(error));
 	}
 });
 
@@ -61,9 +63,7 @@ async function load(asked: Extract<Asked, { type: "load" }>): Promise<void> {
 }
 
 async function text(link: string): Promise<string> {
-	const response = await fetch(link, { credentials: "omit" });
-	if (!response.ok) throw new Error(`the object store replies ${response.status}`);
-	return response.text();
+	return (await stored(link)).text();
 }
 
 function draw({ width, height, ratio, dark, view, interval }: Extract<Asked, { type: "draw" }>): void {

@@ -31,10 +31,10 @@ export function Spans({ run }: { run: Simulation }) {
 	});
 	if (trace.error) return <Failure of="The trace cannot be made" error={trace.error} />;
 	if (!trace.data) return <Loading of="the trace" />;
-	return <Picture key={run.id} trace={trace.data} />;
+	return <Picture key={run.id} trace={trace.data} again={trace.refetch} />;
 }
 
-function Picture({ trace }: { trace: string }) {
+function Picture({ trace, again }: { trace: string; again: () => void }) {
 	const search = runRoute.useSearch();
 	const navigate = useNavigate({ from: "/simulations/$id" });
 	const [view, setView] = useState<View>(() => readView(search.zoom, most));
@@ -55,7 +55,7 @@ function Picture({ trace }: { trace: string }) {
 	const move = (by: number) => setRow((old) => Math.min(Math.max(old + by, 0), lastRow));
 
 	useEffect(() => {
-		if (width > 0) worker.current?.postMessage({ type: "draw", width, height, ratio: devicePixelRatio, dark, view, row } satisfies Asked);
+		if (width > 0) worker?.postMessage({ type: "draw", width, height, ratio: devicePixelRatio, dark, view, row } satisfies Asked);
 	}, [worker, width, dark, view, row]);
 
 	const settled = useDebounced(`${writeView(view)};${row}`, 300);
@@ -69,7 +69,7 @@ function Picture({ trace }: { trace: string }) {
 		else setView((old) => zoomed(old, zoomOf(event), about, most));
 	});
 	const pointer = useDrag({
-		read: (at) => worker.current?.postMessage({ type: "pick", ...at } satisfies Asked),
+		read: (at) => worker?.postMessage({ type: "pick", ...at } satisfies Asked),
 		held: () => ({ left: view.from, top: row }),
 		dragged: ({ left, top }, by) => {
 			setView(({ scale }) => clamped({ scale, from: left - by.x / width / scale }, most));
@@ -88,7 +88,7 @@ function Picture({ trace }: { trace: string }) {
 	const until = from + (loaded?.until ?? 0) / view.scale;
 	return (
 		<>
-			{failed && <Failure of="The trace cannot be drawn" error={new Error(failed)} />}
+			{failed && <Failure of="The trace cannot be drawn" error={failed} retry={again} />}
 			{loaded ? (
 				<div className="filters">
 					<p>

@@ -1,5 +1,7 @@
+import { stored } from "../api/refusal";
 import { bytes, picoseconds } from "../lib/units";
 import type { Reply } from "./drawing";
+import { failure } from "./failure";
 import { kindOf } from "./kinds";
 import { coverage, firstAfter, rowHeight, type Trace, TraceReader } from "./trace";
 import type { View } from "./view";
@@ -27,16 +29,16 @@ addEventListener("message", async ({ data }: MessageEvent<Asked>) => {
 			draw();
 		} else reply({ type: "picked", text: spanAt(data.x, data.y) });
 	} catch (error) {
-		reply({ type: "failed", message: error instanceof Error ? error.message : String(error) });
+		reply(failure(error));
 	}
 });
 
 async function load(asked: Extract<Asked, { type: "load" }>): Promise<void> {
 	canvas = asked.canvas;
-	const response = await fetch(asked.trace, { credentials: "omit" });
-	if (!response.ok || !response.body) throw new Error(`the object store replies ${response.status}`);
+	const { body } = await stored(asked.trace);
+	if (!body) throw new Error("the trace is empty");
 	const reader = new TraceReader();
-	const pieces = response.body.pipeThrough(new DecompressionStream("gzip")).getReader();
+	const pieces = body.pipeThrough(new DecompressionStream("gzip")).getReader();
 	for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) reader.push(piece.value);
 	trace = reader.finish();
 	const owners = trace.lanes.flatMap(({ owner }, row, all) => (all[row - 1]?.owner === owner ? [] : [{ name: owner, row }]));

@@ -5,7 +5,15 @@ import type { Elsewhere } from "../lib/elsewhere";
 import { type Asked, programs } from "../lib/sdk";
 
 /** A request as a person would send it. The path is the one below /api/v1/. */
-export type Call = { method?: string; path: string; body?: unknown; headers?: Record<string, string>; says?: string; asked?: Asked };
+export type Call = {
+	method?: string;
+	path: string;
+	body?: unknown;
+	headers?: Record<string, string>;
+	says?: string;
+	asked?: Asked /** It changes something, so the script has it as a comment. */;
+	act?: boolean;
+};
 
 /** The request of an operation of the contract. */
 export function shown<Name extends Operation>(name: Name, args: Args<Name>, says?: string): Call {
@@ -72,14 +80,15 @@ function Paste({ summary, text }: { summary: string; text: string }) {
 /** A script for a shell. Values are quoted, whatever is in them. */
 export function script(calls: Call[], origin = location.origin, prefix = base.replace(/console\/$/, "")): string {
 	const lines = [`NETSIM=${quoted(`${origin}${prefix}api/v1`)}`, 'AUTH="Authorization: Bearer $(netsim token)"'];
-	for (const { method = "GET", path, body, headers = {}, says } of calls) {
+	for (const { method = "GET", path, body, headers = {}, says, act = false } of calls) {
 		if (says) lines.push(`# ${says}`);
 		const words = ["curl -sS", '-H "$AUTH"'];
 		if (path.endsWith("/events")) words[0] = "curl -sSN";
 		if (method !== "GET") words.push(`-X ${method}`);
 		for (const [name, value] of Object.entries(headers)) words.push(`-H ${quoted(`${name}: ${value}`)}`);
 		if (body !== undefined) words.push("-H 'Content-Type: application/json'", `-d ${quoted(write(body))}`);
-		lines.push(`${words.join(" ")} "$NETSIM"/${quoted(path)}`);
+		const line = `${words.join(" ")} "$NETSIM"/${quoted(path)}`;
+		lines.push(act ? line.replace(/^/gm, "# ") : line);
 	}
 	return lines.join("\n");
 }

@@ -6,7 +6,7 @@ export function Ids({ children }: { children: string }) {
 	return byIds(children).map((part, at) => (at % 2 === 1 ? <Id key={at}>{part}</Id> : part && <bdi key={at}>{part}</bdi>));
 }
 
-function Id({ children }: { children: string }) {
+export function Id({ children }: { children: string }) {
 	const text = useRef<HTMLButtonElement>(null);
 	const [copied, setCopied] = useState(false);
 	const copy = async () => {

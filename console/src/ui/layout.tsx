@@ -4,6 +4,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
 import { base } from "../api/client";
 import { logout, type Session, sessionQuery } from "../api/session";
+import { reload } from "../lib/reload";
 import { Login } from "../pages/login";
 import { Failure, Loading, Name, Page } from "./parts";
 
@@ -14,7 +15,7 @@ const pages = [
 	{ to: "/configurations", text: "Configurations", also: ["/templates"] },
 	{ to: "/tracesets", text: "Tracesets", also: ["/mapping-files", "/upload"] },
 	{ to: "/bills", text: "Bills" },
-	{ to: "/streams", text: "Streams", also: ["/causes"] },
+	{ to: "/streams", text: "Streams", also: ["/causes", "/webhooks"] },
 	{ to: "/machine", text: "Machine room", role: "operator" },
 ] as const satisfies { to: string; text: string /** Pages that have no entry of their own. */; also?: string[]; role?: string }[];
 
@@ -130,7 +131,7 @@ function Offline() {
 export function Crashed({ error }: ErrorComponentProps) {
 	return (
 		<Page title="This page failed">
-			<Failure of="The page cannot be shown" error={error} retry={() => location.reload()} />
+			<Failure of="The page cannot be shown" error={error} retry={reload} />
 		</Page>
 	);
 }

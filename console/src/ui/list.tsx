@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef } from "react";
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { fieldLabel } from "../lib/fields";
 import { Field } from "./parts";
 
@@ -41,7 +41,14 @@ export function VirtualList<Row>({ label, columns, fields, rows, id, cells, page
 	);
 	const items = virtual.getVirtualItems();
 	const last = items.at(-1)?.index ?? -1;
-	const beyond = virtual.getTotalSize() > (virtual.scrollRect?.height ?? Number.POSITIVE_INFINITY) + 1;
+	const [beyond, setBeyond] = useState(false);
+	useEffect(() => {
+		const box = scroller.current;
+		if (!box) return;
+		const sizes = new ResizeObserver(() => setBeyond(box.scrollHeight > box.clientHeight + 1));
+		for (const one of [box, ...box.children]) sizes.observe(one);
+		return () => sizes.disconnect();
+	}, []);
 	useEffect(() => {
 		if (more && !loading && (whole || last >= rows.length - 20)) loadMore?.();
 	}, [more, loading, whole, last, rows.length, loadMore]);
