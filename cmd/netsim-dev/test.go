@@ -238,17 +238,11 @@ func childrenCPU() time.Duration {
 }
 
 // With --race shared, the race detector does not check conversions of unsafe pointers, and
-// does not watch the code of encoding/json, which looks at each byte by itself and took a
-// fifth of the CPU time of tests with servers. That package is compiled without inlining, so
-// that its calls of reflect and sync stay watched: the values that JSON is made from and read
-// into, and what orders goroutines. Only the bytes of texts, and the fields of a Decoder or
-// Encoder, are not. For packages whose tests have servers the detector does not watch the
-// simulator, whose runs take twenty times as long under it. The simulator is watched in its
-// own tests and in those of runs/execution, which runs it. With --race all, everything is
-// checked and watched.
+// for packages whose tests have servers it does not watch the simulator, whose runs take
+// twenty times as long under it. The simulator is watched in its own tests and in those of
+// runs/execution, which runs it. With --race all, everything is checked and watched.
 const (
 	noCheckptr    = "all=-d=checkptr=0"
-	noRaceJSON    = "encoding/json=-race=false -l"
 	noRaceEngines = "netsim/simulator/...=-race=false"
 )
 
@@ -279,7 +273,7 @@ func (o testOptions) plan() ([]testPlan, error) {
 	var plain testPlan
 	raced, served := testPlan{race: true}, testPlan{race: true}
 	if o.race == "shared" {
-		raced.gcflags, served.gcflags = []string{noCheckptr, noRaceJSON}, []string{noCheckptr, noRaceJSON, noRaceEngines}
+		raced.gcflags, served.gcflags = []string{noCheckptr}, []string{noCheckptr, noRaceEngines}
 	}
 	for _, p := range listed {
 		raceable := o.race == "all" || o.race == "shared" && (p.shares || p.servers)
