@@ -35,7 +35,7 @@ func (b *bench) consoles(ctx context.Context) error {
 		return fmt.Errorf("the weight of the first load: %w", err)
 	}
 	b.report.add(figure{Name: "console, first load, gzipped", Value: weight / 1000, Unit: " kB", Reach: "at most 200 kB, aim 160"})
-	_, err = node(ctx, dir, []string{"NETSIM_BUNDLE=" + bundle, "NETSIM_FIGURES=" + figures, "NETSIM_DEV=" + b.binaries.stack}, "npx", "playwright", "test")
+	_, err = node(ctx, dir, []string{"NETSIM_BUNDLE=" + bundle, "NETSIM_FIGURES=" + figures, "NETSIM_DEV=" + b.binaries.stack, "NETSIM_BIN=" + b.binaries.service}, "npx", "playwright", "test")
 	if err != nil {
 		return err
 	}

@@ -131,19 +131,18 @@ func run(ctx context.Context, out io.Writer, args []string) (err error) {
 		{"lake", b.lakes},
 		{"console", b.consoles},
 	}
+	var failed error // what was measured before is printed all the same
 	for _, part := range parts {
 		if !slices.Contains(o.only, part.name) {
 			continue
 		}
 		if err := part.measure(ctx); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+			failed = fmt.Errorf("%s: %w", part.name, err)
+			break
 		}
 	}
 	b.report.compare()
-	if err := b.report.print(out); err != nil {
-		return err
-	}
-	return b.report.save(o.results)
+	return errors.Join(failed, b.report.print(out), b.report.save(o.results))
 }
 
 // binaries has the paths of the programs that a run starts.
