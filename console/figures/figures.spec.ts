@@ -120,7 +120,7 @@ test("the fabric of 4,096 hosts", async ({ page }) => {
 	await login(page);
 	const id = await run(page, "figures-fabric", 4096, { operationType: "allReduce", algorithm: "recursiveHalvingDoubling", dataSize: 4194304 });
 	await page.goto(`simulations/${id}?view=fabric`);
-	await expect(page.getByText(/4.096 NIC/)).toBeVisible();
+	await expect(page.getByText(/4.096 network interfaces/)).toBeVisible();
 	figure("a frame zooming 4,096 hosts, p95 of 100", quantile(await frames(page, zooms), 0.95), " ms", "at most 16 ms");
 });
 
