@@ -22,6 +22,12 @@ test("numbers that a double holds stay numbers", () => {
 	expect(parse('[0.1,1e21,0.000000000000000125,-0,12345678901234567890,"1234567890123456"]')).toEqual([0.1, 1e21, 0.000000000000000125, -0, 12345678901234567890n, "1234567890123456"]);
 });
 
+test("a double of the service stays a number, with as many digits as it is written", () => {
+	// Seconds since a start, as Go writes them. As text they would be no number for the page.
+	for (const double of ["719.1234567890001", "0.30000000000000004", "-434.99999999999994"]) expect(parse(`[${double}]`)).toEqual([Number(double)]);
+	expect(parse("[719.12345678900010]")).toEqual(["719.12345678900010"]);
+});
+
 test("text that is no JSON is refused", () => {
 	expect(() => parse("1234567890123456789 x")).toThrow(SyntaxError);
 });

@@ -43,7 +43,8 @@ export function write(value: unknown): string {
 /** Whether a double has all the digits of a number. */
 function holds(number: string): boolean {
 	if (!number.includes(".")) return Number.isSafeInteger(Number(number));
-	return number.replace(/[-.]/g, "").replace(/^0+/, "").length <= 15;
+	// The service writes a double with the digits that it needs, up to 17, as String does.
+	return String(Number(number)) === number || number.replace(/[-.]/g, "").replace(/^0+/, "").length <= 15;
 }
 
 /** 128 random bits as text. It needs no secure context, unlike crypto.randomUUID. */
