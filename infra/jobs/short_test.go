@@ -1,6 +1,8 @@
 package jobs_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +74,39 @@ func TestShortRunsFindTheWorkersThereAre(t *testing.T) {
 	}
 	if !started["sim_c_8_0_short"] || !started["sim_d_8_0_short"] {
 		t.Errorf("%v have started where there are no workers for short runs, want the one that was interrupted and the one that waited", started)
+	}
+}
+
+// TestTheLimitOfAnAccountCountsShortAndLongRuns: a short run waits while long ones of its
+// account are as many as the account may have in progress, and the reverse. Another account's
+// starts.
+func TestTheLimitOfAnAccountCountsShortAndLongRuns(t *testing.T) {
+	t.Parallel()
+	w := start(t, teststack.Postgres(t), func(c *work) {
+		withShort(3, 3)(c)
+		c.MaxRunning = func(context.Context, string) (*int64, error) { return new(int64(1)), nil }
+	})
+	for _, order := range [][2]string{{"sim_a_64_long", "sim_a_8_0_short"}, {"sim_a_8_1_short", "sim_a_64_1_long"}} {
+		other := strings.Replace(order[1], "_a_", "_b_", 1)
+		enqueue(t, w, order[0])
+		if got := testwait.Receive(t, w.started, "the first run to start"); got != order[0] {
+			t.Fatalf("%s started, want %s", got, order[0])
+		}
+		enqueue(t, w, order[1], other)
+		if got := testwait.Receive(t, w.started, "the other account's run to start"); got != other {
+			t.Fatalf("%s started although its account has %s in progress and may have one, want %s", got, order[0], other)
+		}
+		if runs := openRuns(t, w); runs["running"] != 2 || runs["pending"] != 1 {
+			t.Errorf("runs by state = %v, want 2 running and 1 pending", runs)
+		}
+		for range 2 {
+			w.finish <- struct{}{}
+			testwait.Receive(t, w.ended, "a run to end")
+		}
+		if got := testwait.Receive(t, w.started, "the run that waited to start"); got != order[1] {
+			t.Errorf("%s started, want %s", got, order[1])
+		}
+		w.finish <- struct{}{}
+		testwait.Receive(t, w.ended, "the run that waited to end")
 	}
 }
