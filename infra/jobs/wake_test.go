@@ -69,7 +69,7 @@ func TestARunThatIsEnqueuedAgainIsFound(t *testing.T) {
 	first.MaxRunning = func(context.Context, string) (*int64, error) { // called after a run was inserted, before the commit
 		if calls++; calls == 3 {
 			close(again)
-			<-proceed
+			testwait.Gate(t, proceed)
 		}
 		return nil, nil //nolint:nilnil // no limit
 	}
