@@ -60,11 +60,12 @@ type work struct {
 	Sweep      func(ctx context.Context) error
 }
 
-// config has no poll within a test: each job is found because of a notification.
+// config polls as the service does: a worker that looks for jobs while one is enqueued again
+// skips its row, which is locked then, and finds it with the next poll.
 func config(url string) work {
 	return work{
 		Config: jobs.Config{
-			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Poll: time.Hour, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
+			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
 			Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1},
 		},
 		Run:   func(context.Context, string) error { return nil },
