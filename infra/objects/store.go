@@ -41,6 +41,7 @@ type Config struct {
 type Store struct {
 	bucket      string
 	client      *s3.Client
+	direct      *direct
 	presign     *s3.PresignClient
 	credentials aws.CredentialsProvider
 	now         func() time.Time
@@ -54,19 +55,22 @@ func New(c Config) *Store {
 	if c.Wrap == nil {
 		c.Wrap = func(t *http.Transport) http.RoundTripper { return t }
 	}
-	keys := provider(c)
+	keys, transport := provider(c), c.Wrap(newTransport())
 	client := s3.New(s3.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       c.Region,
 		UsePathStyle: true,
 		Credentials:  keys,
-		HTTPClient:   &http.Client{Transport: c.Wrap(newTransport())},
+		HTTPClient:   &http.Client{Transport: transport},
 		// By default the SDK adds checksums that some stores do not support.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 		APIOptions:                 append(observe(c.Observe), signHash),
 	})
-	return &Store{bucket: c.Bucket, client: client, credentials: keys, presign: s3.NewPresignClient(client), now: c.Now}
+	return &Store{
+		bucket: c.Bucket, client: client, direct: newDirect(c, keys, transport), credentials: keys,
+		presign: s3.NewPresignClient(client), now: c.Now,
+	}
 }
 
 // EnsureBucket creates the bucket unless it exists.

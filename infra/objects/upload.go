@@ -167,7 +167,11 @@ func (u *Upload) join() error {
 func (u *Upload) putWhole() error {
 	ctx, cancel := context.WithTimeout(u.ctx, partTimeout)
 	defer cancel()
-	_, err := u.store.client.PutObject(hashed(ctx, u.Stored().SHA256), &s3.PutObjectInput{
+	sum := u.Stored().SHA256
+	if u.store.direct.put(ctx, u.key, u.contentType, sum, func() io.Reader { return u.pending.content() }, u.pending.size) {
+		return nil
+	}
+	_, err := u.store.client.PutObject(hashed(ctx, sum), &s3.PutObjectInput{
 		Bucket: &u.store.bucket, Key: &u.key, ContentType: &u.contentType,
 		Body: u.pending.content(), ContentLength: aws.Int64(int64(u.pending.size)),
 	})
