@@ -60,18 +60,22 @@ type work struct {
 	Sweep      func(ctx context.Context) error
 }
 
-// config polls as the service does: a worker that looks for jobs while one is enqueued again
-// skips its row, which is locked then, and finds it with the next poll.
+// config has no poll within a test: each job is found because of a notification.
 func config(url string) work {
 	return work{
 		Config: jobs.Config{
-			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
+			URL: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: time.Now, Poll: time.Hour, Reconcile: 20 * time.Millisecond, Grace: 5 * time.Second,
 			Queues: map[string]int{"runs": 2, "far": 16, "housekeeping": 1},
 		},
 		Run:   func(context.Context, string) error { return nil },
 		Share: func(context.Context, string) (jobs.Share, error) { return jobs.Share{Cost: 1}, nil },
 	}
 }
+
+// polls makes workers poll as those of the service. A test that enqueues a job again needs it:
+// a worker that looks for jobs meanwhile skips the row, which is locked then, and nothing
+// notifies it afterwards.
+func polls(c *work) { c.Poll = 0 }
 
 // open connects to the queue and registers the kinds and needs.
 func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {

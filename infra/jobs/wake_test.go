@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"netsim/internal/teststack"
 	"netsim/internal/testwait"
@@ -18,7 +17,6 @@ func TestEveryEnqueuedJobIsFound(t *testing.T) {
 	const all = 30
 	begun, end := make(chan string, all), make(chan struct{})
 	w := start(t, teststack.Postgres(t), func(c *work) {
-		c.Poll = time.Hour                                            // each job is found because of a notification
 		c.Queues = map[string]int{"runs": 1, "housekeeping": 2 * all} // no end of a job makes room
 		c.Extract = func(ctx context.Context, traceset string) error {
 			begun <- traceset
@@ -44,7 +42,6 @@ func TestAFailedJobIsFoundAgain(t *testing.T) {
 	attempts := make(chan struct{}, 1)
 	failed := false
 	w := start(t, teststack.Postgres(t), func(c *work) {
-		c.Poll = time.Hour // each job is found because of a notification
 		c.Extract = func(context.Context, string) error {
 			attempts <- struct{}{}
 			if failed {
