@@ -21,6 +21,7 @@ type Files struct {
 	digest string
 	index  file
 	assets map[string]file // by name
+	gzip   compressor
 }
 
 // What the index has in place of its URL and of the URL of its files.
@@ -56,7 +57,7 @@ func Load(built fs.FS, prefix string) (*Files, error) {
 		case !isAsset || strings.Contains(asset, "/"):
 			return errors.New("it is neither index.html nor in the folder assets")
 		}
-		f.assets[asset], err = newFile(asset, content)
+		f.assets[asset], err = f.newFile(asset, content)
 		return err
 	})
 	if err != nil {
@@ -69,7 +70,7 @@ func Load(built fs.FS, prefix string) (*Files, error) {
 	}
 	index = bytes.ReplaceAll(index, []byte(indexBase), []byte(`data-base="`+base+`"`))
 	index = bytes.ReplaceAll(index, []byte(indexAssets), []byte(`"`+base+"assets/"+f.digest+"/"))
-	f.index, err = newFile("index.html", index)
+	f.index, err = f.newFile("index.html", index)
 	return f, err
 }
 
@@ -107,31 +108,40 @@ func typeOf(name string) (string, bool) {
 	return known, ok
 }
 
-func newFile(name string, content []byte) (f file, err error) {
-	var known bool
-	if f.contentType, known = typeOf(name); !known {
-		return f, fmt.Errorf("%s has an unknown type", name)
+func (f *Files) newFile(name string, content []byte) (file, error) {
+	contentType, known := typeOf(name)
+	if !known {
+		return file{}, fmt.Errorf("%s has an unknown type", name)
 	}
 	sum := sha256.Sum256(content)
-	f.content, f.tag = content, hex.EncodeToString(sum[:16])
-	f.compressed = sync.OnceValue(func() []byte { return compress(content) })
-	return f, nil
+	return file{
+		contentType: contentType, tag: hex.EncodeToString(sum[:16]), content: content,
+		compressed: sync.OnceValue(func() []byte { return f.gzip.compress(content) }),
+	}, nil
+}
+
+// compressor compresses one file after the other, because each writer of gzip takes almost
+// a megabyte and a first session asks for many files at once.
+type compressor struct {
+	mu     sync.Mutex
+	writer *gzip.Writer // nil before the first file
+	small  bytes.Buffer
 }
 
 // compress returns the content by gzip, or nil if that is not smaller.
-func compress(content []byte) []byte {
-	var small bytes.Buffer
-	z, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
-	if err == nil {
-		_, err = z.Write(content)
+func (c *compressor) compress(content []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.small.Reset()
+	if c.writer == nil {
+		c.writer, _ = gzip.NewWriterLevel(&c.small, gzip.BestCompression) // fails for unknown levels only
 	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil || small.Len() >= len(content) {
+	c.writer.Reset(&c.small)
+	_, err := c.writer.Write(content)
+	if err = errors.Join(err, c.writer.Close()); err != nil || c.small.Len() >= len(content) {
 		return nil
 	}
-	return small.Bytes()
+	return bytes.Clone(c.small.Bytes())
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {

@@ -161,12 +161,17 @@ func (j *Jobs) chooseNext(ctx context.Context, s *step) error {
 func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, error) {
 	enqueues := slices.ContainsFunc(steps, func(s *step) bool { return s != nil && s.args != nil })
 	err := j.choosing(ctx, enqueues, func(tx pgx.Tx) error {
+		var locked []string // queues with a run that workers skip until tx ends, since it is enqueued again
 		for _, s := range steps {
 			switch {
 			case s == nil:
 			case s.args != nil:
-				if _, err := j.client.InsertTx(values{ctx, s.ctx}, tx, s.args, s.options); err != nil {
+				inserted, err := j.client.InsertTx(values{ctx, s.ctx}, tx, s.args, s.options)
+				if err != nil {
 					return fmt.Errorf("enqueue %s: %w", s.args.Kind(), err)
+				}
+				if inserted.UniqueSkippedAsDuplicate {
+					locked = append(locked, inserted.Job.Queue)
 				}
 			default:
 				if _, err := tx.Exec(ctx, addStart, s.started); err != nil {
@@ -174,7 +179,10 @@ func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, e
 				}
 			}
 		}
-		return nil
+		if len(locked) == 0 {
+			return nil
+		}
+		return notify(ctx, tx, locked...)
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("choose the next runs: %w", err)

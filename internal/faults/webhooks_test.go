@@ -65,17 +65,16 @@ func (h *hooked) has(stream string, sequence int64) bool {
 	return slices.Contains(h.streams[stream], sequence)
 }
 
-// TestWebhooksSurviveTheirProcesses: the process that delivers is killed again and again
-// between a delivery and its record. Nothing is lost, the events of a stream come in order,
-// and what comes twice has the same webhook-id.
-func TestWebhooksSurviveTheirProcesses(t *testing.T) {
-	h := &hooked{ids: map[string]int{}, streams: map[string][]int64{}}
+// hook starts a deployment without a process that delivers, and the receiver of a webhook.
+func hook(t *testing.T) (d *deployment, h *hooked, create func(path string, body object) (id string), webhook object) {
+	t.Helper()
+	h = &hooked{ids: map[string]int{}, streams: map[string][]int64{}}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	d := newDeployment(t)
+	d = newDeployment(t)
 	d.env = append(d.env, "NETSIM_WEBHOOK_KEYS=a:"+strings.Repeat("A", 43)+"=", "NETSIM_WEBHOOK_NETWORKS=127.0.0.0/8", "NETSIM_ROLES=api,projector")
 	d.start()
-	post := func(path string, body object) string {
+	create = func(path string, body object) string {
 		t.Helper()
 		made := d.as(http.MethodPost, path, body)
 		id, _ := made["id"].(string)
@@ -84,10 +83,28 @@ func TestWebhooksSurviveTheirProcesses(t *testing.T) {
 		}
 		return id
 	}
-	post("/api/v1/webhooks", object{"url": server.URL, "filter": object{"family": "workspaces"}})
+	return d, h, create, object{"url": server.URL, "filter": object{"family": "workspaces"}}
+}
+
+// killAfterDelivery kills the deliverer after a delivery of what write writes, before it has recorded it.
+func (h *hooked) killAfterDelivery(t *testing.T, deliverer *deployment, write func()) {
+	t.Helper()
+	killed := make(chan struct{})
+	h.arm(func() { deliverer.child.Process.Kill(); close(killed) }) //nolint:errcheck // it may have ended
+	write()
+	testwait.Receive(t, killed, "a delivery whose process is killed")
+	deliverer.kill()
+}
+
+// TestWebhooksSurviveTheirProcesses: the process that delivers is killed again and again
+// between a delivery and its record. Nothing is lost, the events of a stream come in order,
+// and what comes twice has the same webhook-id.
+func TestWebhooksSurviveTheirProcesses(t *testing.T) {
+	d, h, create, webhook := hook(t)
+	create("/api/v1/webhooks", webhook)
 	var streams []string
 	for range 4 {
-		streams = append(streams, post("/api/v1/workspaces", object{"name": "w"}))
+		streams = append(streams, create("/api/v1/workspaces", object{"name": "w"}))
 	}
 	sequence := int64(1)
 	write := func() {
@@ -101,12 +118,7 @@ func TestWebhooksSurviveTheirProcesses(t *testing.T) {
 	}
 	rounds := kills(t, 3)
 	for range rounds {
-		deliverer := d.launched("reactor")
-		killed := make(chan struct{})
-		h.arm(func() { deliverer.child.Process.Kill(); close(killed) }) //nolint:errcheck // it may have ended
-		write()
-		testwait.Receive(t, killed, "a delivery whose process is killed")
-		deliverer.kill()
+		h.killAfterDelivery(t, d.launched("reactor"), write)
 	}
 	d.launched("reactor")
 	write()
@@ -136,29 +148,15 @@ func TestWebhooksSurviveTheirProcesses(t *testing.T) {
 // log in an empty one, and sends everything since the creation of the webhook again, in order
 // and with the same webhook-ids, and then what is new.
 func TestWebhooksBeginAgainWhenTheDatabaseIsLost(t *testing.T) {
-	h := &hooked{ids: map[string]int{}, streams: map[string][]int64{}}
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
-	d := newDeployment(t)
-	d.env = append(d.env, "NETSIM_WEBHOOK_KEYS=a:"+strings.Repeat("A", 43)+"=", "NETSIM_WEBHOOK_NETWORKS=127.0.0.0/8", "NETSIM_ROLES=api,projector")
-	d.start()
-	post := func(path string, body object) string {
-		t.Helper()
-		id, _ := d.as(http.MethodPost, path, body)["id"].(string)
-		return id
-	}
+	d, h, create, webhook := hook(t)
 	rename := func(id, name string) { d.as(http.MethodPatch, "/api/v1/workspaces/"+id, object{"name": name}) }
-	before := post("/api/v1/workspaces", object{"name": "before the webhook"})
-	post("/api/v1/webhooks", object{"url": server.URL, "filter": object{"family": "workspaces"}})
-	stream := post("/api/v1/workspaces", object{"name": "w"})
+	before := create("/api/v1/workspaces", object{"name": "before the webhook"})
+	create("/api/v1/webhooks", webhook)
+	stream := create("/api/v1/workspaces", object{"name": "w"})
 	rename(stream, "second")
 	deliverer := d.launched("reactor")
 	testworld.Await(t, func() bool { return h.has(stream, 2) })
-	killed := make(chan struct{})
-	h.arm(func() { deliverer.child.Process.Kill(); close(killed) }) //nolint:errcheck // it may have ended
-	rename(stream, "third")
-	testwait.Receive(t, killed, "a delivery whose process is killed")
-	deliverer.kill()
+	h.killAfterDelivery(t, deliverer, func() { rename(stream, "third") })
 	d.kill()
 
 	d.postgres.Kill()
