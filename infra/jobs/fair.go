@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,9 +26,10 @@ var sharesSchema string
 // A short run is in the queue of short runs, or in that of the others while no process has
 // workers for short ones. Which of the two is chosen with the turns.
 //
-// River takes available jobs by priority. So the next runs are available, with
-// their turn as the priority, and all others are pending. Turns are assigned again
-// whenever a run is enqueued or starts, and when one ends if that can change them, in one
+// River takes available jobs by priority, then by when they are due and by their ids. So the
+// next runs are available, with priorities by which river takes them in their turn, and all
+// others are pending. Turns are assigned again
+// whenever a run is enqueued, and when one starts or ends if that can change them, in one
 // statement over all waiting runs; a lock makes processes assign them one after the other, and calls of a process
 // that come while it waits share an assignment. A run that has
 // started before, and was interrupted or continues in another process, needs no turn;
@@ -42,16 +44,23 @@ type Share struct {
 }
 
 // turns is how many runs are available at once, one for each of river's four
-// priorities. Four workers that become free at the same time can each take one.
+// priorities. Four workers that become free at the same time can each take one. It is also
+// the priority of a run that waits: river's lowest.
 const turns = 4
 
-// shareOf returns the metadata of a new job of a fair kind.
-func shareOf(ctx context.Context, k kind, args Args) ([]byte, error) {
+// toShare makes a new job one of a fair kind, which is pending until its turn. It starts with
+// the queue and the priority that the choice of the next runs would give it.
+func (j *Jobs) toShare(ctx context.Context, o *river.InsertOpts, k kind, args Args) error {
 	share, err := k.share(ctx, args)
 	if err != nil {
-		return nil, fmt.Errorf("estimate the cost of %s: %w", args.Kind(), err)
+		return fmt.Errorf("estimate the cost of %s: %w", args.Kind(), err)
 	}
-	return json.Marshal(share)
+	if share.Short && j.short.queue != "" {
+		o.Queue = j.short.queue
+	}
+	o.Pending, o.Priority = true, turns
+	o.Metadata, err = json.Marshal(share)
+	return err
 }
 
 // fairKinds returns the names of the fair kinds.
@@ -81,7 +90,7 @@ WITH staff AS (
 	SELECT queue, sum(workers) AS workers FROM jobs.run_workers
 	WHERE until BETWEEN now() AND now() + interval '1 day' GROUP BY queue
 ), runs AS (
-	SELECT id, state, attempt, metadata, coalesce(metadata->>'account', '') AS account, metadata ? 'batch' AS batch,
+	SELECT id, state, attempt, priority, scheduled_at, metadata, coalesce(metadata->>'account', '') AS account, metadata ? 'batch' AS batch,
 	       CASE WHEN state = 'running' OR NOT metadata ? 'short' THEN queue
 	            WHEN EXISTS (SELECT FROM staff s WHERE s.queue = $5) THEN $5 ELSE $6 END AS queue,
 	       CASE WHEN metadata ? 'yielded' THEN 0 ELSE greatest(coalesce((metadata->>'cost')::bigint, 1), 1) END AS cost
@@ -96,14 +105,14 @@ WITH staff AS (
 ), latest AS (
 	SELECT queue, max(began) AS began FROM jobs.run_shares GROUP BY queue
 ), served AS (
-	SELECT w.id, w.queue, w.account, w.batch,
+	SELECT w.id, w.queue, w.account, w.batch, w.state, w.priority, w.scheduled_at,
 	       greatest(coalesce(s.ended, 0), coalesce(l.began, 0))
 	         + sum(w.cost) OVER (PARTITION BY w.queue, w.account ORDER BY w.batch, w.id) - w.cost AS begins,
 	       row_number() OVER (PARTITION BY w.account ORDER BY w.batch, w.id) AS number,
 	       row_number() OVER (PARTITION BY w.queue, w.account ORDER BY w.batch, w.id) AS place
 	FROM waiting w LEFT JOIN jobs.run_shares s USING (queue, account) LEFT JOIN latest l USING (queue)
 ), next AS (
-	SELECT s.id, s.queue, s.account, s.batch, s.begins, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
+	SELECT s.id, s.queue, s.account, s.batch, s.begins, s.state, s.priority, s.scheduled_at, row_number() OVER (PARTITION BY s.queue ORDER BY s.begins, s.id) AS turn
 	FROM served s LEFT JOIN busy b USING (account) LEFT JOIN occupied o USING (queue, account) LEFT JOIN staff k USING (queue)
 	LEFT JOIN unnest($2::text[], $3::bigint[]) AS bound (account, most) USING (account)
 	WHERE ($2::text[] IS NULL OR account = ANY($2)) AND CASE
@@ -114,17 +123,30 @@ WITH staff AS (
 
 // assignTurns is the SQL that chooses the next runs. Its parameters are those of nextRuns,
 // and turns.
-const assignTurns = nextRuns + `, changed AS (
+//
+// A run that becomes available keeps the priority of those that wait, and one that is
+// available already keeps its own, unless river would then take the runs of a queue in
+// another order than that of their turns: as the indexes of river's table have the priority,
+// each change of it costs as much as a new job. A run that has begun before gets the first
+// priority, so that it does not wait for those that have not.
+const assignTurns = nextRuns + `, placed AS (
+	SELECT id, queue, turn, priority, row_number() OVER (PARTITION BY queue ORDER BY priority, scheduled_at, id) AS place
+	FROM (
+		SELECT id, queue, turn, scheduled_at, CASE WHEN state = 'available' THEN priority ELSE $7 END AS priority FROM next WHERE turn <= $7
+	) AS chosen
+), chosen AS MATERIALIZED (
+	SELECT id, CASE WHEN bool_and(place = turn) OVER (PARTITION BY queue) THEN priority ELSE turn END AS priority FROM placed
+), changed AS (
 	UPDATE jobs.river_job j
-	SET state = CASE WHEN n.turn <= $7 THEN 'available' ELSE 'pending' END::jobs.river_job_state, priority = least(n.turn, $7), queue = w.queue
-	FROM waiting w LEFT JOIN next n USING (id)
+	SET state = CASE WHEN c.id IS NULL THEN 'pending' ELSE 'available' END::jobs.river_job_state, priority = coalesce(c.priority, $7), queue = w.queue
+	FROM waiting w LEFT JOIN chosen c USING (id)
 	WHERE j.id = w.id AND j.state IN ('available', 'pending')
-	  AND (j.state, j.priority, j.queue) IS DISTINCT FROM (CASE WHEN n.turn <= $7 THEN 'available' ELSE 'pending' END::jobs.river_job_state, least(n.turn, $7), w.queue)
+	  AND (j.state, j.priority, j.queue) IS DISTINCT FROM (CASE WHEN c.id IS NULL THEN 'pending' ELSE 'available' END::jobs.river_job_state, coalesce(c.priority, $7), w.queue)
 	RETURNING j.queue, j.state
 ), moved AS (
-	UPDATE jobs.river_job j SET queue = r.queue
+	UPDATE jobs.river_job j SET queue = r.queue, priority = 1
 	FROM (SELECT id, queue FROM runs WHERE NOT (` + notStarted + `)) r
-	WHERE j.id = r.id AND j.state IN ('available', 'retryable', 'scheduled') AND j.queue <> r.queue
+	WHERE j.id = r.id AND j.state IN ('available', 'retryable', 'scheduled') AND (j.queue <> r.queue OR j.priority <> 1)
 	RETURNING j.queue, j.state
 )
 SELECT pg_notify('jobs.river_insert', json_build_object('queue', queue)::text)
@@ -157,9 +179,11 @@ func (j *Jobs) chooseNext(ctx context.Context, s *step) error {
 	return err
 }
 
-// choose does steps and chooses the next runs, in one transaction.
+// choose does steps and chooses the next runs, in one transaction. After starts alone it does
+// not choose if that would change nothing.
 func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, error) {
 	enqueues := slices.ContainsFunc(steps, func(s *step) bool { return s != nil && s.args != nil })
+	starts := !slices.ContainsFunc(steps, func(s *step) bool { return s == nil || s.args != nil })
 	err := j.choosing(ctx, enqueues, func(tx pgx.Tx) error {
 		var locked []string // queues with a run that workers skip until tx ends, since it is enqueued again
 		for _, s := range steps {
@@ -179,6 +203,13 @@ func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, e
 				}
 			}
 		}
+		if starts {
+			changes, err := j.choiceChanges(ctx, tx)
+			if err == nil && !changes {
+				err = errUnchanged
+			}
+			return err
+		}
 		if len(locked) == 0 {
 			return nil
 		}
@@ -190,17 +221,9 @@ func (j *Jobs) choose(ctx context.Context, steps []*step) (map[*step]struct{}, e
 	return nil, nil //nolint:nilnil // the callers wait for the choice only
 }
 
-// chooseAfterEnd chooses the next runs after the end of a run, if that can change the
-// choice: a run waits without a turn, and its queue has a turn left or runs of several
-// accounts wait. The end of a run changes no virtual time, and a single account's runs keep
-// their order.
+// chooseAfterEnd chooses the next runs after the end of a run, if that can change the choice.
 func (j *Jobs) chooseAfterEnd(ctx context.Context) error {
-	var changes bool
-	err := j.pool.QueryRow(ctx, `
-		SELECT EXISTS (
-			SELECT FROM jobs.river_job WHERE kind = ANY($1) AND `+notStarted+` GROUP BY queue
-			HAVING bool_or(state = 'pending') AND (count(*) FILTER (WHERE state = 'available') < $2 OR count(DISTINCT metadata->>'account') > 1))`,
-		j.fairKinds(), turns).Scan(&changes)
+	changes, err := j.choiceChanges(ctx, j.pool)
 	if err != nil {
 		return fmt.Errorf("look for runs that wait for a turn: %w", err)
 	}
@@ -208,6 +231,28 @@ func (j *Jobs) chooseAfterEnd(ctx context.Context) error {
 		return nil
 	}
 	return j.chooseNext(ctx, nil)
+}
+
+// fewTurns is how many runs of a queue are available, at most, when the next ones get a turn
+// after the start or the end of a run.
+const fewTurns = turns / 2
+
+// errUnchanged ends a transaction without a choice. What came before it is committed.
+var errUnchanged = errors.New("the choice of the next runs would not change")
+
+// choiceChanges reports whether a choice is due after the start or the end of a run: a run
+// waits without a turn, and its queue has few turns left or runs of several accounts wait. A
+// single account's runs keep their order, whatever its virtual time, and those that have a
+// turn are within its limit.
+func (j *Jobs) choiceChanges(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}) (changes bool, err error) {
+	err = db.QueryRow(ctx, `
+		SELECT EXISTS (
+			SELECT FROM jobs.river_job WHERE kind = ANY($1) AND `+notStarted+` GROUP BY queue
+			HAVING bool_or(state = 'pending') AND (count(*) FILTER (WHERE state = 'available') <= $2 OR count(DISTINCT metadata->>'account') > 1))`,
+		j.fairKinds(), fewTurns).Scan(&changes)
+	return changes, err
 }
 
 // choosing chooses the next runs after first and ask, which may be nil, in their transaction,
@@ -224,7 +269,9 @@ func (j *Jobs) choosing(ctx context.Context, enqueues bool, first func(pgx.Tx) e
 			return err
 		}
 		if first != nil {
-			if err := first(tx); err != nil {
+			if err := first(tx); errors.Is(err, errUnchanged) {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}

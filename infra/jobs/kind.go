@@ -171,7 +171,5 @@ func (j *Jobs) options(ctx context.Context, args Args) (*river.InsertOpts, error
 	if k.share == nil {
 		return o, nil
 	}
-	metadata, err := shareOf(ctx, k, args)
-	o.Pending, o.Metadata = true, metadata
-	return o, err
+	return o, j.toShare(ctx, o, k, args)
 }
