@@ -100,13 +100,15 @@ func (r Rule) on(c *conditions, row owners) string {
 
 // live returns the condition that a workspace is neither deleted nor being deleted.
 // For an account it searches only the account's own workspaces: the account's rows
-// in other workspaces are in built-in ones, which are never deleted.
+// in other workspaces are in built-in ones, which are never deleted. Without coalesce,
+// PostgreSQL expects that a table with rows in one workspace has no row in live ones, and
+// sorts all rows of the account for each page.
 func (s Scope) live(c *conditions, workspace string) string {
 	deleted := "SELECT id FROM workspaces WHERE state <> 'live'"
 	if s.AccountID != "" {
 		deleted += " AND account_id = " + c.arg(s.AccountID)
 	}
-	return workspace + " <> ALL (ARRAY(" + deleted + "))"
+	return "coalesce(" + workspace + " <> ALL (ARRAY(" + deleted + ")), true)"
 }
 
 func joined(parts []string, operator, none string) string {
