@@ -253,7 +253,7 @@ type testPlan struct {
 	packages []string
 }
 
-// plan lists the packages, those with the most test code first so that none of them runs
+// plan lists the packages, the longest first so that none of them runs
 // alone at the end, and splits them by the race detector.
 func (o testOptions) plan() ([]testPlan, error) {
 	listed, err := o.list(o.packages)

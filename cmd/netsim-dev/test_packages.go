@@ -20,7 +20,8 @@ type testPackage struct {
 	servers bool // its tests have servers, which handle several requests at a time
 }
 
-// list returns the packages of the patterns, those with the most test code first.
+// list returns the packages of the patterns: first those whose tests have servers, which take
+// the longest, and of both kinds those with the most test code first.
 func (o testOptions) list(patterns []string) ([]testPackage, error) {
 	args := []string{"list", "-test", "-json=ImportPath,ForTest,Dir,Imports,TestImports,XTestImports,TestGoFiles,XTestGoFiles,Deps"}
 	if o.tags != "" {
@@ -70,7 +71,12 @@ func (o testOptions) list(patterns []string) ([]testPackage, error) {
 	for i := range all {
 		all[i].servers = servers[all[i].path]
 	}
-	slices.SortStableFunc(all, func(a, b testPackage) int { return int(b.size - a.size) })
+	slices.SortStableFunc(all, func(a, b testPackage) int {
+		if a.servers != b.servers {
+			return map[bool]int{true: -1, false: 1}[a.servers]
+		}
+		return int(b.size - a.size)
+	})
 	return all, nil
 }
 

@@ -125,7 +125,7 @@ func openPool(ctx context.Context, url string, workers int, option func(*pgxpool
 	c.ConnConfig.ConnectTimeout = 5 * time.Second
 	c.ConnConfig.DescriptionCacheCapacity = 0 // as in postgres.Open
 	for name, value := range map[string]string{
-		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on",
+		"application_name": "netsim-jobs", "timezone": "UTC", "synchronous_commit": "on", "jit": "off", // as in postgres.New
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "2",
 	} {
 		c.ConnConfig.RuntimeParams[name] = value
