@@ -54,7 +54,6 @@ func TestALargeAccountCostsTheSame(t *testing.T) {
 	}
 	period("others", func(p *servicetest.Program, user *servicetest.Client) { // all runs stay in one workspace
 		p.Service(t, account).Post("/api/v1/workspaces", object{"name": "other"}).Want(201)
-		user.Post("/api/v1/webhooks", object{"url": "https://receiver.example/"}).Want(201)
 		study := user.Post("/api/v1/studies", object{
 			"name": "sizes", "base": object{"simple": servicetest.SimpleSubmission(8)},
 			"axes": []object{{"field": "workload.phases[0].dataSize", "values": []int{1 << 10, 2 << 10}}},
@@ -67,7 +66,7 @@ func TestALargeAccountCostsTheSame(t *testing.T) {
 	large, largeStart := period("large", run), period("largeStart", nothing)
 	lists := period("lists", func(p *servicetest.Program, user *servicetest.Client) {
 		for _, list := range []string{
-			"simulations", "simulations?status=completed", "configurations", "tracesets", "libraries", "workspaces", "studies", "webhooks",
+			"simulations", "simulations?status=completed", "configurations", "tracesets", "libraries", "workspaces", "studies",
 		} {
 			user.Get("/api/v1/" + list).Want(200)
 		}
