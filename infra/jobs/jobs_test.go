@@ -77,7 +77,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 // A job that is enqueued three times runs once.
 func TestRunsOnce(t *testing.T) {
 	t.Parallel()
-	w := start(t, teststack.Postgres(t), polls)
+	w := start(t, teststack.Postgres(t), nil)
 	for range 3 {
 		if err := w.run(t.Context(), "sim_a"); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,6 @@ func openRuns(t *testing.T, w *workers) map[string]int64 {
 func TestElsewhere(t *testing.T) {
 	t.Parallel()
 	w := start(t, teststack.Postgres(t), func(c *work) {
-		polls(c)
 		c.Queues["runs"] = 1
 		c.Elsewhere = func(simulation string) bool { return simulation != "sim_here" }
 		c.Unfinished = func(context.Context) ([]string, error) { return []string{"sim_here", "sim_far", "sim_missed"}, nil }

@@ -72,11 +72,6 @@ func config(url string) work {
 	}
 }
 
-// polls makes workers poll as those of the service. A test that enqueues a job again needs it:
-// a worker that looks for jobs meanwhile skips the row, which is locked then, and nothing
-// notifies it afterwards.
-func polls(c *work) { c.Poll = 0 }
-
 // open connects to the queue and registers the kinds and needs.
 func (w *work) open(ctx context.Context) (*jobs.Jobs, error) {
 	j, err := jobs.Open(ctx, w.Config)
