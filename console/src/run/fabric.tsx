@@ -23,6 +23,7 @@ function useFiles(id: string, record: string) {
 		queryKey: ["results", id, "files", record],
 		queryFn: async ({ signal }) => (await call("GetResults", { path: { sim_id: id }, query: { metrics: record, limit: 100 } }, signal)).files.map((file) => file.downloadUrl),
 		retry: false,
+		structuralSharing: false, // links of the same second are equal, and a second try is to begin a new picture all the same
 		staleTime: 600_000,
 	});
 }

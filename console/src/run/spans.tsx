@@ -25,7 +25,8 @@ const most = 1e9; // a nanosecond of a second is as wide as the picture
 export function Spans({ run }: { run: Simulation }) {
 	const trace = useQuery({
 		queryKey: ["results", run.id, "trace"],
-		queryFn: async ({ signal }) => (await call("GetResultData", { path: { sim_id: run.id }, query: { metric: "timeline", mode: "perfetto" } }, signal)).file.downloadUrl,
+		queryFn: async ({ signal }) => (await call("GetResultData", { path: { sim_id: run.id }, query: { metric: "timeline", mode: "perfetto" } }, signal)).file,
+		structuralSharing: false, // as in Fabric
 		staleTime: 600_000,
 		retry: false,
 	});
@@ -34,7 +35,7 @@ export function Spans({ run }: { run: Simulation }) {
 	return <Picture key={run.id} trace={trace.data} again={trace.refetch} />;
 }
 
-function Picture({ trace, again }: { trace: string; again: () => void }) {
+function Picture({ trace, again }: { trace: { downloadUrl: string }; again: () => void }) {
 	const search = runRoute.useSearch();
 	const navigate = useNavigate({ from: "/simulations/$id" });
 	const [view, setView] = useState<View>(() => readView(search.zoom, most));
@@ -45,7 +46,7 @@ function Picture({ trace, again }: { trace: string; again: () => void }) {
 		(within: HTMLElement) => {
 			const own = new Worker(new URL("./spans.worker.ts", import.meta.url), { type: "module", name: "spans" });
 			const canvas = offscreen(within);
-			own.postMessage({ type: "load", canvas, trace } satisfies Asked, [canvas]);
+			own.postMessage({ type: "load", canvas, trace: trace.downloadUrl } satisfies Asked, [canvas]);
 			return own;
 		},
 		[trace],
