@@ -11,8 +11,9 @@ import (
 // that has not started is cancelled; a running one must be terminated first. What
 // was billed stays. Repeating it is NotFound.
 type DeleteSimulation struct {
-	ID     string
-	Reason string // request, workspace or study
+	ID      string
+	Reason  string // request, workspace or study
+	Waiting bool   // only cancels it: one that has started is a Conflict
 }
 
 // Decide implements Command.
@@ -22,6 +23,8 @@ func (c DeleteSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error
 		return nil, fault.Missing("simulation", c.ID)
 	case s.Status == Running:
 		return nil, fault.New(fault.Conflict, "the simulation is %s: terminate the simulation first", s.Status)
+	case c.Waiting && s.Status != Validating && s.Status != Provisioning:
+		return nil, fault.New(fault.Conflict, "the simulation is %s, not waiting", s.Status)
 	}
 	return events.SimulationDeleted{Reason: c.Reason}, nil
 }

@@ -46,6 +46,7 @@ func anyCommand() *rapid.Generator[commands.Command[commands.Simulation]] {
 			commands.FailSimulation{Failed: events.SimulationFailed{Progress: p}},
 			commands.TerminateSimulation{By: "ann"},
 			commands.DeleteSimulation{Reason: "request"},
+			commands.DeleteSimulation{Reason: "study", Waiting: true},
 		}).Draw(t, "command")
 	})
 }

@@ -260,6 +260,11 @@ func TestDeleteSimulation(t *testing.T) {
 		"":               refusal(fault.NotFound),
 		commands.Running: refusal(fault.Conflict),
 	}))
+	check(t, inEveryState(commands.DeleteSimulation{ID: "sim_1", Reason: "request", Waiting: true}, refusal(fault.Conflict), map[string]outcome{
+		"":                    refusal(fault.NotFound),
+		commands.Validating:   event(deleted),
+		commands.Provisioning: event(deleted),
+	}))
 	check(t, []example[commands.Simulation]{
 		{"again", and(inState(commands.Invalid), deleted), remove, refusal(fault.NotFound)},
 	})
