@@ -152,7 +152,7 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 		}
 		return feeds > fast.resumed
 	}
-	for n := range 80 { // 10 MB, more than the buffers of a connection; 50 are less than a queue
+	for n := 0; n < 80 && !ended(); n++ { // up to 10 MB, more than the buffers of a connection; 50 are less than a queue
 		ids := make([]string, 50)
 		var writers sync.WaitGroup
 		for i := range ids {

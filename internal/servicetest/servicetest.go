@@ -20,6 +20,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -313,8 +314,17 @@ func (p *Program) Bearer(t testing.TB, token string) *Client {
 	t.Helper()
 	return &Client{
 		t: t, base: p.URL, token: token,
-		http: &http.Client{Transport: contracttest.Transport(t, nil), CheckRedirect: noRedirect},
+		http: &http.Client{Transport: contracttest.Transport(t, transport), CheckRedirect: noRedirect},
 	}
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// transport closes connections sooner than the service closes one on which no request has
+// come: the transport may open one more than it needs, and does not repeat a request when a
+// connection is cut at its first.
+var transport = func() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.IdleConnTimeout = 2 * time.Second
+	return t
+}()
