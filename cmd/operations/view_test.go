@@ -120,7 +120,7 @@ func TestTheAPIShowsWhatTheCommandsPrint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return cmp.Diff(ageless(text), ageless(c.Get(prefix+path).Want(200).Body)) == ""
+			return cmp.Diff(ageless(text), ageless(c.Insist(func() servicetest.Reply { return c.Get(prefix + path) }).Want(200).Body)) == ""
 		})
 	}
 

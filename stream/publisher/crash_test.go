@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
 	"netsim/internal/teststack"
+	"netsim/internal/testwait"
 	"netsim/internal/testworld"
 )
 
@@ -60,6 +62,35 @@ func interrupt(t *testing.T, w *testworld.World, what string, fault *faulty) {
 		makeFacts(t, w, 1, 1)
 		awaitPublished(t, w)
 		stop()
+	}
+}
+
+// A session whose time is up is closed from two sides: by its own end, and by the limit of
+// it. sarama panics if a client is closed twice at the same moment.
+func TestASessionIsClosedFromTwoSides(t *testing.T) {
+	t.Parallel()
+	w := testworld.New(t)
+	p, err := New(configOf(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.config.ensure(); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		s, err := p.open(t.Context(), 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.producer.Close() //nolint:errcheck // only the client is in question
+		s.producer = nil
+		var sides sync.WaitGroup
+		begin := make(chan struct{})
+		for _, closing := range []func(){s.close, s.disconnect} {
+			sides.Go(func() { testwait.Gate(t, begin); closing() })
+		}
+		close(begin)
+		testwait.Group(t, &sides, "the session to close")
 	}
 }
 

@@ -20,6 +20,9 @@ type session struct {
 	client   sarama.Client
 	producer sarama.SyncProducer
 	at       map[events.Family]*progress
+
+	disconnect func()      // closes the client once: sarama panics if two goroutines close it
+	forget     func() bool // ends the wait for the end of the context
 }
 
 // The size of a transaction, and of what is read ahead of it.
@@ -49,7 +52,8 @@ func (p *Publisher) open(ctx context.Context, shard int32, transactions bool) (_
 	if s.client, err = sarama.NewClient(p.config.Brokers, p.config.producing(shard, transactions)); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	context.AfterFunc(ctx, func() { time.AfterFunc(endTimeout, s.disconnect) })
+	s.disconnect = sync.OnceFunc(func() { s.client.Close() }) //nolint:errcheck // nothing is left to do with it
+	s.forget = context.AfterFunc(ctx, func() { time.AfterFunc(endTimeout, s.disconnect) })
 	if s.producer, err = sarama.NewSyncProducerFromClient(s.client); err != nil {
 		return nil, fmt.Errorf("become the publisher of shard %d: %w", shard, err)
 	}
@@ -67,15 +71,12 @@ func (p *Publisher) open(ctx context.Context, shard int32, transactions bool) (_
 // transaction. Then its connections are closed, because sarama's calls have no context.
 const endTimeout = 2 * time.Second
 
-func (s *session) disconnect() {
-	s.client.Close() //nolint:errcheck // it may be closed already
-}
-
 func (s *session) close() {
 	if s.producer != nil {
 		s.producer.Close() //nolint:errcheck // an open transaction is aborted by the next session
 	}
 	if s.client != nil {
+		s.forget()
 		s.disconnect()
 	}
 }
