@@ -93,11 +93,14 @@ func (s *Simulation) Evolve(e events.Event) {
 	}
 }
 
+// waits reports whether the simulation has been requested and has not started.
+func (s *Simulation) waits() bool { return s.Status == Validating || s.Status == Provisioning }
+
 func notRunning(s *Simulation) error {
 	switch {
 	case !s.Exists || s.Deleted:
 		return fault.New(fault.NotFound, "the simulation does not exist")
-	case s.Status == Validating || s.Status == Provisioning:
+	case s.waits():
 		return fault.New(fault.Conflict, "the simulation is %s, not running; delete the simulation to cancel it", s.Status)
 	}
 	return fault.New(fault.Conflict, "the simulation is %s, not running", s.Status)

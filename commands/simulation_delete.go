@@ -23,7 +23,7 @@ func (c DeleteSimulation) Decide(s *Simulation, _ time.Time) (events.Data, error
 		return nil, fault.Missing("simulation", c.ID)
 	case s.Status == Running:
 		return nil, fault.New(fault.Conflict, "the simulation is %s: terminate the simulation first", s.Status)
-	case c.Waiting && s.Status != Validating && s.Status != Provisioning:
+	case c.Waiting && !s.waits():
 		return nil, fault.New(fault.Conflict, "the simulation is %s, not waiting", s.Status)
 	}
 	return events.SimulationDeleted{Reason: c.Reason}, nil

@@ -19,8 +19,12 @@ type field struct{ name, file, content string }
 
 func formOf(t *testing.T, fields ...field) (body []byte, contentType servicetest.Header) {
 	t.Helper()
-	var text bytes.Buffer
-	form := multipart.NewWriter(&text)
+	size := 0
+	for _, f := range fields {
+		size += len(f.content) + 1024
+	}
+	text := bytes.NewBuffer(make([]byte, 0, size))
+	form := multipart.NewWriter(text)
 	for _, f := range fields {
 		header := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + f.name + `"`}}
 		if f.file != "" {

@@ -96,7 +96,7 @@ func TestServers(t *testing.T) {
 			t.Errorf("%s is missing: %s", part, text)
 		}
 	}
-	for name, want := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "2GiB", "GORACE": "atexit_sleep_ms=0 no_huge_pages_for_shadow=0"} {
+	for name, want := range map[string]string{"GOGC": "400", "GOMEMLIMIT": "2GiB", "GORACE": "atexit_sleep_ms=0 no_huge_pages_for_shadow=0 clear_shadow_mmap_threshold=16777216"} {
 		if got := os.Getenv(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

@@ -43,7 +43,7 @@ func (w *Worker) stop(ctx context.Context, s *projections.Study) error {
 // stopOne ends a run that had not ended when the read model was asked. One that has ended
 // since keeps its results.
 func (w *Worker) stopOne(ctx context.Context, r projections.StudyRun) error {
-	err := w.deleteOne(ctx, r, true)
+	err := w.delete(ctx, r, commands.DeleteSimulation{ID: r.ID, Reason: reasonStudy, Waiting: true})
 	if !fault.Is(err, fault.Conflict) {
 		return err
 	}
@@ -56,9 +56,9 @@ func (w *Worker) stopOne(ctx context.Context, r projections.StudyRun) error {
 	return err
 }
 
-func (w *Worker) deleteOne(ctx context.Context, r projections.StudyRun, waiting bool) error {
+func (w *Worker) delete(ctx context.Context, r projections.StudyRun, command commands.DeleteSimulation) error {
 	_, err := handle.Command(ctx, w.Commands, handle.Target{Stream: r.ID, PartitionKey: r.WorkspaceID},
-		handle.System(r.ID, "delete"), commands.DeleteSimulation{ID: r.ID, Reason: reasonStudy, Waiting: waiting})
+		handle.System(r.ID, "delete"), command)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -90,7 +90,10 @@ func (w *Worker) remove(ctx context.Context, s *projections.Study) error {
 		if len(ended) == 0 {
 			return w.removeConfigurations(ctx, s)
 		}
-		if err := each(ctx, ended, func(ctx context.Context, r projections.StudyRun) error { return w.deleteOne(ctx, r, false) }); err != nil {
+		err = each(ctx, ended, func(ctx context.Context, r projections.StudyRun) error {
+			return w.delete(ctx, r, commands.DeleteSimulation{ID: r.ID, Reason: reasonStudy})
+		})
+		if err != nil {
 			return fmt.Errorf("delete the runs of study %s: %w", s.ID, err)
 		}
 	}

@@ -36,12 +36,18 @@ const blockSize = 4096
 // Codec writes or reads the values of a state. After the first error a call that writes
 // does nothing, and a call that reads a value sets it to zero (Index: to its lower bound).
 type Codec struct {
-	out   io.Writer     // nil if the codec reads
-	in    io.ByteReader // nil if the codec writes
-	block []byte        // bytes not hashed yet and, if the codec writes, not written yet
+	out   io.Writer // nil if the codec reads
+	in    source    // nil if the codec writes
+	block []byte    // bytes not hashed yet and, if the codec writes, not written yet
 	sum   hash.Hash
 	err   error
 	text  []byte
+}
+
+// source is what a section is read from.
+type source interface {
+	io.Reader
+	io.ByteReader
 }
 
 // Write writes one section: the name of its content, the values that visit visits, and a
@@ -57,10 +63,11 @@ func Write(w io.Writer, name string, visit func(*Codec)) error {
 	return c.err
 }
 
-// Read reads a section whose content has this name. From an io.ByteReader it reads no byte
-// beyond the section. The values that visit fills in are valid only without an error.
+// Read reads a section whose content has this name. From a reader of single bytes it
+// reads no byte beyond the section. The values that visit fills in are valid only without an
+// error.
 func Read(r io.Reader, name string, visit func(*Codec)) error {
-	in, ok := r.(io.ByteReader)
+	in, ok := r.(source)
 	if !ok {
 		in = bufio.NewReader(r)
 	}
@@ -123,19 +130,41 @@ func (c *Codec) take() byte {
 	if c.err != nil {
 		return 0
 	}
-	b, err := c.in.ReadByte()
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		c.Refuse("it is truncated")
-		return 0
-	case err != nil:
-		c.Fail(fmt.Errorf("read an engine snapshot: %w", err))
-		return 0
-	}
-	if c.block = append(c.block, b); len(c.block) == blockSize {
+	if len(c.block) == blockSize {
 		c.flush()
 	}
+	b, err := c.in.ReadByte()
+	if err != nil {
+		c.missing(err)
+		return 0
+	}
+	c.block = append(c.block, b)
 	return b
+}
+
+// fill reads bytes into the block, at most n, and returns them. They are valid until the
+// block is flushed.
+func (c *Codec) fill(n int) []byte {
+	if len(c.block) == blockSize {
+		c.flush()
+	}
+	from := len(c.block)
+	more := c.block[from:min(from+n, blockSize)]
+	if _, err := io.ReadFull(c.in, more); err != nil {
+		c.missing(err)
+		return nil
+	}
+	c.block = c.block[:from+len(more)]
+	return more
+}
+
+// missing records that there is nothing more to read.
+func (c *Codec) missing(err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		c.Refuse("it is truncated")
+		return
+	}
+	c.Fail(fmt.Errorf("read an engine snapshot: %w", err))
 }
 
 // flush hashes the block, and writes it if the codec writes.
@@ -238,13 +267,8 @@ func (c *Codec) Bytes(v *[]byte) {
 		c.put(*v...)
 		return
 	}
-	*v = (*v)[:0]
-	for range n {
-		if b := c.take(); !c.Failed() {
-			*v = append(*v, b)
-			continue
-		}
-		return
+	for *v = (*v)[:0]; len(*v) < n && !c.Failed(); {
+		*v = append(*v, c.fill(n-len(*v))...)
 	}
 }
 

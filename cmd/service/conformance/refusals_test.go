@@ -149,13 +149,14 @@ func TestOtherMediaTypesAreRefused(t *testing.T) {
 	})
 }
 
+// A body that is too large is refused for its size. One of the largest allowed size is read
+// whole, and refused for its first byte: JSON of that size would take seconds to parse under
+// the race detector.
 func TestLargeBodiesAreRefused(t *testing.T) {
 	each(t, hasBody, func(t *testing.T, op operation) {
-		tooLarge := append(bytes.Repeat([]byte(" "), op.maxBody-1), "{}"...)
+		tooLarge := bytes.Repeat([]byte("x"), op.maxBody+1)
 		op.request().withBody(tooLarge).send(newAccountClient(t)).Refused(413, "PAYLOAD_TOO_LARGE")
-		if r := op.request().withBody(tooLarge[1:]).send(newAccountClient(t)); r.Status == 413 {
-			t.Errorf("a body of the largest allowed size was refused: %s", r.Body)
-		}
+		op.request().withBody(tooLarge[1:]).send(newAccountClient(t)).Refused(400, "VALIDATION_ERROR")
 	})
 }
 
