@@ -38,6 +38,7 @@ func TestAnOvertakenWriteIsRepeated(t *testing.T) {
 	path, body := workspaces+"/"+id, map[string]any{"name": "mine"}
 	sequence, hash := exchange(0, nil)
 	service.Patch(path, map[string]any{"name": "of another process"}).Want(200)
+	service.Get(path).Want(200) // which waits until the read model has it
 	sequence, hash = exchange(sequence, hash)
 
 	crowded := service.Patch(path, body, key("k"))
