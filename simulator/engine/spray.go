@@ -33,6 +33,8 @@ type stage struct {
 	offered int64 // bit/s that hosts would send through it
 	flying  int64 // bits that the windows of its flows allow in flight now
 	rest    int64 // bits that its flows have left, at most 64 windows of each
+	began   int64 // ps, when the first of its flows started
+	headers int64 // bytes of the headers of its packets
 	trims   bool
 	resent  int64 // packets that it trims for each one that it carries, times one
 	weights int64 // of the flows without a rate yet, if it trims
@@ -113,6 +115,10 @@ func (e *engine) add(g *stage, id int32) {
 	g.offered += min(first.rate/int64(len(first.flows)), last.rate/int64(len(last.flows)))
 	g.flying += min(window, left)
 	g.rest += min(64*window, left)
+	if g.sent.bits == 0 || f.start < g.began {
+		g.began = f.start
+	}
+	g.headers += s.wire.packets * p.Header
 	g.trip = max(g.trip, s.trip)
 	g.carry(s.wire, p.Ack)
 	g.control += s.wire.packets * (p.Header + 2*p.Ack)
