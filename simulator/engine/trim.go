@@ -57,9 +57,19 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 	answered := e.answered(h)
 	header -= mulDiv(2*pull, one-answered, one)
 	mean := uint64(g.sent.bits / g.sent.packets)
+	if experiment {
+		t, cost := e.integrate(h, r, g, e.answered(h), g.rest == g.flying)
+		packet := uint64(g.sent.bits / 8)
+		pull := mulDiv(uint64(g.acks), one, packet)
+		if g.trims = t > one/64 && e.weighted; t < one/64 {
+			return r.rate
+		}
+		own := max(one*pullsNum/pullsDen, t) - t // separate pulls
+		cost = min(cost+mulDiv(own, pull, one), maxCost)
+		g.resent = int64(t)
+		return int64(mulDiv(uint64(r.rate), one, one+cost))
+	}
 	queue := max(one*queueNum/queueDen, mulDiv(queuePackets*uint64(e.linksOf(h))*mean, one, carried))
-	data := packet - uint64(g.acks)
-	queue = mulDiv(queue, data-uint64(g.headers), data) // the reference counts payloads only
 	w := min(mulDiv(uint64(g.flying), one, carried), 1<<32)
 	least := queue + one*one/(one+pull)
 	last := g.rest == g.flying // all that is left is in flight
@@ -71,48 +81,23 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 		return r.rate
 	}
 	k := min(mulDiv(uint64(g.offered), one, uint64(r.rate)), 1<<32)
-	k0 := k
 	k = mulDiv(k, one-pull, one-pull+mulDiv(2*pull, answered, one)) / 100 * 99
 	t := smoothMin(trimmed(w-queue, header, pull), trimmed(k, header, pull))
 	if last && header > one/2 {
 		t = min(t, mulDiv(w, one/2, queue+one))
 	}
-	// The mean of t: in the first round trip, constant until emptying windows are the bound,
-	// then falling to 0.
-	binds := min(w, max(k+queue, least))
-	rest := mulDiv(uint64(g.rest), one, carried)
-	first, lost := uint64(0), uint64(0)
-	if age := e.now - g.began; age < g.trip && !last {
-		first, lost = e.begins(g, k0, w, queue, packet)
-		part := one - mulDiv(uint64(age), one, uint64(g.trip))
-		first, lost = mulDiv(first, part, one), mulDiv(lost, part, one)
+	if experiment {
+		t, _ = e.integrate(h, r, g, answered, last)
+	} else {
+		// The mean of t: constant until emptying windows are the bound, then falling to 0.
+		binds := min(w, max(k+queue, least))
+		falling := mulDiv(carried, binds-least, one)
+		t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
 	}
-	after := rest - min(first, rest)
-	b := min(binds, max(after, least))
-	lost += mulDiv(t, after-min(b, after), one)
-	if binds > least {
-		lost += mulDiv(mulDiv(t, b-least, binds-least), (b-least)/2, one)
-	}
-	t = mulDiv(lost, one, rest)
 	own := max(one*pullsNum/pullsDen, t) - t // separate pulls
 	cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), maxCost)
 	g.resent = int64(t)
 	return int64(mulDiv(uint64(r.rate), one, one+cost))
-}
-
-// begins returns what a stage carries and what it trims in the first round trip, relative to
-// what it carries without overload: then it has no negative acknowledgements and pulls yet.
-func (e *engine) begins(g *stage, k, w, queue, packet uint64) (first, lost uint64) {
-	over := min(k, w) - min(queue, min(k, w))
-	header := mulDiv(uint64(g.headers), one, packet)
-	if over <= one {
-		return one, 0
-	}
-	if mulDiv(header, over, one) >= one {
-		return 0, over
-	}
-	first = mulDiv(one-mulDiv(header, over, one), one, one-header)
-	return first, over - first
 }
 
 // resend subtracts what a flow sends again from the links of its NICs, before the flow is
