@@ -14,15 +14,23 @@ func (e *engine) integrate(h int32, r *resource, g *stage, answered uint64, last
 	perTrip := float64(r.rate) / 8 * float64(g.trip) / 1e12 / packet // packets that it carries in a round trip
 	wire := float64(g.sent.bits) / 8 / n / packet
 	rest := float64(g.whole) / 8 / packet / wire / perTrip // in round trips
+	circling := float64(g.circling) / 8 / packet / wire / perTrip
 	flying := float64(g.opens) / 8 / packet / wire / perTrip
 	offered := float64(g.offered) / float64(r.rate)
 	links := float64(e.linksOf(h))
-	room := max(5.0/4, queuePackets*links/perTrip) * (1 - header)
+	room := max(5.0/4, queuePackets*links/perTrip) * float64(g.full) / float64(g.fullest)
 
 	var pulled, nacked, feedback [steps]float64
 	var control, waiting, queue, resend, trimmed, delivered, over, pulls float64
 	burst := min(flying, rest)
-	unsent := rest - burst
+	if circling > 0 {
+		age := float64(e.now-g.began) / float64(g.trip)
+		queue = min(room, circling, max(offered-1, 0)*age)
+		for i := range pulled {
+			pulled[i] = (circling - queue) / steps
+		}
+	}
+	unsent := max(rest-burst-queue, 0)
 	const dt = 1.0 / steps
 	end := rest * 0.999
 	for i := 0; delivered < end && i < 64*steps; i++ {
@@ -69,6 +77,9 @@ func (e *engine) integrate(h int32, r *resource, g *stage, answered uint64, last
 	}
 	if os.Getenv("EXP") == "2" {
 		println(h, int(rest*1000), int(flying*1000), int(offered*1000), int(room*1000), int(header*1e6), int(ack*1e6), int(back*1000), int(perTrip*1000), int(delivered*1000), int(trimmed/delivered*1000), int(g.trip))
+	}
+	if os.Getenv("EXP") == "2" {
+		println(h, "rest", int(rest*1000), "fly", int(flying*1000), "circ", int(circling*1000), "off", int(offered*1000), "room", int(room*1000), "h", int(header*1e4), "back", int(back*1000), "perTrip", int(perTrip), "t", int(trimmed/delivered*1000), "n", int(n))
 	}
 	extra := max(control+trimmed*header-delivered*ack, 0) / max(delivered, 1e-9) / (1 + ack)
 	return uint64(trimmed / max(delivered, 1e-9) * one), uint64(extra * one)

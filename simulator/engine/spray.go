@@ -30,24 +30,24 @@ const one = 1 << 16
 // stage has the solver's sums for one resource: a stage between switches, or the link of a
 // NIC. Of NICs it has what they send, and how far away their nearest senders are.
 type stage struct {
-	offered      int64 // bit/s that hosts would send through it
-	flying       int64 // bits that the windows of its flows allow in flight now
-	rest         int64 // bits that its flows have left, at most 64 windows of each
-	whole, opens int64
-	began        int64 // ps, when the first of its flows started
-	headers      int64 // bytes of the headers of its packets
-	trims        bool
-	resent       int64 // packets that it trims for each one that it carries, times one
-	weights      int64 // of the flows without a rate yet, if it trims
-	trip         int64 // ps, the longest round trip without queues
-	sent         load  // by all of its flows
-	control      int64 // bytes of headers and control if each packet is trimmed once
-	acks         int64 // bytes of acknowledgements
-	uneven       int64 // variance of the packets of a link, times the links squared
-	bunched      int64 // short-term variance, times the links and the packets
-	wait         int64 // ps for which the last packets queue
-	nearest      int64 // ps, the shortest round trip of flows that end here
-	early        int64 // bits that the flows with the shortest round trip have left
+	offered                               int64 // bit/s that hosts would send through it
+	flying                                int64 // bits that the windows of its flows allow in flight now
+	rest                                  int64 // bits that its flows have left, at most 64 windows of each
+	whole, opens, circling, full, fullest int64
+	began                                 int64 // ps, when the first of its flows started
+	headers                               int64 // bytes of the headers of its packets
+	trims                                 bool
+	resent                                int64 // packets that it trims for each one that it carries, times one
+	weights                               int64 // of the flows without a rate yet, if it trims
+	trip                                  int64 // ps, the longest round trip without queues
+	sent                                  load  // by all of its flows
+	control                               int64 // bytes of headers and control if each packet is trimmed once
+	acks                                  int64 // bytes of acknowledgements
+	uneven                                int64 // variance of the packets of a link, times the links squared
+	bunched                               int64 // short-term variance, times the links and the packets
+	wait                                  int64 // ps for which the last packets queue
+	nearest                               int64 // ps, the shortest round trip of flows that end here
+	early                                 int64 // bits that the flows with the shortest round trip have left
 }
 
 // survey adds the enlisted flows to the sums of their NICs and of the stages in between.
@@ -117,7 +117,14 @@ func (e *engine) add(g *stage, id int32) {
 	g.flying += min(window, left)
 	g.rest += min(64*window, left)
 	g.whole += min(64*window, left)
-	g.opens += min(int64(mulDiv(uint64(window), uint64(s.wire.bits), uint64(s.wire.bits-8*s.wire.packets*p.Ack))), left)
+	open := min(int64(mulDiv(uint64(window), uint64(s.wire.bits), uint64(s.wire.bits-8*s.wire.packets*p.Ack))), left)
+	if e.now-f.start >= s.trip {
+		g.circling += open
+	} else {
+		g.opens += open
+	}
+	g.full += s.wire.packets * p.MSS
+	g.fullest += s.wire.packets * (p.MSS + p.Header)
 	if g.sent.bits == 0 || f.start < g.began {
 		g.began = f.start
 	}
