@@ -18,23 +18,24 @@ func (e *engine) integrate(h int32, r *resource, g *stage, answered uint64, last
 	flying := float64(g.opens) / 8 / packet / wire / perTrip
 	offered := float64(g.offered) / float64(r.rate)
 	links := float64(e.linksOf(h))
-	room := max(5.0/4, queuePackets*links/perTrip) * float64(g.full) / float64(g.fullest)
+	room := max(16.0/13, queuePackets*links/perTrip)
 
-	var pulled, nacked, feedback [steps]float64
+	loop := min(steps+int(3*8*packet/float64(e.hoppings[h].rate)/(float64(g.trip)/1e12)*steps+0.5), 3*steps)
+	var pulled, nacked, feedback [3 * steps]float64
 	var control, waiting, queue, resend, trimmed, delivered, over, pulls float64
 	burst := min(flying, rest)
 	if circling > 0 {
 		age := float64(e.now-g.began) / float64(g.trip)
 		queue = min(room, circling, max(offered-1, 0)*age)
-		for i := range pulled {
-			pulled[i] = (circling - queue) / steps
+		for i := range loop {
+			pulled[i] = (circling - queue) / float64(loop)
 		}
 	}
 	unsent := max(rest-burst-queue, 0)
 	const dt = 1.0 / steps
 	end := rest * 0.999
 	for i := 0; delivered < end && i < 64*steps; i++ {
-		at, half := i%steps, (i+steps/2)%steps
+		at, half := i%loop, (i+loop/2)%loop
 		hosts := max(offered*dt-feedback[at], 0) // their links carry control, too
 		sent := min(burst, hosts)
 		burst -= sent
