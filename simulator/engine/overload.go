@@ -20,7 +20,7 @@ func (e *engine) integrate(h int32, r *resource, g *stage, answered uint64, last
 	links := float64(e.linksOf(h))
 	room := max(16.0/13, queuePackets*links/perTrip)
 
-	loop := min(steps+int(3*8*packet/float64(e.hoppings[h].rate)/(float64(g.trip)/1e12)*steps+0.5), 3*steps)
+	loop := min(steps+int(4*8*packet/float64(e.hoppings[h].rate)/(float64(g.trip)/1e12)*steps+0.5), 3*steps)
 	var pulled, nacked, feedback [3 * steps]float64
 	var control, waiting, queue, resend, trimmed, delivered, over, pulls float64
 	burst := min(flying, rest)
