@@ -39,9 +39,9 @@ type API struct {
 	// Inspect reads the traces of a traceset and reports what is wrong with them.
 	Inspect func(ctx context.Context, t *projections.Traceset) (*chakra.Report, error)
 
-	Feed      *Feed         // wakes the followers of simulations
-	StudyFeed *Feed         // wakes the followers of studies
-	Heartbeat time.Duration // interval of a stream's heartbeats, 0 for 15 s
+	Followers      *Followers    // wakes the followers of simulations
+	StudyFollowers *Followers    // wakes the followers of studies
+	Heartbeat      time.Duration // interval of a stream's heartbeats, 0 for 15 s
 
 	summaries singleflight.Group // running computations, by object key
 	timelines sync.Mutex         // held while a timeline is in memory

@@ -30,7 +30,7 @@ func (a *API) FollowSimulation(ctx context.Context, r api.FollowSimulationReques
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.openStream(ctx, a.Feed, h.id, h.after, h.more)
+	s, err := a.openStream(ctx, a.Followers, h.id, h.after, h.more)
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +56,10 @@ type stream struct {
 
 // openStream returns the stream of a client that has the event with the id seen, with the
 // events that there are now. The caller must close it.
-func (a *API) openStream(ctx context.Context, feed *Feed, id string, seen int64, more func(*stream) error) (*stream, error) {
+func (a *API) openStream(ctx context.Context, all *Followers, id string, seen int64, more func(*stream) error) (*stream, error) {
 	s := &stream{ctx: ctx, heartbeat: cmp.Or(a.Heartbeat, heartbeat), more: more}
 	var err error
-	if s.follower, err = feed.follow(id, seen); err != nil {
+	if s.follower, err = all.follow(id, seen); err != nil {
 		return nil, err
 	}
 	if err := s.more(s); err != nil {

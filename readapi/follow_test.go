@@ -100,7 +100,7 @@ func newFollowed(t *testing.T) *followed {
 	t.Helper()
 	f := &followed{World: testworld.New(t), id: events.NewID(events.SimulationPrefix)}
 	f.api = &readapi.API{Access: &access.Access{DB: f.DB, Rows: projections.NewLookups(f.DB)}, Now: time.Now, Heartbeat: 20 * time.Millisecond}
-	f.api.Feed = &readapi.Feed{DB: f.DB, Log: f.Logger, Changes: func() (<-chan struct{}, func()) {
+	f.api.Followers = &readapi.Followers{DB: f.DB, Log: f.Logger, Changes: func() (<-chan struct{}, func()) {
 		return f.Watcher.Changes(events.Simulations, events.Workspaces)
 	}}
 	workspace := events.NewID(events.WorkspacePrefix)
@@ -147,7 +147,7 @@ func collect(t *testing.T, stream io.ReadCloser) <-chan []received {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t)
-	testworld.Running(t, f.api.Feed.Run)
+	testworld.Running(t, f.api.Followers.Run)
 	begin := collect(t, f.follow(t, t.Context(), 0))
 	want := []received{{ID: 1, Name: "status", Status: "provisioning"}, {ID: 2, Name: "status", Status: "running"}}
 	var joined []<-chan []received
@@ -190,7 +190,7 @@ func TestFollowEnds(t *testing.T) {
 	f := newFollowed(t)
 	running, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.api.Feed.Run(running) }()
+	go func() { ended <- f.api.Followers.Run(running) }()
 
 	client, leave := context.WithCancel(t.Context())
 	var left []<-chan []received
@@ -211,7 +211,7 @@ func TestFollowEnds(t *testing.T) {
 			t.Errorf("a client that left got %v, want 2 events", got)
 		}
 	}
-	if n := f.api.Feed.Open(); n != 1 {
+	if n := f.api.Followers.Open(); n != 1 {
 		t.Errorf("got %d followers, want 1", n)
 	}
 
@@ -220,12 +220,12 @@ func TestFollowEnds(t *testing.T) {
 	if rest, err := io.ReadAll(lines); err != nil {
 		t.Errorf("the stream of a deleted workspace: got %q, %v, want its end", rest, err)
 	}
-	if n := f.api.Feed.Open(); n != 0 {
+	if n := f.api.Followers.Open(); n != 0 {
 		t.Errorf("got %d followers of a deleted simulation, want 0", n)
 	}
 
 	f2 := newFollowed(t)
-	f2.api.Feed = f.api.Feed
+	f2.api.Followers = f.api.Followers
 	last := collect(t, f2.follow(t, t.Context(), 2))
 	end()
 	if err := testwait.Receive(t, ended, "the feed to end"); err != nil {

@@ -16,7 +16,7 @@ func (a *API) FollowStudy(ctx context.Context, r api.FollowStudyRequestObject) (
 		return nil, err
 	}
 	f := &studyStates{api: a, id: r.StudyID, seen: cmp.Or(r.Params.LastEventIDHeader, r.Params.LastEventID)}
-	s, err := a.openStream(ctx, a.StudyFeed, f.id, f.seen, f.more)
+	s, err := a.openStream(ctx, a.StudyFollowers, f.id, f.seen, f.more)
 	if err != nil {
 		return nil, err
 	}

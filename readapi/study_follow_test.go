@@ -177,7 +177,7 @@ type followedStudies struct {
 func newFollowedStudies(t *testing.T) *followedStudies {
 	t.Helper()
 	f := newFollowed(t)
-	f.api.StudyFeed = &readapi.Feed{DB: f.DB, Log: f.Logger, Changes: f.api.Feed.Changes, Studies: true}
+	f.api.StudyFollowers = &readapi.Followers{DB: f.DB, Log: f.Logger, Changes: f.api.Followers.Changes, Studies: true}
 	return &followedStudies{f, auth.WithCaller(t.Context(), auth.Caller{UserID: "u", AccountID: testworld.Account, AllWorkspaces: true})}
 }
 
@@ -203,7 +203,7 @@ func (f *followedStudies) start(t *testing.T) (workspace, study string, stream *
 func TestFollowStudyUntilItsRunsHaveEnded(t *testing.T) {
 	t.Parallel()
 	f := newFollowedStudies(t)
-	testworld.Running(t, f.api.StudyFeed.Run)
+	testworld.Running(t, f.api.StudyFollowers.Run)
 	workspace, study, stream := f.start(t)
 	next := func(name, status string, want api.StudyProgress) {
 		t.Helper()
@@ -235,7 +235,7 @@ func TestFollowStudyEnds(t *testing.T) {
 	f := newFollowedStudies(t)
 	running, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- f.api.StudyFeed.Run(running) }()
+	go func() { ended <- f.api.StudyFollowers.Run(running) }()
 	workspace, study, stream := f.start(t)
 	for line := ""; line != ":\n"; { // a heartbeat
 		var err error
@@ -253,7 +253,7 @@ func TestFollowStudyEnds(t *testing.T) {
 	if rest := readStudy(t, stream, nil); len(rest) > 0 {
 		t.Errorf("the stream of a deleted workspace has %+v, want its end", rest)
 	}
-	if n := f.api.StudyFeed.Open(); n != 0 {
+	if n := f.api.StudyFollowers.Open(); n != 0 {
 		t.Errorf("got %d followers of a deleted study, want 0", n)
 	}
 

@@ -63,7 +63,7 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 	}
 	answering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	following, unfollow := context.WithCancel(context.WithoutCancel(ctx))
-	follow, followStudies := s.feed(), s.feed()
+	follow, followStudies := s.followers(), s.followers()
 	followStudies.Studies = true
 	hub := s.eventHub(d.writer.Partitions)
 	handler, reads, err := s.api(ctx, d, follow, followStudies, hub, quotas, site)
@@ -75,8 +75,8 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 	handler = web.CloseWhen(func() bool { return ctx.Err() != nil })(handler)
 	server := web.NewServer(handler, s.config.VerdictTimeout+s.config.ReadTimeout, s.log)
 	server.RegisterOnShutdown(unfollow)
-	roles.Go(s.part(following, "the feed of streams", follow.Run))
-	roles.Go(s.part(following, "the feed of streams of studies", followStudies.Run))
+	roles.Go(s.part(following, "the followers of simulations", follow.Run))
+	roles.Go(s.part(following, "the followers of studies", followStudies.Run))
 	roles.Go(s.part(following, "the event feed", hub.Run))
 	roles.Go(s.part(following, "the quotas of accounts", quotas.Run))
 	roles.Go(s.part(answering, "the polls of standbys", reads.Run))
@@ -100,7 +100,7 @@ func (s *process) runAPI(ctx context.Context, d *domain, listen net.Listener, ro
 }
 
 // api returns the handler of the API listener, and the databases that it reads.
-func (s *process) api(ctx context.Context, d *domain, follow, followStudies *readapi.Feed, hub *feed.Hub, quotas *readapi.Quotas, site *webConsole) (http.Handler, *replicas.Reads, error) {
+func (s *process) api(ctx context.Context, d *domain, follow, followStudies *readapi.Followers, hub *feed.Hub, quotas *readapi.Quotas, site *webConsole) (http.Handler, *replicas.Reads, error) {
 	keys, err := open(ctx, s.launch, s.cursorKeys)
 	if err != nil {
 		return nil, nil, err
@@ -123,7 +123,7 @@ func (s *process) api(ctx context.Context, d *domain, follow, followStudies *rea
 		ResultsOwnership: s.config.ResultsOwnership,
 		Storage:          readapi.Storage{Bucket: s.config.S3Bucket, Mount: s.config.MountRoot}, Inspect: s.inspect,
 		Build:  readapi.Build{Version: s.build.Version, Commit: s.build.Commit, StartedAt: s.startedAt},
-		Health: &s.health, Feed: follow, StudyFeed: followStudies,
+		Health: &s.health, Followers: follow, StudyFollowers: followStudies,
 	}
 	change := &writeapi.API{
 		Commands: d.writer.Handler, Views: get,
@@ -203,9 +203,9 @@ func (s *process) admission(quotas *readapi.Quotas) *web.Admission {
 	return admission
 }
 
-// feed returns a feed that notifies clients that follow simulations or studies.
-func (s *process) feed() *readapi.Feed {
-	return &readapi.Feed{DB: s.verified, Log: s.log, Changes: func() (<-chan struct{}, func()) {
+// followers returns those that wait for changes of simulations or studies.
+func (s *process) followers() *readapi.Followers {
+	return &readapi.Followers{DB: s.verified, Log: s.log, Changes: func() (<-chan struct{}, func()) {
 		return s.watcher.Changes(events.Simulations, events.Workspaces)
 	}}
 }

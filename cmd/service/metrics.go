@@ -173,7 +173,7 @@ func observeAdmission(m *telemetry.Metrics, a *web.Admission) {
 }
 
 // observeStreams samples the number of open event streams.
-func observeStreams(m *telemetry.Metrics, simulations, studies *readapi.Feed) {
+func observeStreams(m *telemetry.Metrics, simulations, studies *readapi.Followers) {
 	const open = "netsim_streams_open"
 	m.Sample(func(emit telemetry.Emit) { emit(open, float64(simulations.Open()+studies.Open())) }, open)
 }

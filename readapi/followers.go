@@ -12,10 +12,10 @@ import (
 	"netsim/projections"
 )
 
-// Feed wakes the followers of simulations, or of studies, when there are new events for
+// Followers wakes the followers of simulations, or of studies, when there are new events for
 // them. After each change of the read model it polls with one query for all followers, at
 // most once per interval.
-type Feed struct {
+type Followers struct {
 	DB      projections.Reader
 	Changes func() (changed <-chan struct{}, stop func()) // notifies that the read model has changed
 	Log     *slog.Logger
@@ -35,7 +35,7 @@ const (
 
 // follower is a client that follows a simulation or a study.
 type follower struct {
-	feed *Feed
+	all  *Followers
 	id   string        // of what it follows
 	seen int64         // Last of projections.Followed when it last read
 	wake chan struct{} // buffered, 1; closed when the follower leaves or is ended
@@ -43,7 +43,7 @@ type follower struct {
 }
 
 // Run wakes followers until ctx ends, and then ends all of them.
-func (f *Feed) Run(ctx context.Context) error {
+func (f *Followers) Run(ctx context.Context) error {
 	changed, stop := f.Changes()
 	defer stop()
 	defer f.end()
@@ -70,7 +70,7 @@ func (f *Feed) Run(ctx context.Context) error {
 
 // poll wakes the followers that have not seen the last moment of their simulation, or the
 // state of their study, and ends those where it or its workspace is deleted.
-func (f *Feed) poll(ctx context.Context) error {
+func (f *Followers) poll(ctx context.Context) error {
 	f.mu.Lock()
 	ids := slices.Collect(maps.Keys(f.followers))
 	f.mu.Unlock()
@@ -105,8 +105,8 @@ func (f *Feed) poll(ctx context.Context) error {
 }
 
 // follow adds a follower of a simulation or a study, which has read what has the number
-// seen. follow returns Unavailable when the feed has ended.
-func (f *Feed) follow(id string, seen int64) (*follower, error) {
+// seen. follow returns Unavailable when they have ended.
+func (f *Followers) follow(id string, seen int64) (*follower, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
@@ -118,13 +118,13 @@ func (f *Feed) follow(id string, seen int64) (*follower, error) {
 	if f.followers[id] == nil {
 		f.followers[id] = map[*follower]bool{}
 	}
-	one := &follower{feed: f, id: id, seen: seen, wake: make(chan struct{}, 1)}
+	one := &follower{all: f, id: id, seen: seen, wake: make(chan struct{}, 1)}
 	f.followers[id][one] = true
 	return one, nil
 }
 
 // Open returns the number of followers.
-func (f *Feed) Open() (n int) {
+func (f *Followers) Open() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, those := range f.followers {
@@ -135,8 +135,8 @@ func (f *Feed) Open() (n int) {
 
 // saw records what the follower has read. With more, the follower is woken to read again.
 func (one *follower) saw(seen int64, more bool) {
-	one.feed.mu.Lock()
-	defer one.feed.mu.Unlock()
+	one.all.mu.Lock()
+	defer one.all.mu.Unlock()
 	one.seen = seen
 	if more {
 		one.wakeLocked()
@@ -145,8 +145,8 @@ func (one *follower) saw(seen int64, more bool) {
 
 // leave removes the follower. It may be called twice.
 func (one *follower) leave() {
-	one.feed.mu.Lock()
-	defer one.feed.mu.Unlock()
+	one.all.mu.Lock()
+	defer one.all.mu.Unlock()
 	one.endLocked()
 }
 
@@ -166,14 +166,14 @@ func (one *follower) endLocked() {
 	}
 	one.gone = true
 	close(one.wake)
-	others := one.feed.followers[one.id]
+	others := one.all.followers[one.id]
 	if delete(others, one); len(others) == 0 {
-		delete(one.feed.followers, one.id)
+		delete(one.all.followers, one.id)
 	}
 }
 
 // end ends all followers and refuses new ones.
-func (f *Feed) end() {
+func (f *Followers) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
