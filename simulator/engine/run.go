@@ -47,7 +47,7 @@ import (
 )
 
 // Version names the model. One version gives byte-identical results for the same input.
-const Version = "1.12.0"
+const Version = "1.11.0"
 
 // Routing says how flows use equal-cost paths.
 type Routing uint8

@@ -5,10 +5,6 @@ import "math"
 // maxSent bounds what a flow sends with what it sends again, in bit/s.
 const maxSent = 1 << 50
 
-// maxCost bounds the cost of overload, relative to what a stage carries. In csg-htsim a run
-// took up to five times as long; where control would take still more, it does not end.
-const maxCost = 4 * one
-
 // trim subtracts the cost of overload from what overloaded stages have left.
 func (e *engine) trim() {
 	s := &e.solver
@@ -79,7 +75,7 @@ func (e *engine) trimmedRate(h int32, g *stage) int64 {
 	falling := mulDiv(carried, binds-least, one)
 	t = mulDiv(t, uint64(g.rest)-mulDiv(carried, binds, one)+falling/2, uint64(g.rest))
 	own := max(one*pullsNum/pullsDen, t) - t // separate pulls
-	cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), maxCost)
+	cost := min(mulDiv(t, header, one)+mulDiv(own, pull, one), one)
 	g.resent = int64(t)
 	return int64(mulDiv(uint64(r.rate), one, one+cost))
 }

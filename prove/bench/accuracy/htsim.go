@@ -41,7 +41,7 @@ func ownRows(ctx context.Context, _ string) ([]section, error) {
 		"seen":          {Name: "csg-htsim NDP, small packets, sprayed, seen", Unit: "us", Median: 0.009, Worst: 0.11, Listed: true},
 		"seen, hashed":  {Name: "csg-htsim NDP, small packets, a path a flow, seen", Unit: "us", Near: 0.02, Worst: 0.02, Listed: true},
 		"later":         {Name: "csg-htsim NDP, held out of engine 1.11, sprayed", Unit: "us", Median: 0.0075, Worst: 0.15, Listed: true},
-		"later, hashed": {Name: "csg-htsim NDP, held out of engine 1.11, a path a flow", Unit: "us", Worst: 0.085, Listed: true},
+		"later, hashed": {Name: "csg-htsim NDP, held out of engine 1.11, a path a flow", Unit: "us", Worst: 0.25, Listed: true},
 		"":              {Name: "csg-htsim NDP, own rows, a path a flow", Unit: "us", Near: 0.02, Worst: 0.05, Listed: true},
 		// Rows of Transports by their transport. Their times are medians of up to 20 seeds.
 		"ndp_spray":  {Name: "csg-htsim NDP, other parameters, sprayed", Unit: "us", Median: 0.006, Worst: 0.035, Listed: true},
