@@ -120,11 +120,11 @@ func (o testOptions) runTests(p testPlan, servers *testServers, r *report) error
 }
 
 // sparing adds to an environment what saves CPU time of the tests, and of compiling and
-// linking them, unless it sets these variables: garbage is collected less often, within
-// limits of memory. A process with the race detector ends without sleeping for a second,
-// and page faults of its shadow memory, which interrupt the other cores, are few: it has
-// huge pages, and allocations up to 16 MiB clear it in place. By default those above 64 KiB
-// map it anew.
+// linking them, unless it sets these variables. Garbage is collected less often, within
+// limits of memory. A process with the race detector ends without sleeping for a second.
+// Its shadow memory causes fewer page faults, which interrupt the other cores: it has huge
+// pages, and an allocation of up to 16 MiB clears its part. By default an allocation above
+// 64 KiB maps new pages.
 func sparing(env []string) []string {
 	return append([]string{
 		"GOGC=400", "GOMEMLIMIT=2GiB",

@@ -63,9 +63,8 @@ func Write(w io.Writer, name string, visit func(*Codec)) error {
 	return c.err
 }
 
-// Read reads a section whose content has this name. From a reader of single bytes it
-// reads no byte beyond the section. The values that visit fills in are valid only without an
-// error.
+// Read reads a section whose content has this name. From an io.ByteReader it reads no byte
+// beyond the section. The values that visit fills in are valid only without an error.
 func Read(r io.Reader, name string, visit func(*Codec)) error {
 	in, ok := r.(source)
 	if !ok {
