@@ -92,6 +92,8 @@ func TestBeyond(t *testing.T) {
 		{"above the median", section{Rows: []row{one, five}, Median: 0.02, Worst: 0.1}, "the median is above 2 %"},
 		{"chance", section{Rows: []row{spread, {Least: 90, Most: 110, Theirs: 100}}, Near: 0.04, Worst: 0.1}, ""},
 		{"no chance", section{Rows: []row{five}, Near: 0.04, Worst: 0.1}, "1 rows are outside their spreads"},
+		{"longest", section{Rows: []row{spread}, Near: 0.2, Worst: 0.2, Longest: 1.5, longest: 1.5}, ""},
+		{"above the longest", section{Rows: []row{spread}, Near: 0.2, Worst: 0.2, Longest: 1.5, longest: 3.26}, "a spread ends at 3.26 times that of the reference"},
 		{"more than chance", section{Rows: []row{spread, spread}, Near: 0.04, Worst: 0.1}, "2 rows are outside their spreads"},
 	} {
 		if got := c.s.beyond(); got != c.want {

@@ -39,14 +39,14 @@ func ownRows(ctx context.Context, _ string) ([]section, error) {
 		// Rows of Later. Where control fills much of a link, the model is far off; see
 		// docs/engine.md.
 		"seen":          {Name: "csg-htsim NDP, small packets, sprayed, seen", Unit: "us", Median: 0.009, Worst: 0.11, Listed: true},
-		"seen, hashed":  {Name: "csg-htsim NDP, small packets, a path a flow, seen", Unit: "us", Near: 0.02, Worst: 0.02, Listed: true},
+		"seen, hashed":  {Name: "csg-htsim NDP, small packets, a path a flow, seen", Unit: "us", Near: 0.02, Worst: 0.02, Longest: 1.5, Listed: true},
 		"later":         {Name: "csg-htsim NDP, held out of engine 1.11, sprayed", Unit: "us", Median: 0.0075, Worst: 0.15, Listed: true},
-		"later, hashed": {Name: "csg-htsim NDP, held out of engine 1.11, a path a flow", Unit: "us", Worst: 0.25, Listed: true},
-		"":              {Name: "csg-htsim NDP, own rows, a path a flow", Unit: "us", Near: 0.02, Worst: 0.05, Listed: true},
+		"later, hashed": {Name: "csg-htsim NDP, held out of engine 1.11, a path a flow", Unit: "us", Worst: 0.25, Longest: 1.1, Listed: true},
+		"":              {Name: "csg-htsim NDP, own rows, a path a flow", Unit: "us", Near: 0.02, Worst: 0.05, Longest: 1.3, Listed: true},
 		// Rows of Transports by their transport. Their times are medians of up to 20 seeds.
 		"ndp_spray":  {Name: "csg-htsim NDP, other parameters, sprayed", Unit: "us", Median: 0.006, Worst: 0.035, Listed: true},
-		"ndp_ecmp1":  {Name: "csg-htsim NDP, other parameters, a path a flow", Unit: "us", Near: 0.02, Worst: 0.02, Listed: true},
-		"roce_ecmp1": {Name: "csg-htsim RoCE, other parameters, a path a flow", Unit: "us", Near: 0.02, Worst: 0.02, Listed: true},
+		"ndp_ecmp1":  {Name: "csg-htsim NDP, other parameters, a path a flow", Unit: "us", Near: 0.02, Worst: 0.02, Longest: 1.35, Listed: true},
+		"roce_ecmp1": {Name: "csg-htsim RoCE, other parameters, a path a flow", Unit: "us", Near: 0.02, Worst: 0.02, Longest: 1.15, Listed: true},
 	}
 	for _, name := range []string{reference.Sprayed, reference.Hashed, reference.Transports, reference.Later} {
 		table, err := reference.Own(name)
@@ -109,14 +109,17 @@ func packets(ctx context.Context, table []reference.Record, section func(referen
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if !c.Spray && span[0] == span[1] && r["least_us"] != "" {
-			// No path is chosen. The engine has one time, which is compared with those of the
-			// reference's seeds: which packets a queue trims is random.
+		if !c.Spray && r["least_us"] != "" {
 			least, most, err := spreadIn(r)
 			if err != nil {
 				return err
 			}
-			theirs = max(least, min(span[0], most))
+			s.longest = max(s.longest, span[1]/most)
+			if span[0] == span[1] {
+				// No path is chosen. The engine has one time, which is compared with those of
+				// the reference's seeds: which packets a queue trims is random.
+				theirs = max(least, min(span[0], most))
+			}
 		}
 		s.Rows = append(s.Rows, row{name, span[0], span[1], theirs, settingOf(&c)})
 	}

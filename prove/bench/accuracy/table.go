@@ -22,6 +22,11 @@ type section struct {
 	// Median bounds the median error unless it is 0, and Worst bounds the error of
 	// every row. Both are fractions.
 	Median, Worst float64
+	// Longest bounds longest unless it is 0.
+	Longest float64
+	// longest is the engine's longest time as a multiple of the longest of the reference's
+	// seeds, in the row in which it is greatest: a spread that is too wide has every time inside.
+	longest float64
 	// Near is above 0 in a section of spreads. A row is outside if its error is above
 	// Near. As many rows may be outside as chance explains.
 	Near float64
@@ -110,6 +115,13 @@ func (s *section) chance() int {
 
 // bound describes the section's bound.
 func (s *section) bound() string {
+	if s.Longest > 0 {
+		return s.boundOfErrors() + fmt.Sprintf("; no spread ends above %g times the reference's", s.Longest)
+	}
+	return s.boundOfErrors()
+}
+
+func (s *section) boundOfErrors() string {
 	switch {
 	case s.Exact:
 		return "exact"
@@ -138,6 +150,8 @@ func (s *section) beyond() string {
 		return "the median is above " + percent(s.Median)
 	case s.Near > 0 && s.outside(s.Near) > s.chance():
 		return fmt.Sprintf("%d rows are outside their spreads", s.outside(s.Near))
+	case s.Longest > 0 && s.longest > s.Longest:
+		return fmt.Sprintf("a spread ends at %.2f times that of the reference", s.longest)
 	default:
 		return ""
 	}
